@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import armarius
 import record
-from armarius.search import offer, order
+from armarius.search import order, passages
 from armarius.search import rank as ranking
 from armarius.search import rank as weights
 from eval_retrieval import copy_of
@@ -97,7 +97,7 @@ def put(setting: Setting) -> None:
         weights.WEIGHTS[name] = setting.get(name, 1.0)
     for level in weights.LEVELS:
         weights.K1[level] = setting[f"k1 {level}"]
-    offer.STOP_SHARE = order.STOP_SHARE = setting["stop share"]
+    passages.STOP_SHARE = order.STOP_SHARE = setting["stop share"]
     order._NOTHING = 3.01 * setting["c"] * setting["d"]
     ranking._weights.cache_clear()
 

@@ -131,7 +131,7 @@ def test_every_exception_is_public():
 
 # What parts of the package ask of each other and give to each other, not a host.
 INTERNAL = {"Account", "Host", "IndexOfProject", "Lagging", "Names", "Snapshot", "State", "Transactions", "Unread"}
-GIVEN_INSIDE = {"Nearby", "Passage", "Previous", "Snapshot"}
+GIVEN_INSIDE = {"VectorHits", "Passage", "Previous", "Snapshot"}
 
 
 def test_every_protocol_that_a_host_may_implement_is_public():

@@ -59,10 +59,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Something that a request is to hold, or with `mute` not to hold, whatever it is worth.
+    """Something that a request is to hold, or with `mute` not to hold, at any score.
 
-    `kind` is entity, document, paragraph (`path#n`) or source; `why` says by whom. Of kind asked is an entity whose
-    level waits for the query to name it; with `mute`, one that is pinned and whose level is `never`.
+    `kind` is entity, document, paragraph (`path#n`) or source; `why` says who asked. Of kind asked is an entity at
+    level `manual_only` that the query names; with `mute`, a pinned one at level `never`.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class Candidate:
         project_id: The project the content belongs to; another project's is refused.
         together: Candidates of one layer with the same non-empty value enter together or not at all.
         core: What of `content` no truncation may touch (code points, half-open); it is never dropped as a duplicate.
-        marks: What the prompt says at offsets of `content` beside its words: (offset, text), in order.
+        marks: What the prompt says at offsets of `content`: (offset, text), in order.
     """
 
     id: str
@@ -176,7 +176,7 @@ class Shares:
     first: tuple[str, ...] = ()
 
 
-class Offer(Protocol):
+class PassageStream(Protocol):
     """Paragraphs ranked for one request. They are no demand: what does not fit is not missed."""
 
     @property
@@ -198,17 +198,17 @@ class Offer(Protocol):
         """Any paragraph of the project as it reads today, with its worth; None when there is none."""
         ...
 
-    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
-        """Single lines about `rows`, once those are chosen: of code, whom it calls and who calls it."""
+    def related_rows(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        """Single lines about `rows`, once those are chosen: of code, its callees and callers."""
         ...
 
     @property
     def lines(self) -> bool:
-        """Whether there may be anything to say `beside` rows: a share of the room is kept for it."""
+        """Whether there may be `related_rows`: a share of the room is kept for them."""
         ...
 
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
-        """Why a row may not enter, whatever it is worth; None when it may."""
+        """Why a row may not enter at any score; None when it may."""
         ...
 
     def evidence(self, row: Row, /) -> Evidence:
@@ -230,7 +230,7 @@ class Fetched:
     candidates: Sequence[Candidate] = ()
     omitted: Sequence[Omission] = ()
     warnings: Sequence[ContextWarning] = ()
-    offer: Offer | None = None
+    offer: PassageStream | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +297,7 @@ class FetchRequest:
 
     @property
     def moment(self) -> int | None:
-        """The chapter whose state of the world is shown: `as_of`, else the current one."""
+        """The chapter at which the state of the world is shown: `as_of`, else the current one."""
         return self.chapter if self.as_of is None else self.as_of
 
 
@@ -350,7 +350,7 @@ class Hit:
         chapter: The chapter that it stands in, or None.
         paragraph: Index of the paragraph in its document; None for a document or section.
         role: Of the paragraph: body, heading or front_matter; "" for a document or section.
-        text: Of the paragraph; "" for a document or section, whose text is `engine.excerpt(hit)`.
+        text: Of the paragraph; "" for a document or section, which `engine.excerpt(hit)` gives.
         snippet: Of `search`: at most 80 code points of `text` around the first word that was found.
         level: Of `search` and `retrieve`: `never` or `manual_only` where it tells only of entities of that level, so
             that prompts do not show it; else "".

@@ -7,7 +7,7 @@ from armarius.codex import build_codex
 from armarius.documents.document import make_document
 from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
-from armarius.vectors.model_quality import Near, Nearby
+from armarius.vectors.model_quality import Near, VectorHits
 
 from .conftest import SMALL, Asked, corpus_of, write
 
@@ -264,7 +264,7 @@ def test_a_name_that_holds_a_function_word_and_has_no_profile_is_found(tmp_path)
 def test_vectors_add_what_no_word_shares(tmp_path):
     root = write(tmp_path, SMALL)
     plain = corpus_of(root)
-    near = Asked(plain.corpus, Sources(vectors=lambda query: Nearby((Near("chapters/ch004.md", 20, 30, 0.61),))))
+    near = Asked(plain.corpus, Sources(vectors=lambda query: VectorHits((Near("chapters/ch004.md", 20, 30, 0.61),))))
     assert plain.retrieve("unspeakable zyzzyva").outcome == "nothing found"
     answer = near.retrieve("unspeakable zyzzyva")
     assert answer[0].path == "chapters/ch004.md"
@@ -275,7 +275,7 @@ def test_vectors_add_what_no_word_shares(tmp_path):
 
 @pytest.mark.parametrize(("by_wording", "said"), [(True, "alike in wording"), (False, "near in meaning")])
 def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wording, said):
-    found = Nearby((Near("chapters/ch004.md", 20, 30, 0.61, by_wording=by_wording),))
+    found = VectorHits((Near("chapters/ch004.md", 20, 30, 0.61, by_wording=by_wording),))
     corpus = ProjectCorpus({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
     answer = retrieve(corpus, "zyzzyva quux", sources=Sources(vectors=lambda query: found))
     assert answer[0].evidence[0].detail.startswith(said)
@@ -284,7 +284,7 @@ def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wo
 def test_vectors_never_move_what_words_found(tmp_path):
     root = write(tmp_path, SMALL)
     plain = corpus_of(root)
-    everything = Nearby(tuple(Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)))
+    everything = VectorHits(tuple(Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)))
     near = Asked(plain.corpus, Sources(vectors=lambda query: everything))
     for query in ("Anna and the wedding fire", "the fire in the chandlery", "what burns in chapter 3", "Anna"):
         before = references(plain.retrieve(query, limit=50))

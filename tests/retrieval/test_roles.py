@@ -1,6 +1,6 @@
 import pytest
 
-from armarius.search.query.relations import Ties
+from armarius.search.query.relations import RelationIndex
 
 from .conftest import corpus_of, write
 
@@ -15,7 +15,7 @@ def ties_of(tmp_path, *rows):
     corpus = corpus_of(root).opened
     ids = {entity.name: entity.id for entity in corpus.entities.values()}
     names = {entity.id: entity.name for entity in corpus.entities.values()}
-    ties = Ties(corpus)
+    ties = RelationIndex(corpus)
     return lambda name: {(tie.role.name, names[tie.other]) for tie in ties.of(ids[name])}
 
 
@@ -52,5 +52,5 @@ def test_who_marries_in_a_sentence_about_somebody_else_is_not_the_subject(tmp_pa
 def test_typed_relations_come_before_prose(small):
     corpus = small.opened
     ids = {entity.name: entity.id for entity in corpus.entities.values()}
-    roles = {(tie.role.name, tie.other) for tie in Ties(corpus).of(ids["Tom Reed"])}
+    roles = {(tie.role.name, tie.other) for tie in RelationIndex(corpus).of(ids["Tom Reed"])}
     assert roles == {("spouse", ids["Clara"]), ("sibling", ids["Anna Vale"])}

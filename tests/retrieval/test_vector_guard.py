@@ -8,11 +8,11 @@ from armarius.documents.document import make_document
 from armarius.search.corpus import ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
 from armarius.search.vectors import VectorGuard
-from armarius.vectors.model_quality import Near, Nearby
+from armarius.vectors.model_quality import Near, VectorHits
 
 TEXT = "# 第1章 灯\n\n林默在灯塔上点灯。\n\n江水涨了一夜。\n"
 CORPUS = ProjectCorpus({"chapters/ch001.md": make_document("chapters/ch001.md", TEXT.encode())}, build_codex([]))
-FOUND = Nearby((Near("chapters/ch001.md", 10, 19, 0.6),))
+FOUND = VectorHits((Near("chapters/ch001.md", 10, 19, 0.6),))
 
 
 def test_the_question_is_embedded_while_something_else_goes_on():

@@ -4,7 +4,7 @@ import pytest
 from tests.rows import rows
 
 import armarius
-from armarius.search.contradictions.statements import Whose
+from armarius.search.contradictions.statements import ValueOwner
 from armarius.search.contradictions.values import located, topic_of
 
 from .conftest import write
@@ -32,7 +32,7 @@ def given(town, whom, sentence, place, about):
         mentions = corpus.matcher.find_all(sentence)
         people = [one for one in mentions if corpus.entities[one.entity_id].type == "character"]
         (entity_id,) = [one.id for one in town.entities() if one.name == whom]
-        whose = Whose(sentence, people, entity_id, place, topic)
+        whose = ValueOwner(sentence, people, entity_id, place, topic)
         return {one.text.partition(":")[2] for one in located(corpus, sentence, mentions, topic) if whose.owns(one)}
 
 

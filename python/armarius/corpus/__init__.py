@@ -2,7 +2,7 @@
 
 part.py (a document worked out: its part, its texts, who is named in them)   units.py (how files are cut: chapters,
 entries of settings, lines of the outline)   kept.py (the same as a row of `Learnt`, and back)
-paragraphs.py (the core's corpus, a part per document)   opened.py (that of a store, for whoever needs the texts alone)
+paragraphs.py (the core's corpus, a part per document)   opened.py (that of a store, without codex and names)
 words.py (its paragraphs by words as they are written)   symbols.py (names of source code)
 
 What is worked out here depends on the document and the matcher alone. What depends on the whole project (codex, other

@@ -28,7 +28,7 @@ class Paragraphs:
 
         Args:
             parts: Their bytes.
-            anew: Makes the part of a document whose bytes are damaged.
+            anew: Makes the part of a document anew when its bytes are damaged.
 
         Cost: a check of every byte, and one merge; both on all cores.
         """
@@ -69,7 +69,7 @@ class Paragraphs:
         return self._corpus
 
     def _finish(self) -> None:
-        """Take in what was read; whoever is interrupted while waiting leaves it to the next."""
+        """Take in what was read; a caller that is interrupted while waiting leaves it to the next."""
         opening = self._opening
         if opening is not None:
             corpus, mended = opening.wait()
@@ -92,7 +92,7 @@ class _Opening:
     def _run(self, parts: list[KeptBytes]) -> None:
         try:
             self._read = Corpus.recover(parts)
-        except Exception as error:  # noqa: BLE001 - whatever it is: all of it can be made anew
+        except Exception as error:  # noqa: BLE001 - all of it can be made anew
             self._read = Corpus([]), dict.fromkeys(self._paths, f"{type(error).__name__}: {error}")
 
     def wait(self) -> tuple[Corpus, dict[str, CorpusPart]]:

@@ -32,7 +32,7 @@ class Named:
     """A name as it is written in a text.
 
     Attributes:
-        entity: Whom it means.
+        entity: Its id.
         term: The alias as written.
         count: How often.
         start: First code point of the first of them, in the document.

@@ -35,7 +35,7 @@ from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
 from armarius.trust.settings import Permissions
 from armarius.types import LAYERS, Fetcher
-from armarius.vectors.model_quality import Nearby
+from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.recall import ProjectRecall
 
 __all__ = ["NO_EMBEDDER", "Parts", "build"]
@@ -201,4 +201,4 @@ def _vectors(recall: ProjectRecall | None, no_recall: str, timeout_s: float) -> 
     """What retrieval asks for paragraphs near in meaning; None when nobody asked for an embedder."""
     if recall is not None:
         return VectorGuard(recall.near, timeout_s=timeout_s)
-    return (lambda _: Nearby(trouble=no_recall)) if no_recall else None
+    return (lambda _: VectorHits(trouble=no_recall)) if no_recall else None

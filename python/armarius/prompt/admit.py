@@ -14,9 +14,9 @@ from armarius.types import (
     LAYERS,
     Candidate,
     LayerName,
-    Offer,
     Omission,
     OmitReason,
+    PassageStream,
 )
 from armarius.warnings import CONTEXT_SCOPE_VIOLATION
 
@@ -43,7 +43,7 @@ class Admitted:
     omitted: tuple[Omission, ...]
     warnings: tuple[tuple[LayerName, ContextWarning], ...]
     groups: tuple[str, ...] = ()
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[PassageStream, ...] = ()
 
 
 def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable[Candidate] = ()) -> Admitted:

@@ -24,7 +24,7 @@ from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, render
 from armarius.prompt.shares import drop_older_turns, has_turns, limit_cards, limit_story, limit_turns, story_layers
 from armarius.prompt.sizes import cards_of, covering_card, layer_tokens, prompt_tokens
-from armarius.types import STORY, Candidate, Offer, Row
+from armarius.types import STORY, Candidate, PassageStream, Row
 
 __all__ = ["WINDOW_PERCENT", "pack"]
 
@@ -113,7 +113,7 @@ def _packed(
 
 
 def _filled(
-    fitted: FittedPrompt, offer: Offer, previous: Previous, window_most: int | None, language: Language
+    fitted: FittedPrompt, offer: PassageStream, previous: Previous, window_most: int | None, language: Language
 ) -> FittedPrompt:
     """`fitted` with the paragraphs of `offer` that fit in the room left.
 
@@ -150,7 +150,7 @@ def _filled(
 class _Packer:
     """Chooses and places the paragraphs of one offer for one prompt."""
 
-    def __init__(self, fitted: FittedPrompt, offer: Offer, previous: Previous, language: Language) -> None:
+    def __init__(self, fitted: FittedPrompt, offer: PassageStream, previous: Previous, language: Language) -> None:
         self.fitted = fitted
         self.offer = offer
         self.previous = previous

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from armarius.arguments import Bounds
 from armarius.prompt.fetch import FetchOutcome
-from armarius.types import STORY, Candidate, Evidence, Fetched, Offer, Omission, OmitReason, Row, Shares, Wish
+from armarius.types import STORY, Candidate, Evidence, Fetched, Omission, OmitReason, PassageStream, Row, Shares, Wish
 
 __all__ = ["apply_pins", "dropped_pins"]
 
@@ -111,9 +111,9 @@ def _keys(one: Candidate) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _PinnedOffer:
-    """An offer without what is muted, nor what is pinned and so in the prompt already; see `records.Offer`."""
+    """An offer without what is muted, nor what is pinned and so in the prompt already; see `types.PassageStream`."""
 
-    offer: Offer
+    offer: PassageStream
     wishes: _Wishes
 
     @property
@@ -136,8 +136,8 @@ class _PinnedOffer:
     def lines(self) -> bool:
         return self.offer.lines
 
-    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
-        return [row for row in self.offer.beside(rows) if self.wish(row) is None]
+    def related_rows(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        return [row for row in self.offer.related_rows(rows) if self.wish(row) is None]
 
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
         wish = self.wish(row)

@@ -7,7 +7,7 @@ contradictions/ (sentences that say different things)
 
 The arithmetic is the core's (`rust/corpus`); here stands what is asked of it and with which weights. What must hold:
 deterministic; no word list but closed classes and dictionaries of others; a constant is chosen leave one book out, and
-its page says what it moves (docs/decisions/0064); whatever is found says why; nothing outside the bounds of a request.
+its page says what it moves (docs/decisions/0064); each hit says why; nothing outside the bounds of a request.
 """
 
 from armarius.lazy import lazy

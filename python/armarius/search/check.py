@@ -23,7 +23,7 @@ A quarter is kept for the chapters before, so that whole paragraphs fill a fifth
 """
 
 _PERSON: Final = "character"
-_PEOPLE: Final = 24  # whom paragraphs are looked through for, most often named first
+_PEOPLE: Final = 24  # people to search paragraphs for, most often named first
 
 
 class Check:
@@ -34,14 +34,14 @@ class Check:
         shares: How its prompt is divided.
     """
 
-    def __init__(self, counts: Mapping[str, int], about: CorpusScores, told: CorpusScores) -> None:
+    def __init__(self, counts: Mapping[str, int], about: CorpusScores, topics: CorpusScores) -> None:
         self.counts = counts
         self.shares = replace(SHARES["check"], first=tuple(f"entity:{id_}" for id_ in counts))
-        self._about, self._told = about, told
+        self._about, self._topics = about, topics
 
     def worth(self, path: str, paragraph: int) -> float:
-        """How much a paragraph tells of those people, 0 to 1: it names one of them and has a word for what is told."""
-        return (self._about.score_of(path, paragraph) or 0.0) * (self._told.score_of(path, paragraph) or 0.0)
+        """How much a paragraph tells of those people, 0 to 1: it names one and has a word for a topic."""
+        return (self._about.score_of(path, paragraph) or 0.0) * (self._topics.score_of(path, paragraph) or 0.0)
 
 
 def check_of(corpus: Corpus, asked: Understanding) -> Check | None:
@@ -68,7 +68,7 @@ def _scored(core: CoreCorpus, groups: list[CorpusGroup]) -> CorpusScores:
 
 @cache
 def _weights() -> CorpusWeights:
-    """What a paragraph says itself, whatever stands around it."""
+    """The paragraph alone, without the text around it."""
     families = [("main", 1.0, (PARAGRAPH_B,) * 4)]
     return CorpusWeights(families, k1=(PARAGRAPH_K1,) * 4)
 

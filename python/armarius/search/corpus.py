@@ -33,7 +33,7 @@ from armarius.text.matcher import EntityMatcher, Mention
 __all__ = ["Corpus", "ProjectCorpus", "Text", "UnitIndex"]
 
 _LAST: Final = 1 << 30  # after every chapter
-_FEW: Final = 20  # documents whose rows are read one by one
+_FEW: Final = 20  # so many rows are read one by one
 _SCOPES, _MOST_SCOPES = ("scopes", "", None), 8
 _LIVE, _MOST_LIVE = ("live", "", None), 4
 _SHAPING: Final = ("setting", "outline")  # kinds on which more than their own paragraphs depends
@@ -126,7 +126,7 @@ class UnitIndex:
     """The units that the core ranks, by number.
 
     Attributes:
-        core: Whose units.
+        core: The corpus of the units.
         texts: Key of the text, None where it is none.
         sections: Key of the section likewise.
         owners: The entities that the section describes.
@@ -464,7 +464,7 @@ class ProjectCorpus:
         codex: Its entities are looked for.
         matcher: Finds them; one of the names alone when not given.
         ready: False while the project has not been read yet: then nothing is found because nobody could look.
-        before: The corpus of an earlier moment of the project, whose indexes are taken over.
+        before: The corpus of an earlier moment of the project, to take indexes over from.
         kept: Where a store keeps what has been worked out of the documents, for the names of `matcher`.
 
     Cost: none; the first question reads what is new, all texts when the names are others.

@@ -14,13 +14,13 @@ from armarius.search.corpus import Corpus, Text
 from armarius.search.order import Ordered
 from armarius.search.query.kinship import is_unspaced
 from armarius.search.query.query import Understanding, terms_of
-from armarius.search.query.relations import People
+from armarius.search.query.relations import Subjects
 from armarius.search.rank import Ranked
 from armarius.text.unicode import UNSPACED
 from armarius.types import Evidence
 from armarius.vectors.model_quality import Near
 
-__all__ = ["Traces", "is_content", "occurs", "pattern_of", "quoted", "reasons", "words_in"]
+__all__ = ["MatchHighlights", "is_content", "occurs", "pattern_of", "quoted", "reasons", "words_in"]
 
 _KEPT = 64
 _PHRASES = ("phrases", "", None)
@@ -101,13 +101,13 @@ _PEOPLE = 3
 _RUN = re.compile(rf"[{UNSPACED}]+")
 
 
-class Traces:
+class MatchHighlights:
     """The words, stretches, terms and names of one question. Holds nothing that changes, and no scores.
 
     Args:
-        corpus: Whose matcher finds names.
+        corpus: Its matcher finds names.
         asked: The question.
-        ranked: Its words, and whose profiles fit it.
+        ranked: Its words, and the entities with a fitting profile.
         related: Entities that a relation word leads to.
     """
 
@@ -116,18 +116,18 @@ class Traces:
         self._entities = corpus.entities
         self._asked = asked
         self._read, self._groups, self._described = ranked.read, ranked.groups, ranked.described
-        self._whom = {one: self._entities[one].name for one in (*related, *ranked.described)}
+        self._reached = {one: self._entities[one].name for one in (*related, *ranked.described)}
 
     def in_text(self, text: str, *, people: bool = True) -> tuple[str, ...]:
         """What stands in `text`: the question's words, else inflected, else what else may be meant, characters.
 
         Args:
             text: Any.
-            people: Also whom a relation word leads to or whose profile fits; without, only the latter.
+            people: Also entities that a relation word leads to; without, only those with a fitting profile.
         """
-        whom = self._whom if people else self._fitting
-        written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if whom else {}
-        there = [(written[one], name) for one, name in whom.items() if one in written]
+        entities = self._reached if people else self._fitting
+        written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if entities else {}
+        there = [(written[one], name) for one, name in entities.items() if one in written]
         names = [f"{term} ({name}, whom the question describes)" for term, name in there]
         words = _longest(dict.fromkeys((*self._stretches(text), *_found(text.lower(), self._words))))
         if not words:
@@ -214,49 +214,49 @@ def _terms(word: str) -> tuple[str, ...]:
     return tuple(terms_of(word)) or (word,)
 
 
-_AROUND = 9  # paragraphs looked at for a word, the best one first: a window may be found by what stands beside it
+_AROUND = 9  # paragraphs looked at for a word, the best one first: a window may be found by its neighbours
 
 
 def reasons(
     corpus: Corpus,
     asked: Understanding,
-    people: People,
+    people: Subjects,
     ranked: Ranked,
     near: Mapping[int, Near],
     one: Ordered,
-    traces: Traces,
+    highlights: MatchHighlights,
     worded: Evidence | None = None,
 ) -> tuple[Evidence, ...]:
     """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning, wordings.
 
     Args:
-        corpus: As they are now.
+        corpus: The project.
         asked: The question.
-        people: Whom it is about.
+        people: Its subjects.
         ranked: Its scores.
         near: Texts near in meaning, by key.
         one: The candidate.
-        traces: Of this question.
+        highlights: Of this question.
         worded: What another wording found in it.
     """
     if one.is_section:
-        return _of_section(corpus, asked, people, ranked, one, traces)
+        return _of_section(corpus, asked, people, ranked, one, highlights)
     text = corpus.texts[one.key]
     found: list[Evidence] = []
     for reference in asked.references:
         if text.number in reference.numbers and not reference.excluded:
             words = asked.query[reference.start : reference.end]
             found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
-    if one.how == "beside":
+    if one.how == "adjacent":
         found.append(Evidence("chapter", "beside a chapter that the question names", text.path))
     found += _phrases(corpus, asked, text)
     found += _mentions(corpus, people, text)
     if one.unit is not None:
         document, span = corpus.document(text.path), (text.start, text.end)
         if one.unit.best is not None and document is not None:
-            found += _fulltext(traces, document, span, one.unit.best)
+            found += _fulltext(highlights, document, span, one.unit.best)
         if one.unit.told > 0:
-            found.append(_outline(traces, text.path, text.title, corpus.outline.get(text.key, ())))
+            found.append(_outline(highlights, text.path, text.title, corpus.outline.get(text.key, ())))
     if one.key in near:
         found.append(_near(text, near[one.key]))
     if worded is not None:
@@ -264,7 +264,7 @@ def reasons(
     return tuple(found)
 
 
-def _mentions(corpus: Corpus, people: People, text: Text) -> list[Evidence]:
+def _mentions(corpus: Corpus, people: Subjects, text: Text) -> list[Evidence]:
     found = []
     for entity_id in (*people.named, *people.related):
         count = text.mentions[entity_id]
@@ -288,14 +288,14 @@ def _phrases(corpus: Corpus, asked: Understanding, text: Text) -> list[Evidence]
     return found
 
 
-def _fulltext(traces: Traces, document: Document, span: tuple[int, int], best: int) -> list[Evidence]:
+def _fulltext(highlights: MatchHighlights, document: Document, span: tuple[int, int], best: int) -> list[Evidence]:
     """The best paragraph and what of the question stands in it."""
     paragraphs = document.paragraphs
     for index in _around(best, len(paragraphs)):
         paragraph = paragraphs[index]
         if not span[0] <= paragraph.start < span[1]:
             continue
-        if words := traces.in_text(document.text[paragraph.start : paragraph.end]):
+        if words := highlights.in_text(document.text[paragraph.start : paragraph.end]):
             return [Evidence("fulltext", ", ".join(words), document.path, (paragraph.start, paragraph.end))]
     return []
 
@@ -311,19 +311,19 @@ def _near(text: Text, near: Near) -> Evidence:
     return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
 
 
-def _outline(traces: Traces, path: str, title: str, lines: Sequence[OutlineLine]) -> Evidence:
+def _outline(highlights: MatchHighlights, path: str, title: str, lines: Sequence[OutlineLine]) -> Evidence:
     """The line of the outline that most of the question stands in, else the title."""
     best = Evidence("outline", f"title: {title}", path)
-    most = words = traces.in_text(title)
+    most = words = highlights.in_text(title)
     for line in lines:
-        words = traces.in_text(line.text)
+        words = highlights.in_text(line.text)
         if len(words) > len(most) or (not most and best.path == path):
             best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
     return replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best
 
 
 def _of_section(
-    corpus: Corpus, asked: Understanding, people: People, ranked: Ranked, one: Ordered, traces: Traces
+    corpus: Corpus, asked: Understanding, people: Subjects, ranked: Ranked, one: Ordered, highlights: MatchHighlights
 ) -> tuple[Evidence, ...]:
     section = corpus.sections[one.key]
     span = (section.start, section.end)
@@ -336,15 +336,15 @@ def _of_section(
             detail = f"the question names {name}: {written[0]}" + ("" if short is None else f" ({short})")
             found.append(Evidence("mention", detail, section.path, span))
         if entity_id in people.related:
-            _, tie, word = people.related[entity_id]
-            detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
-            found.append(Evidence("relation", detail, tie.path or section.path, span if not tie.path else None))
+            _, edge, word = people.related[entity_id]
+            detail = f"{word}: {name} ({edge.role.name}, {edge.said})"
+            found.append(Evidence("relation", detail, edge.path or section.path, span if not edge.path else None))
         if entity_id in ranked.described:
-            words = ", ".join(traces.in_text(section.text, people=False))
+            words = ", ".join(highlights.in_text(section.text, people=False))
             found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
         if one.how == "present":
             found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
     if not found:
-        words = ", ".join(traces.in_text(section.text, people=False))
+        words = ", ".join(highlights.in_text(section.text, people=False))
         found.append(Evidence("fulltext", words, section.path, span))
     return tuple(found)

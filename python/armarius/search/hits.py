@@ -127,10 +127,10 @@ def _grown(paragraphs: Sequence[Paragraph], chosen: set[int]) -> set[int]:
     while length < _LEAST:
         after = {at + 1 for at in chosen} - chosen
         before = {at - 1 for at in chosen} - chosen
-        beside = [at for at in (*sorted(after), *sorted(before)) if 0 <= at < len(paragraphs)]
-        if not beside:
+        adjacent = [at for at in (*sorted(after), *sorted(before)) if 0 <= at < len(paragraphs)]
+        if not adjacent:
             break
-        for at in beside:
+        for at in adjacent:
             if length < _LEAST:
                 chosen.add(at)
                 length += paragraphs[at].end - paragraphs[at].start

@@ -1,8 +1,8 @@
 """Documents and sections of settings in one order, from the scores of their paragraphs.
 
 A text is worth its best three paragraphs, over those of the best text: recall2@5 of three books is .71 by that, .69 by
-the words of the whole text and of its outline line (docs/decisions/0064). Sections come in by whom they describe: whom
-a relation word means before everything, those named beside the best text, who is in the best texts behind them.
+the words of the whole text and of its outline line (docs/decisions/0064). Sections come in by the
+entities they describe: those of a relation word first, those named next to the best text, those in the best texts last.
 """
 
 import math
@@ -16,7 +16,7 @@ from armarius._core import ScoredUnit
 from armarius.arguments import Bounds
 from armarius.search.corpus import Corpus, UnitIndex
 from armarius.search.query.query import Understanding
-from armarius.search.query.relations import People
+from armarius.search.query.relations import Subjects
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.rank import WEIGHTS as SCORE
 
@@ -29,15 +29,15 @@ WEIGHTS: Final = {
     "others": 0.8,
     "present": 0.5,
     "fulltext": 0.5,
-    "beside": 0.4,
+    "adjacent": 0.4,
 }
 """A text is worth at most 1. Between half and double any of them moves recall2@5 of seven books by at most .02."""
 
-_BASIS = 2  # the best texts, whose people are present
+_BASIS = 2  # the best texts: people named in them are present
 _SECTIONS = 5  # by their words
-_CHECKED = 4  # chapters before the one whose consistency is asked about
-_TOLD = 0.5  # of somebody whom the outline names in a chapter
-_THING = 0.6  # a place or a thing that is merely there, beside a person
+_CHECKED = 4  # chapters before the one that is checked
+_OUTLINED = 0.5  # of somebody named by the outline of a chapter
+_THING = 0.6  # a place or a thing that is merely there, to a person
 _FITTING = 0.9  # present, and the profile fits the question
 _BACKUP = 0.95  # a text found only by meaning, below the last one found by words
 _FAR = 1 << 20
@@ -45,7 +45,7 @@ _UNITS = 192  # texts and sections that are looked at, best first: many times wh
 _LOOKED_AT = (12, 48, _UNITS)  # made at once
 _NOTHING = 3.01 * SCORE["c"] * SCORE["d"]  # a text without any word of the question
 
-How = Literal["words", "chapter", "beside", "relation", "mention", "present", "fulltext", "vector"]
+How = Literal["words", "chapter", "adjacent", "relation", "mention", "present", "fulltext", "vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Ordered:
 def in_order(
     corpus: Corpus,
     asked: Understanding,
-    people: People,
+    people: Subjects,
     ranked: Ranked,
     bounds: Bounds,
     limit: int,
@@ -124,7 +124,7 @@ _score = attrgetter("score")
 
 
 def _least(scores: Sequence[float], limit: int) -> float:
-    """What the best `limit` have at the least: nothing below it can be among them, whatever ties are broken by."""
+    """What the best `limit` have at the least: nothing below it can be among them, however ties are broken."""
     return sorted(scores, reverse=True)[limit - 1] if 0 < limit <= len(scores) else -math.inf
 
 
@@ -147,7 +147,7 @@ def _texts(
     bounds: Bounds,
     most: int,
 ) -> list[Ordered]:
-    """Texts asked for, those beside them, and of those found by their words `most` and what is worth the same."""
+    """Texts asked for, their neighbours, and of those found by their words `most` and what is worth the same."""
     found: list[Ordered] = []
     asked_for: list[tuple[int, ScoredUnit]] = []
     share = WEIGHTS["others"] if asked.chapters else 1.0
@@ -177,12 +177,12 @@ def _texts(
         Ordered(WEIGHTS["asked"] - 0.001 * place, key, is_section=False, how="chapter", unit=unit)
         for place, (key, unit) in enumerate(asked_for)
     ]
-    return [*first, *_beside(corpus, asked, [*first, *found], bounds), *found]
+    return [*first, *_adjacent(corpus, asked, [*first, *found], bounds), *found]
 
 
-def _beside(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
+def _adjacent(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
     """The chapters before and after those asked for, nearest first; a check looks further back."""
-    known = {one.key for one in found if one.score >= WEIGHTS["beside"]}
+    known = {one.key for one in found if one.score >= WEIGHTS["adjacent"]}
     numbers = sorted(corpus.by_chapter)
     back = _CHECKED if "consistency" in asked.intents else 1
     for chapter in asked.chapters:
@@ -194,7 +194,7 @@ def _beside(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], boun
             for key in corpus.by_chapter[number]:
                 if key not in known and bounds.holds(corpus.kind_of(key), number):
                     known.add(key)
-                    yield Ordered(WEIGHTS["beside"] - 0.01 * place, key, is_section=False, how="beside")
+                    yield Ordered(WEIGHTS["adjacent"] - 0.01 * place, key, is_section=False, how="adjacent")
 
 
 def _may_be_found(corpus: Corpus, key: int, bounds: Bounds) -> bool:
@@ -205,7 +205,7 @@ def _may_be_found(corpus: Corpus, key: int, bounds: Bounds) -> bool:
 def _sections(
     corpus: Corpus,
     asked: Understanding,
-    people: People,
+    people: Subjects,
     ranked: Ranked,
     texts: Sequence[Ordered],
 ) -> dict[int, tuple[float, How]]:
@@ -240,7 +240,7 @@ def _sections(
 def _present(
     corpus: Corpus,
     asked: Understanding,
-    people: People,
+    people: Subjects,
     described: Mapping[str, float],
     texts: Sequence[Ordered],
 ) -> dict[str, float]:
@@ -252,9 +252,9 @@ def _present(
     for key, weight in basis:
         text = corpus.texts[key]
         most = max(text.mentions.values(), default=1)
-        told = corpus.outlined.get(key, frozenset())
+        outlined = corpus.outlined.get(key, frozenset())
         for entity_id, count in text.mentions.items():
-            amount = (count / most) ** 0.5 + (_TOLD if entity_id in told else 0.0)
+            amount = (count / most) ** 0.5 + (_OUTLINED if entity_id in outlined else 0.0)
             present[entity_id] += weight * amount * (1.0 if corpus.entities[entity_id].type == "character" else _THING)
     for entity_id, score in described.items():
         if entity_id in present:

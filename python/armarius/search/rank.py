@@ -19,7 +19,7 @@ from armarius.search.corpus import Corpus
 from armarius.search.query.query import FAMILIES, Group, Question, Understanding, is_function, question, terms_of
 from armarius.text.unicode import BETWEEN
 from armarius.types import Evidence
-from armarius.vectors.model_quality import Nearby
+from armarius.vectors.model_quality import VectorHits
 
 __all__ = [
     "ABSENT",
@@ -102,7 +102,7 @@ class Meaning:
     stands_out: tuple[Placed, ...] = ()
 
     @classmethod
-    def of(cls, nearby: Nearby, stands_out: Sequence[Placed]) -> "Meaning":
+    def of(cls, nearby: VectorHits, stands_out: Sequence[Placed]) -> "Meaning":
         """The signal of one answer; `stands_out` as placed in the documents of the request."""
         return cls(_valued(nearby.paragraphs), _valued(nearby.lines), nearby.trust, tuple(stands_out))
 
@@ -148,7 +148,7 @@ _COMMON, _COMMON_LEAST = 0.4, 20
 _BEST = 100  # paragraphs of a wording that are compared with those of another
 _AGREES = 4  # times as many in common as by chance: it speaks of the same
 _MOST_BY_CHANCE = 0.5  # of them: in a shorter text everything agrees
-_QUOTED = 20.0  # what a quoted phrase adds to a paragraph, whose best words make 2 at most
+_QUOTED = 20.0  # what a quoted phrase adds to a paragraph, where the best words make 2 at most
 
 
 _NO_MEANING = Meaning()
@@ -164,13 +164,13 @@ class Ranked:
         core: What was asked.
         outcome: `found`; `weak`: it looks like a question about what is not there; `nothing found`.
         missing: Its words that occur nowhere.
-        described: Entities whose profiles fit a question that names nobody, each with its share of the best.
+        described: Entities with a profile that fits a question without names, each with its share of the best.
         read: Its words.
         groups: What was looked up.
         also: Other wordings, and as the core was asked for each.
         strange: Wordings that look like questions about what is not there, each with its words that occur nowhere:
             they count for nothing, as their best would count as much as that of a good one.
-        stated: A card says what is asked for, whatever the story holds of it.
+        stated: A card says what is asked for, even if the story does not.
     """
 
     scores: CorpusScores
@@ -210,8 +210,8 @@ def rank(
         also: The same question in other words, understood likewise.
         bounds: What may be found.
         quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
-        meaning: Says what is near in meaning, and may wait for it: asked last. Other wordings say more: beside them it
-            counts for nothing.
+        meaning: Says what is near in meaning, and may wait for it: asked last. With other wordings it counts for
+            nothing.
 
     Cost: the postings of the question's terms.
     """
@@ -298,10 +298,10 @@ def _fused(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]) -> C
     best = [{(one.path, one.index) for one in scores.paragraphs(_BEST)} for scores in (own, *others)]
     sure, doubted = list[CorpusScores](), list[CorpusScores]()
     for at, scores in enumerate(others, 1):
-        beside = [other for number, other in enumerate(best) if number != at]
-        agrees = any(len(best[at] & one) >= max(1, share * min(len(best[at]), len(one))) for one in beside)
+        rest = [other for number, other in enumerate(best) if number != at]
+        agrees = any(len(best[at] & one) >= max(1, share * min(len(best[at]), len(one))) for one in rest)
         (sure if agrees else doubted).append(scores)
-    if 2 * len(sure) >= len(others):  # whoever wrote them knows the book
+    if 2 * len(sure) >= len(others):  # their author knows the book
         return own.fused(others, mean=MEAN, most=GREATEST)
     fused = own
     for some, part in ((sure, 1.0), (doubted, DOUBTED)):
@@ -400,7 +400,7 @@ def _is_single(word: str) -> bool:
 
 
 def _described(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Question) -> dict[str, float]:
-    """Whose profiles fit a question that names nobody and no chapter, each with its share of the best."""
+    """Entities with a profile that fits a question without names and chapters, each with its share of the best."""
     if asked.entities or asked.chapters:
         return {}
     groups = [group for group in read.groups if group.family in ("main", "single", "synonym")]

@@ -16,7 +16,7 @@ import numpy as np
 
 from armarius.deadline import patiently, remaining
 from armarius.errors import ContextWarning, ContractError, message_of
-from armarius.types import Evidence, Offer, OmitReason, Row, Shares
+from armarius.types import Evidence, OmitReason, PassageStream, Row, Shares
 from armarius.validation import seconds, whole
 from armarius.warnings import RERANK_UNAVAILABLE
 
@@ -64,7 +64,7 @@ class Reranking:
         """
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
-    def apply(self, offer: Offer, question: str) -> tuple[Offer, tuple[ContextWarning, ...]]:
+    def apply(self, offer: PassageStream, question: str) -> tuple[PassageStream, tuple[ContextWarning, ...]]:
         """The offer in the reranker's order; unchanged, with a warning, where it does not answer.
 
         Paragraphs that the question asks for by their chapter stay first. Equal scores keep the order they had. The
@@ -133,9 +133,9 @@ class Reranking:
 
 
 class _Reranked:
-    """An offer whose first rows stand in another order; see `armarius.types.Offer`."""
+    """An offer whose first rows stand in another order; see `armarius.types.PassageStream`."""
 
-    def __init__(self, offer: Offer, head: list[Row], before: dict[str, int], asked: int) -> None:
+    def __init__(self, offer: PassageStream, head: list[Row], before: dict[str, int], asked: int) -> None:
         self._offer = offer
         self._head = head
         self._worths = {row.source: row.score for row in head}
@@ -169,8 +169,8 @@ class _Reranked:
     def lines(self) -> bool:
         return self._offer.lines
 
-    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
-        return self._offer.beside(rows)
+    def related_rows(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        return self._offer.related_rows(rows)
 
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
         return self._offer.withheld(row)

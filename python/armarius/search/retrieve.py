@@ -19,13 +19,13 @@ from armarius.graph.entity_cache import GraphGuard, Known
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import Corpus, ProjectCorpus
-from armarius.search.explain import Traces, is_content, occurs, quoted, reasons
+from armarius.search.explain import MatchHighlights, is_content, occurs, quoted, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.query.query import Understanding, understand
-from armarius.search.query.relations import People, Ties, people_of
+from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.rank import Meaning, Ranked, rank, worded
-from armarius.search.vectors import VectorGuard, VectorSearch, standing_out
+from armarius.search.vectors import VectorGuard, VectorSearch, outliers
 from armarius.text.grep import scan
 from armarius.types import Evidence, Hit, Omission
 from armarius.validation import whole
@@ -57,7 +57,7 @@ class Found:
     def __init__(
         self,
         answer: Retrieval,
-        people: People,
+        people: Subjects,
         ranked: Ranked,
         ordered: list[Ordered],
         known: Known = Known(),  # noqa: B008 - frozen
@@ -136,17 +136,17 @@ def unread(
 
 _FILES_ALONE = Known()
 _WITHHELD = 10
-_TIES_KEPT = 8
+_MOST_RELATION_INDEXES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where an answer may come from beside the corpus; each may be absent.
+    """Where an answer may come from, other than the corpus; each may be absent.
 
     Attributes:
         root: The project folder, for phrases that no document holds; None never looks at files.
         vectors: Paragraphs near in meaning, when there is a model.
-        graph: Where relation words lead, beside the files.
+        graph: Where relation words lead, in addition to the files.
     """
 
     root: Path | None = None
@@ -174,7 +174,7 @@ def retrieve(
         query: The user's words.
         limit: At most so many hits, >= 0.
         chapter: The chapter the user is in: later ones are withheld unless the question names them.
-        bounds: What may be found; as of a chapter, later ones are withheld whatever the question names.
+        bounds: What may be found; as of a chapter, later ones are withheld even if the question names them.
         also: The question in other words.
         sources: Where else to look.
 
@@ -228,8 +228,9 @@ def find(
 ) -> Found:
     """`retrieve` over an open corpus, with what led to the answer.
 
-    Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which is
-    about whom they name: for a prompt, which takes paragraphs. The order and the hits are a third of the cost.
+    Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which
+    needs the people named in them: for a prompt, which takes paragraphs. The order and the hits are a third of the
+    cost.
     """
     clock = Clock()
     asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
@@ -251,7 +252,7 @@ def find(
         clock.lap("vectors")
         if answer is None:
             return Meaning()
-        found = standing_out(corpus, answer).items()
+        found = outliers(corpus, answer).items()
         near.update((key, one) for key, one in found if bounds.holds(corpus.kind_of(key), corpus.texts[key].number))
         alike = [
             (one.path, at, one.similarity)
@@ -292,20 +293,20 @@ def find(
     return Found(retrieval, people, ranked, ordered, known)
 
 
-def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: Known) -> People:
+def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: Known) -> Subjects:
     if not (asked.entities and asked.relations):
-        return People(asked.entities, {})  # no word leads anywhere: the ties of the whole cast are not needed
+        return Subjects(asked.entities, {})  # no relation word: the index is not needed
     moment = _moment(corpus, chapter)
-    ties = _ties_at(corpus, moment)
-    return people_of(corpus, ties.beside(known, chapter=moment) if known.relations else ties, asked)
+    index = _relation_index(corpus, moment)
+    return subjects_of(corpus, index.with_known(known, chapter=moment) if known.relations else index, asked)
 
 
 def _moment(corpus: Corpus, chapter: int | None) -> int | None:
-    """The chapter whose relations count."""
+    """The chapter at which relations are taken."""
     return chapter if corpus.scope.as_of is None else corpus.scope.as_of
 
 
-def _related(people: People) -> Mapping[str, float]:
+def _related(people: Subjects) -> Mapping[str, float]:
     return {entity: factor for entity, (factor, _, _) in people.related.items()}
 
 
@@ -322,29 +323,31 @@ def _narrowed(bounds: Bounds, asked: Understanding, chapter: int | None) -> Boun
 
 
 def _steps(corpus: Corpus, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
-    """Around whom the graph is to be asked, as far as the words lead, beside which codex; None: not at all."""
+    """Entities to ask the graph about, how many steps, and the codex that is known; None: the graph is not asked."""
     asked = _understood(corpus, query, chapter)
     if not asked.entities or not asked.relations:
         return None
-    ties = _ties_at(corpus, _moment(corpus, chapter))
+    index = _relation_index(corpus, _moment(corpus, chapter))
     # A word of several steps may take the first of them in the files.
     starts = dict.fromkeys(asked.entities)
     for path in {word.path[:end] for word in asked.relations for end in range(1, len(word.path))}:
-        starts |= dict.fromkeys(tie.other for id_ in asked.entities for tie, _ in ties.walk(id_, path))
+        starts |= dict.fromkeys(edge.other for id_ in asked.entities for edge, _ in index.walk(id_, path))
     depth = max(1, *(len(word.path) for word in asked.relations))
     return sorted(starts), depth, corpus.codex
 
 
-def _ties_at(corpus: Corpus, chapter: int | None) -> Ties:
+def _relation_index(corpus: Corpus, chapter: int | None) -> RelationIndex:
     # Only relations that begin or end somewhere depend on the chapter.
     dated = any(r.since is not None or r.until is not None for r in corpus.codex.relations)
     at = chapter if dated else None
-    ties: Ties | None = corpus.sections_memo.get(("ties", at))
-    if ties is None:
-        if len(corpus.sections_memo) > _TIES_KEPT:
+    index: RelationIndex | None = corpus.sections_memo.get(("relations", at))
+    if index is None:
+        if len(corpus.sections_memo) > _MOST_RELATION_INDEXES:
             corpus.sections_memo.clear()
-        ties = corpus.sections_memo["ties", at] = Ties(corpus, chapter=at, chapters=corpus.scope.chapters)
-    return ties
+        index = corpus.sections_memo["relations", at] = RelationIndex(
+            corpus, chapter=at, chapters=corpus.scope.chapters
+        )
+    return index
 
 
 def _understood(corpus: Corpus, query: str, chapter: int | None) -> Understanding:
@@ -363,16 +366,16 @@ def _understood(corpus: Corpus, query: str, chapter: int | None) -> Understandin
 def _hits(
     corpus: Corpus,
     asked: Understanding,
-    people: People,
+    people: Subjects,
     ranked: Ranked,
     near: Mapping[int, Near],
     ordered: Sequence[Ordered],
 ) -> list[Hit]:
     """Each with its reasons."""
-    beside = worded(corpus, ranked) if ranked.also and ordered else {}
-    hits, traces = [], Traces(corpus, asked, ranked, people.related)
+    by_wording = worded(corpus, ranked) if ranked.also and ordered else {}
+    hits, highlights = [], MatchHighlights(corpus, asked, ranked, people.related)
     for one in ordered:
-        why = reasons(corpus, asked, people, ranked, near, one, traces, beside.get(one.key))
+        why = reasons(corpus, asked, people, ranked, near, one, highlights, by_wording.get(one.key))
         hits.append(_hit(corpus, one, why))
     return hits
 

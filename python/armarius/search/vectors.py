@@ -10,13 +10,13 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, message_of
 from armarius.search.corpus import Corpus
-from armarius.vectors.model_quality import Near, Nearby
+from armarius.vectors.model_quality import Near, VectorHits
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
-__all__ = ["VectorGuard", "VectorSearch", "standing_out", "with_live"]
+__all__ = ["VectorGuard", "VectorSearch", "outliers", "with_live"]
 
 # The question to what is near in meaning; may raise.
-VectorSearch = Callable[[str], Nearby]
+VectorSearch = Callable[[str], VectorHits]
 
 
 _MOST_OVERDUE = 4
@@ -50,11 +50,11 @@ class VectorGuard:
         other._search = change(self._search)
         return other
 
-    def begin(self, query: str) -> Callable[[list[ContextWarning]], Nearby | None]:
+    def begin(self, query: str) -> Callable[[list[ContextWarning]], VectorHits | None]:
         """Begin to ask; the result waits for the answer, and adds to a list of warnings why there is none."""
         if not self._free.acquire(blocking=False):
             return lambda warnings: _failed(warnings, "earlier questions are not answered yet")
-        answers: list[Nearby | Exception] = []
+        answers: list[VectorHits | Exception] = []
 
         def ask() -> None:
             try:
@@ -76,7 +76,7 @@ class VectorGuard:
             thread.join(seconds)
             return bool(answers)
 
-        def wait(warnings: list[ContextWarning]) -> Nearby | None:
+        def wait(warnings: list[ContextWarning]) -> VectorHits | None:
             seconds = remaining(self._timeout, share=_SHARE)
             if not patiently(over, seconds):
                 return _failed(warnings, f"no answer within {round(seconds, 2):g} s")
@@ -90,7 +90,7 @@ class VectorGuard:
         return wait
 
 
-def _failed(warnings: list[ContextWarning], why: str) -> Nearby | None:
+def _failed(warnings: list[ContextWarning], why: str) -> VectorHits | None:
     warnings.append(EMBEDDING_UNAVAILABLE(why=why))
     return None
 
@@ -116,7 +116,7 @@ def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> Vector
     moves = {one.index: places.get(saved.text[one.start : one.end]) for one in saved.paragraphs}
     starts = {one.start: one.index for one in saved.paragraphs}
 
-    def search(query: str) -> Nearby:
+    def search(query: str) -> VectorHits:
         answer = vectors(query)
         found = []
         for near in answer.found:
@@ -140,7 +140,7 @@ def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> Vector
     return search
 
 
-def standing_out(corpus: Corpus, answer: Nearby) -> dict[int, Near]:
+def outliers(corpus: Corpus, answer: VectorHits) -> dict[int, Near]:
     """Keys of the texts in which something stands out, best first, each with its paragraph."""
     near: dict[int, Near] = {}
     for one in answer.found:

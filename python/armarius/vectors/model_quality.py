@@ -20,7 +20,7 @@ from armarius.store.protocol import Store
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, Vectors, VectorSet, VectorStore
 
-__all__ = ["PROBES", "Near", "Nearby", "NoiseFloor", "trust_of"]
+__all__ = ["PROBES", "Near", "NoiseFloor", "VectorHits", "trust_of"]
 
 _LINES = 48  # looked up, spread evenly
 _FEWEST = 8
@@ -172,7 +172,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearby:
+class VectorHits:
     """An answer to retrieval.
 
     Attributes:

@@ -20,7 +20,7 @@ from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
 from armarius.store.rows import Note
 from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet
-from armarius.vectors.model_quality import PROBES, Near, Nearby, NoiseFloor, trust_of
+from armarius.vectors.model_quality import PROBES, Near, NoiseFloor, VectorHits, trust_of
 from armarius.vectors.queue import EmbeddingQueue, SemanticStatus
 
 __all__ = ["QueryVectors", "Semantic"]
@@ -137,7 +137,7 @@ class Semantic:
             except SetGone:  # a new set took over between the two reads
                 continue
 
-    def nearby(self, query: str) -> Nearby:
+    def nearby(self, query: str) -> VectorHits:
         """What is near in meaning, for retrieval; answers from what is embedded so far.
 
         Raises:
@@ -148,7 +148,7 @@ class Semantic:
         """
         found = self.nearest(query, _NEAREST, VectorFilter(kinds=("chapter", "note")))
         lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if found else []
-        return Nearby(
+        return VectorHits(
             tuple(self._standing_out(found[:_STANDING_OUT])),
             self.trouble,
             _placed(found),

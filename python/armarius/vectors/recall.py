@@ -21,7 +21,7 @@ from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
 from armarius.types import Evidence, Hits
 from armarius.validation import LONGEST_QUESTION, text, whole
-from armarius.vectors.model_quality import Nearby
+from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.project_vectors import Semantic
 from armarius.vectors.queue import EmbeddingProgress, SemanticStatus, SimilarEntity
 from armarius.warnings import EMBEDDING_UNAVAILABLE
@@ -144,7 +144,7 @@ class ProjectRecall:
 
         return self._ask(found)
 
-    def near(self, query: str) -> Nearby:
+    def near(self, query: str) -> VectorHits:
         """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
         return self._ask(lambda semantic: semantic.nearby(query))
 

@@ -18,7 +18,7 @@ from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
 from armarius.search.corpus import Corpus, ProjectCorpus
-from armarius.search.offer import PassageOffer
+from armarius.search.passages import RankedPassages
 from armarius.search.rank import Ranked
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import Found, Sources, ask_graph, find
@@ -28,8 +28,8 @@ from armarius.types import (
     Fetched,
     FetchRequest,
     LayerName,
-    Offer,
     Omission,
+    PassageStream,
 )
 from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
@@ -113,7 +113,7 @@ class PassageFetcher:
             related = relations_asked(corpus, found, request)
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
-        offer: Offer = PassageOffer(
+        offer: PassageStream = RankedPassages(
             found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, check
         )
         warnings: Sequence[ContextWarning] = found.answer.warnings
@@ -186,11 +186,11 @@ def _disputed(corpus: Corpus, found: Found, chapter: int | None) -> list[Stateme
 def _cards(corpus: Corpus, found: Found, request: FetchRequest) -> Iterator[Candidate]:
     """Cards of entities that a relation word of the question leads to."""
     entities = {entity.id: entity for entity in found.known.entities} | corpus.entities
-    for entity_id, (factor, tie, word) in sorted({**found.people.related, **found.people.beyond}.items()):
+    for entity_id, (factor, edge, word) in sorted({**found.people.related, **found.people.external}.items()):
         entity = entities[entity_id]
         if entity.level != "when_detected":
             continue
-        why = Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path)
+        why = Evidence("relation", f"{word}: {edge.role.name}, {edge.said}", edge.path)
         yield _card(entity, request, _RELATED_SCORE * factor, why)
 
 

@@ -52,7 +52,7 @@ def relations_asked(corpus: Corpus, found: Found, request: FetchRequest) -> Fetc
         if relation.source in entities and relation.target in entities
     ]
     wishes = {wish.key: wish for wish in request.wishes if wish.kind in ("entity", "asked")}
-    named, reached = set(asked.entities), set(found.people.related) | set(found.people.beyond)
+    named, reached = set(asked.entities), set(found.people.related) | set(found.people.external)
     if any(word.path == ANY for word in asked.relations):
         reached |= _tied(relations, named)
     inner = named | reached if any(len(word.path) > 1 for word in asked.relations) else named

@@ -1,6 +1,6 @@
 """Where a profile and another source say different things of a person, with no attribute asked for.
 
-Stricter than `conflicts`, which lists whatever speaks of an attribute that somebody asks for: here one side is a claim
+Stricter than `conflicts`, which lists every sentence about an attribute that is asked for: here one side is a claim
 of the entity's own section, and the other speaks of the same thing in a sentence about the entity.
 """
 
@@ -13,7 +13,7 @@ from armarius.codex.cards import parse_span
 from armarius.search.contradictions.statements import (
     SHARED,
     Statement,
-    Whose,
+    ValueOwner,
     is_about,
     is_rival,
     order_of,
@@ -31,7 +31,7 @@ from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
 from armarius.search.query.kinship import attributes
 from armarius.search.query.query import Understanding, question, understand
-from armarius.search.query.relations import People
+from armarius.search.query.relations import Subjects
 from armarius.text.matcher import EntityMatcher
 
 __all__ = ["disputes", "is_stated", "said_of"]
@@ -59,7 +59,7 @@ def said_of(
     Args:
         corpus: The project.
         entity_id: An entity of its codex.
-        attribute: None takes what settings say, and whatever is disputed.
+        attribute: None takes what settings say, and what is disputed.
         chapter: Chapters after it are left out.
         limit: At most so many.
 
@@ -188,26 +188,26 @@ _ALL = 10_000  # sentences that name it
 _SURE = 1.0  # a tie of the very role that was asked for
 
 
-def is_stated(corpus: Corpus, asked: Understanding, people: People) -> bool:
+def is_stated(corpus: Corpus, asked: Understanding, people: Subjects) -> bool:
     """Whether a question about somebody known asks only for kin, age or home, and a card says it.
 
-    Cost: the sections that name whom it asks about; for questions that look like ones about what is not there.
+    Cost: the sections that name its subjects; for questions that look like ones about what is not there.
     """
     wanted = _STATES_ONE_THING.intersection(asked.attributes)
     if not asked.entities or not (wanted or asked.relations) or len(wanted) < len(asked.attributes):
         return False
     if _asks_more(asked):
         return False
-    whom = asked.entities
+    subjects = asked.entities
     if asked.relations:
-        whom = tuple(one for one, (factor, _, _) in people.related.items() if factor >= _SURE)
-    if not whom or any(corpus.entities[one].level == "never" for one in whom):
+        subjects = tuple(one for one, (factor, _, _) in people.related.items() if factor >= _SURE)
+    if not subjects or any(corpus.entities[one].level == "never" for one in subjects):
         return False
-    return not wanted or all(_gives(corpus, one, wanted) for one in whom)
+    return not wanted or all(_gives(corpus, one, wanted) for one in subjects)
 
 
 def _asks_more(asked: Understanding) -> bool:
-    """Whether a content word is left besides those for the attribute and the kin: 陆明远几岁去了月球."""
+    """Whether a content word is left, other than those for the attribute and the kin: 陆明远几岁去了月球."""
     rest = asked.content
     for one in reversed(attributes().find(rest)):
         rest = rest[: one.start] + " " + rest[one.end :]
@@ -234,5 +234,5 @@ def _is_line_for(text: str, wanted: AbstractSet[str]) -> bool:
 
 def _has_age(corpus: Corpus, entity_id: str, text: str) -> bool:
     mentions, topic = corpus.matcher.find_all(text), topic_of("age")
-    whose = Whose(text, people_in(corpus, mentions, entity_id), entity_id, "own", topic)
-    return any(one.text.startswith("years:") and whose.owns(one) for one in located(corpus, text, mentions, topic))
+    owner = ValueOwner(text, people_in(corpus, mentions, entity_id), entity_id, "own", topic)
+    return any(one.text.startswith("years:") and owner.owns(one) for one in located(corpus, text, mentions, topic))

@@ -24,7 +24,7 @@ from armarius.search.rank import paragraphs_about
 from armarius.text.matcher import Mention
 from armarius.text.unicode import STATEMENT
 
-__all__ = ["SHARED", "Place", "Statement", "Whose", "is_about", "is_rival", "order_of", "people_in", "statements"]
+__all__ = ["SHARED", "Place", "Statement", "ValueOwner", "is_about", "is_rival", "order_of", "people_in", "statements"]
 
 Place = Literal["own", "other", "prose"]
 """Where a sentence stands: in the profile of the entity, in that of another one, anywhere else."""
@@ -34,7 +34,7 @@ _COLON = re.compile(r"[：:]")
 _AND = re.compile(r"\s*(?:[和与與及跟同、&]|以及|\sand\s)\s*")
 _OF = re.compile(r"\s*的|之(?![前后後间中一所外内下上])|['’]s(?!\w)|(?<=s)['’](?!\w)")
 _NOUN_OF = re.compile(r"([^\W\d_]+)\s+(?:of|to)\s+(?:the\s+)?$")
-# Whom something is told to or done with is not whom it is told of.
+# The addressee or companion of a sentence is not its subject.
 _BESIDE = re.compile(
     r"(?:[与與和跟同随隨着著给給对對把被替为為向]|告诉|告訴|\b(?:with|to|by|for|of|told|asked|and|beside|near))\s*$",
     re.IGNORECASE,
@@ -63,14 +63,14 @@ class _Named:
     owns: int
 
 
-class Whose:
-    """Tells of the values of one sentence which are of an entity.
+class ValueOwner:
+    """Decides which values of one sentence belong to an entity.
 
     Args:
         sentence: As written.
         people: Mentions of characters and of the entity in it, by position.
         entity_id: Asked about.
-        place: Whose words they are.
+        place: Where it stands.
         topic: What is asked about.
 
     Cost: linear in the sentence.
@@ -104,7 +104,7 @@ class Whose:
         return self._in_prose(value, before, clause, whole=whole)
 
     def _attributed(self, value: Value) -> bool | None:
-        """Of a value that stands before whose it is: 十六岁的林小雨, 二十二岁的妹妹; None of any other."""
+        """Of a value that stands before its owner: 十六岁的林小雨, 二十二岁的妹妹; None of any other."""
         behind = _ATTRIBUTE.match(self._sentence, value.end)
         if behind is None:
             return None
@@ -131,8 +131,8 @@ class Whose:
         """Nothing, unless the entity is its subject."""
         here = self._here(before, clause)
         if before and self._id in before[-1].ids and before[-1].owns < 0:
-            told = self._sentence[before[-1].end : value.start]
-            if self._kin_from(self._label()) or (told[:1] in ("（", "(") and not set("）)") & set(told)):
+            between = self._sentence[before[-1].end : value.start]
+            if self._kin_from(self._label()) or (between[:1] in ("（", "(") and not set("）)") & set(between)):
                 return True
         if not here or self._id not in here[-1].ids:
             return False
@@ -162,15 +162,15 @@ class Whose:
         return nearest.owns < 0 or self._is_trait(nearest.owns, value.start, whole=whole)
 
     def _is_trait(self, start: int, end: int, *, whole: bool) -> bool:
-        """Whether what stands between a possessor and a value is a part or a trait of him, and nobody beside him."""
-        told = self._sentence[start:end]
-        if not told.strip(" -"):
+        """Whether what stands between a possessor and a value is a part or a trait of him, and of nobody else."""
+        between = self._sentence[start:end]
+        if not between.strip(" -"):
             return True
-        clause = _BREAK.split(told, maxsplit=1)[0]
-        third = _THIRD.search(told)
+        clause = _BREAK.split(between, maxsplit=1)[0]
+        third = _THIRD.search(between)
         if _roles().find(clause):
-            return third is not None and _SAYS.search(told, 0, third.start()) is not None
-        if not whole or third is not None or re.search(r"\.\s", told):
+            return third is not None and _SAYS.search(between, 0, third.start()) is not None
+        if not whole or third is not None or re.search(r"\.\s", between):
             return True
         return clause.strip().lower().startswith((*self._topic.words, *_HOME))
 
@@ -300,7 +300,7 @@ def statements(
     Args:
         corpus: The project.
         entity_id: An entity of its codex.
-        attribute: 年龄, 住处, "eye colour", …; "" takes whatever its sections say (`disputes` compares that).
+        attribute: 年龄, 住处, "eye colour", …; "" takes all that its sections say (`disputes` compares that).
         chapter: Chapters after it are left out.
         limit: At most so many.
         texts: Look into so many texts, the likeliest first.
@@ -311,10 +311,10 @@ def statements(
         return list(_in_sections(corpus, entity_id, None))[:limit]
     topic = topic_of(attribute)
     found = list(_in_sections(corpus, entity_id, topic))
-    told = sorted(
+    in_texts = sorted(
         _in_texts(corpus, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
     )
-    found += [one for _, one in told]
+    found += [one for _, one in in_texts]
     found = list({(one.path, one.span): one for one in found}.values())[:limit]
     marked = []
     for one in found:
@@ -333,8 +333,8 @@ def _compete(topic: Topic, one: Statement, other: Statement) -> bool:
     if topic.valued or not is_rival(one, other):
         return is_rival(one, other)
     bare = [replace(side, values=side.values - _bodies(side.values)) for side in (one, other)]
-    told = [set(_core.terms(without_parts(side.text))) for side in (one, other)]
-    return is_rival(*bare) or len(told[0] & told[1]) >= SHARED
+    terms = [set(_core.terms(without_parts(side.text))) for side in (one, other)]
+    return is_rival(*bare) or len(terms[0] & terms[1]) >= SHARED
 
 
 def is_rival(one: Statement, other: Statement) -> bool:
@@ -409,7 +409,7 @@ def _in_texts(
     shares words with what a profile claims, or says who of two is older.
     """
     kept: dict[tuple[str, int], tuple[tuple[int, Statement], ...]] = corpus.memo.setdefault(
-        ("told", f"{entity_id}\0{topic.name}", None), {}
+        ("statements", f"{entity_id}\0{topic.name}", None), {}
     )
     claims = {term for one in claimed for term in _core.terms(one.text)}
     claims -= {term for one in claimed for m in corpus.matcher.find_all(one.text) for term in _core.terms(m.term)}
@@ -450,10 +450,10 @@ def _in_paragraph(
             continue
         one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
         named = is_about(corpus, entity_id, one)
-        told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
+        speaks = spoken or any(value.startswith(("years:", "reached:")) for value in values)
         compared = any(value.startswith("older:") for value in values)
         valued = bool(values) or not topic.valued
-        if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
+        if valued and ((speaks and named) or (shared >= SHARED and (spoken or values)) or compared):
             sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
             yield sure, one
 
@@ -470,8 +470,8 @@ def _given(
     every = located(corpus, sentence, mentions, topic) if topic else ()
     if not every or topic is None:
         return frozenset(), False
-    whose = Whose(sentence, people_in(corpus, mentions, entity_id), entity_id, place, topic)
-    values = frozenset(one.text for one in every if whose.owns(one))
+    owner = ValueOwner(sentence, people_in(corpus, mentions, entity_id), entity_id, place, topic)
+    values = frozenset(one.text for one in every if owner.owns(one))
     return values, not values and place != "own"
 
 
@@ -481,7 +481,7 @@ def people_in(corpus: Corpus, mentions: Sequence[Mention], entity_id: str) -> li
 
 
 def _place_of(corpus: Corpus, section: Section) -> Place:
-    """A profile has an owner whom it speaks of; what is told of a place speaks of whomever it names."""
+    """The profile of a person is about its owner; the section of a place is about anybody it names."""
     return "other" if any(corpus.entities[one].type == _PERSON for one in section.entities) else "prose"
 
 

@@ -2,7 +2,7 @@
 
 Five kinds of value can be compared without understanding the story: a place, a number of years, who of two is the
 older, a part of the body, the colour of a thing. Two sentences compete when they speak of one attribute and share no
-value; which of them is right is for the writer to say. A colour belongs to the thing beside it: eyes that rest on a
+value; which of them is right is for the writer to say. A colour belongs to the thing next to it: eyes that rest on a
 red coat are not red.
 """
 
@@ -47,8 +47,8 @@ _BACK_THEN = re.compile(
 )
 _NOT_YET = re.compile(r"(?:[等直活长長][到她他]*到了?|将满|不到|未满|没到|还没|不足)$")
 _UNTIL = re.compile(r"(?:以|之)?[前后後]|(?:以|之)[上下内]|上下")
-# One of these stands in whatever the patterns of ages find.
-_NEAR = 80  # characters beside a number in which such words stand
+# One of these stands in everything that the patterns of ages find.
+_NEAR = 80  # characters around a number in which such words stand
 _AGES = re.compile(r"[岁比年齡]|[Yy]ear|[Aa]ge|\b(?:of|was|is|am|at)\s|than\b|er\s", re.IGNORECASE)
 _WHO = r"[^，。；、：“”‘’！？\s的得]{1,6}?"
 _OLDER_ZH = re.compile(
@@ -93,7 +93,7 @@ class Topic:
         name: As asked for.
         named: Those of `ATTRIBUTES` that its name holds.
         dimensions: The kinds of value that are compared: age, place, body, colour.
-        words: Whatever betrays that a sentence speaks of it.
+        words: Any of them shows that a sentence speaks of it.
         valued: A sentence without a value says nothing of it; False when the attribute is not known to have any.
         things: What a colour is the colour of: name to words.
     """
@@ -228,19 +228,19 @@ def _kind_of(sentence: str, match: re.Match[str]) -> str:
 
 
 def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value]:
-    """`<thing>:<colour>` wherever a colour stands beside its thing."""
+    """`<thing>:<colour>` wherever a colour stands next to its thing."""
     found: set[Value] = set()
     colours = _values("colour").find(sentence)
     for name, words in things.items() if colours else ():
         for thing in _phrases(words).find(sentence):
             for colour in colours:
                 if colour.end <= thing.start:
-                    beside = _BEFORE.fullmatch(sentence, colour.end, thing.start)
+                    between = _BEFORE.fullmatch(sentence, colour.end, thing.start)
                 elif thing.end <= colour.start:
-                    beside = _AFTER.fullmatch(sentence, thing.end, colour.start)
+                    between = _AFTER.fullmatch(sentence, thing.end, colour.start)
                 else:
-                    beside = re.match("", "")
-                if beside:
+                    between = re.match("", "")
+                if between:
                     found.add(Value(f"{name}:{colour.value}", min(thing.start, colour.start), colour.end))
     return found
 

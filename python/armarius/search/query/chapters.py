@@ -256,5 +256,5 @@ def _relative(how: str, count: int, known: list[int], current: int | None) -> li
         return [current] if current is not None else []
     if how == "final":
         return known[-count:]
-    # Nobody who writes an earlier chapter is told how the book ends, unless he names its last chapter.
+    # In an earlier chapter the end of the book is withheld, unless its last chapter is named.
     return upto[-count:] if how in ("last", "here or last") else known[:count]

@@ -1,6 +1,6 @@
 """Words that stand for somebody or something said before: she, 他们, there, 那件事; where they stand, what they may be.
 
-Words of closed classes (`followups.toml`); whom they mean is found in `referents`.
+Words of closed classes (`followups.toml`); `Coreference` resolves them.
 """
 
 import re
@@ -19,19 +19,19 @@ from armarius.text.unicode import UNSPACED
 
 __all__ = [
     "Cast",
+    "Coreference",
     "Pronoun",
     "PronounKind",
-    "Referents",
     "asks",
     "asks_circumstance",
     "asks_identity",
     "asks_name",
     "cast_of",
+    "demonstrative_ends",
     "goes_on",
     "may_mean",
     "parts_clause",
     "pronouns",
-    "shown",
     "takes_up",
 ]
 
@@ -82,7 +82,7 @@ def takes_up(text: str, row: Literal["event", "demonstrative", "sequence"]) -> b
     return bool(_phrases(row).find(text))
 
 
-def shown(text: str) -> list[int]:
+def demonstrative_ends(text: str) -> list[int]:
     """Where each word ends that points at a thing: 那只, 这张."""
     return [found.end for found in _phrases("demonstrative").find(text)]
 
@@ -139,8 +139,8 @@ def _latin(text: str) -> Iterator[Pronoun]:
         if kind == "thing" and _has_antecedent(words, at):
             continue
         follows = words[at + 1] if at + 1 < len(words) else None
-        beside = follows is not None and not text[found.end() : follows.start()].strip()
-        noun = beside and follows is not None and not _is_function(follows[0].lower())
+        adjacent = follows is not None and not text[found.end() : follows.start()].strip()
+        noun = adjacent and follows is not None and not _is_function(follows[0].lower())
         possessive = bare in _words("latin", "possessive") and noun
         end = found.start() + len(bare)
         yield Pronoun(
@@ -157,8 +157,8 @@ def _exists(words: list[re.Match[str]], at: int) -> bool:
     """Whether `there` only says that something is: "is there a cat"."""
     if "'" in words[at][0].replace("’", "'"):
         return True
-    beside = [words[i][0].lower().replace("’", "'") for i in (at - 1, at + 1) if 0 <= i < len(words)]
-    return any(word in _words("latin", "existential") for word in beside)
+    adjacent = [words[i][0].lower().replace("’", "'") for i in (at - 1, at + 1) if 0 <= i < len(words)]
+    return any(word in _words("latin", "existential") for word in adjacent)
 
 
 def _has_antecedent(words: list[re.Match[str]], at: int) -> bool:
@@ -231,7 +231,7 @@ _ASIDE_FADES, _ASIDE = 0.8, 0.6  # of an answer that names others than it is abo
 _GAINS = (1.0, 0.7, 0.5, 0.4)
 _LEAST_GAIN = 0.3
 _AGAIN, _MOST_AGAIN = 0.1, 3
-_UNSAID = 0.7  # of one whose gender nobody says
+_UNSAID = 0.7  # gender unknown
 _ELSEWHERE = 0.5  # of a place as "it"
 _FORGOTTEN = 0.02
 _GROUP_TURNS = 4
@@ -283,14 +283,14 @@ def may_mean(kind: PronounKind, named: Named) -> bool:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Salience:
     weight: float
     turn: int
     term: str
 
 
-class Referents:
-    """Who has been named so far. Of one thread.
+class Coreference:
+    """Resolves pronouns by the salience of the entities named so far. Of one thread.
 
     Args:
         cast: Of the project.
@@ -300,10 +300,10 @@ class Referents:
     def __init__(self, cast: Cast, matcher: EntityMatcher) -> None:
         self._cast = dict(cast)
         self._matcher = matcher
-        self._heard: dict[str, _Heard] = {}
+        self._salience: dict[str, _Salience] = {}
         self._turns: list[tuple[str, ...]] = []
 
-    def hear(self, number: int, text: str, *, aside: bool = False) -> tuple[str, ...]:
+    def observe(self, number: int, text: str, *, aside: bool = False) -> tuple[str, ...]:
         """Take in a turn; the ids of those it is about, in the order in which it comes to them.
 
         Args:
@@ -311,8 +311,8 @@ class Referents:
             text: Without lone surrogates.
             aside: It answers what did not ask for a name: what is new in it counts less.
         """
-        for heard in self._heard.values():
-            heard.weight *= _ASIDE_FADES if aside else _FADES
+        for salience in self._salience.values():
+            salience.weight *= _ASIDE_FADES if aside else _FADES
         mentions = [one for one in self._matcher.find_all(text) if one.entity_id in self._cast]
         counts: dict[str, int] = {}
         said = pronouns(text)
@@ -322,23 +322,23 @@ class Referents:
             if isinstance(spot, Pronoun):
                 fitting = [id_ for id_ in counts if may_mean(spot.kind, self._cast[id_])]
                 if not fitting:
-                    fitting = [*self.whom(spot.kind)]
+                    fitting = [*self.resolve(spot.kind)]
                     counts |= dict.fromkeys(fitting, 1)
                 if spot is tells and len(fitting) == 1:
                     self._tell(fitting[0], spot.kind)
                 continue
             counts[spot.entity_id] = counts.get(spot.entity_id, 0) + 1
-            heard = self._heard.setdefault(spot.entity_id, _Heard(0.0, number, spot.term))
-            heard.turn, heard.term = number, spot.term
+            salience = self._salience.setdefault(spot.entity_id, _Salience(0.0, number, spot.term))
+            salience.turn, salience.term = number, spot.term
         for place, (id_, count) in enumerate(counts.items()):
             gain = _GAINS[place] if place < len(_GAINS) else _LEAST_GAIN
             worth = gain + _AGAIN * min(count - 1, _MOST_AGAIN)
-            self._heard[id_].weight += _ASIDE * worth if aside else worth
+            self._salience[id_].weight += _ASIDE * worth if aside else worth
         self._turns.append(tuple(counts))
         return tuple(counts)
 
-    def whom(self, kind: PronounKind, without: Collection[str] = ()) -> tuple[str, ...]:
-        """The ids of whom a pronoun most likely means; none, one, or several for several."""
+    def resolve(self, kind: PronounKind, without: Collection[str] = ()) -> tuple[str, ...]:
+        """The ids of the likeliest antecedents of a pronoun; several for a plural, none where nobody fits."""
         if kind in ("people", "women", "things"):
             for said in self._turns[: -_GROUP_TURNS - 1 : -1]:
                 together = [id_ for id_ in said if id_ not in without and may_mean(kind, self._cast[id_])]
@@ -349,14 +349,14 @@ class Referents:
         return (best[1],) if best[0] >= _FORGOTTEN else ()
 
     def man_and_woman(self, first: PronounKind, without: Collection[str] = ()) -> dict[PronounKind, tuple[str, ...]]:
-        """Whom "he" and "she" of one question mean: two people. The likelier is whom the `first` of them means.
+        """The antecedents of "he" and "she" in one question: two people; the `first` pronoun takes the likelier.
 
         One person alone who might be either is neither: nothing says which.
         """
-        meant = {kind: self.whom(kind, without) for kind in _GENDERS}
+        meant = {kind: self.resolve(kind, without) for kind in _GENDERS}
         if meant["m"] != meant["f"] or not meant["m"]:
             return meant
-        other = {kind: self.whom(kind, (*without, *meant["m"])) for kind in _GENDERS}
+        other = {kind: self.resolve(kind, (*without, *meant["m"])) for kind in _GENDERS}
         if not any(other.values()):
             return other
         second: PronounKind = "f" if first == "m" else "m"
@@ -365,21 +365,21 @@ class Referents:
 
     @property
     def cast(self) -> Cast:
-        """With the genders that the conversation told."""
+        """With the genders that the conversation has shown."""
         return self._cast
 
     def turn_of(self, entity_id: str) -> int:
         """The turn that named it last."""
-        return self._heard[entity_id].turn
+        return self._salience[entity_id].turn
 
     def name_of(self, entity_id: str) -> str:
         """What it is found by: its name, or as the conversation has it where its name is somebody else's too."""
         name = self._cast[entity_id].name
         found = {one.entity_id for one in self._matcher.find_all(name)}
-        return name if found == {entity_id} else self._heard[entity_id].term
+        return name if found == {entity_id} else self._salience[entity_id].term
 
     def _fitting(self, kind: PronounKind, without: Collection[str]) -> Iterable[str]:
-        return (id_ for id_ in self._heard if id_ not in without and may_mean(kind, self._cast[id_]))
+        return (id_ for id_ in self._salience if id_ not in without and may_mean(kind, self._cast[id_]))
 
     @staticmethod
     def _telling(text: str, said: list[Pronoun]) -> Pronoun | None:
@@ -391,13 +391,13 @@ class Referents:
         return gendered[0] if alone or not text[: gendered[0].start].strip(" \t\n\"'“‘") else None
 
     def _tell(self, id_: str, kind: PronounKind) -> None:
-        """Keep that a pronoun means somebody, unless the turn before named another whom it may mean."""
+        """Record the gender of an antecedent, unless the turn before named another possible antecedent."""
         last = self._turns[-1] if self._turns else ()
         if not self._cast[id_].gender and not any(one != id_ and may_mean(kind, self._cast[one]) for one in last):
             self._cast[id_] = self._cast[id_]._replace(gender=kind)
 
     def _worth(self, kind: PronounKind, id_: str) -> float:
-        known, weight = self._cast[id_], self._heard[id_].weight
+        known, weight = self._cast[id_], self._salience[id_].weight
         if kind in ("m", "f", "women") and not known.gender:
             return weight * _UNSAID
         return weight * _ELSEWHERE if kind in ("thing", "things") and known.kind == "place" else weight

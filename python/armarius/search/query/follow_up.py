@@ -2,7 +2,7 @@
 
     turns, oldest first -> who was named, what was asked -> pronouns replaced -> what the question lacks, carried over
 
-A question with words enough of its own stays as it is. Deterministic; all that is carried over is told with its turn.
+A question with words enough of its own stays as it is. Deterministic; each carried item is reported with its turn.
 It is looked up and never shown (docs/decisions/0074).
 """
 
@@ -16,16 +16,16 @@ from armarius.arguments import SPOKEN, Turn
 from armarius.lexicon import word_file
 from armarius.search.query.coreference import (
     Cast,
-    Referents,
+    Coreference,
     asks,
     asks_circumstance,
     asks_identity,
     asks_name,
+    demonstrative_ends,
     goes_on,
     may_mean,
     parts_clause,
     pronouns,
-    shown,
     takes_up,
 )
 from armarius.search.query.query import Understanding, question, understand
@@ -60,7 +60,7 @@ def things_shown(text: str) -> tuple[str, ...]:
     Cost: linear in the text, once for each.
     """
     found = []
-    for one in shown(text):
+    for one in demonstrative_ends(text):
         behind = text[one:].lstrip()
         words = question(understand(behind, matcher=_NO_NAMES)).words
         noun = max((word for word in words if behind.startswith(word)), key=len, default="")
@@ -104,7 +104,7 @@ _CARRIED = 200  # code points of an earlier question that are carried over
 _ANSWERED = 80  # code points of the sentence that answered it
 _LEANING = 3  # content words of a question that still takes up what was said
 _FEW = 2
-_FRAGMENT = 2.5  # words beside a name that are no question yet: "why Edmund?"
+_FRAGMENT = 2.5  # words with a name that are no question yet: "why Edmund?"
 _SHORT = 4.0  # words; a Han character is .6 of one
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
@@ -138,7 +138,7 @@ def follow_up(query: str, turns: Sequence[Turn], *, matcher: EntityMatcher, cast
         return FollowUp(query)
     talk = _Talk(matcher, cast)
     for number, turn in spoken[-_HEARD:]:
-        talk.hear(number, turn)
+        talk.observe(number, turn)
     return talk.spelled_out(query)
 
 
@@ -147,22 +147,22 @@ class _Talk:
 
     def __init__(self, matcher: EntityMatcher, cast: Cast) -> None:
         self._matcher = matcher
-        self._referents = Referents(cast, matcher)
-        self._cast = self._referents.cast
+        self._coreference = Coreference(cast, matcher)
+        self._cast = self._coreference.cast
         self._topic, self._topic_turn = "", 0
         self._about: tuple[str, ...] = ()
         self._answer, self._answer_turn = "", 0
-        self._heard = ""
+        self._transcript = ""
 
-    def hear(self, number: int, turn: Turn) -> None:
+    def observe(self, number: int, turn: Turn) -> None:
         text = turn.content.strip()[:_LISTENED]
-        self._heard += f"{text}\n"
+        self._transcript += f"{text}\n"
         if turn.role != SPOKEN[0]:
-            self._referents.hear(number, text, aside=not asks_name(self._topic))
+            self._coreference.observe(number, text, aside=not asks_name(self._topic))
             self._answer, self._answer_turn = BETWEEN.split(text, maxsplit=1)[0].strip()[:_ANSWERED], number
             return
         asked = self.spelled_out(text).asked
-        about = self._referents.hear(number, text)
+        about = self._coreference.observe(number, text)
         if about or len(text) > _LONGEST or _content(_understood(text, self._matcher)):
             # what is asked of a pasted page stands at its end
             self._topic = asked[:_CARRIED] if len(text) <= _LONGEST else asked[-_CARRIED:]
@@ -178,13 +178,13 @@ class _Talk:
         return self._completed(asked, text, notes, meant, lost=lost)
 
     def _named(self, query: str, asked: Understanding) -> tuple[str, list[str], list[str], bool]:
-        """The question with names for pronouns, what was done, whom they mean, and whether one means nobody known."""
+        """The question with names for pronouns, notes, the entities meant, and whether a pronoun is unresolved."""
         text, shift, lost = query, 0, False
         notes: dict[str, None] = {}
         meant: list[str] = []
         said = pronouns(query)
         gendered = list(dict.fromkeys(one.kind for one in said if one.kind in ("m", "f")))
-        pair = self._referents.man_and_woman(gendered[0], asked.entities) if len(gendered) > 1 else {}
+        pair = self._coreference.man_and_woman(gendered[0], asked.entities) if len(gendered) > 1 else {}
         for pronoun in said:
             before = [
                 one
@@ -195,30 +195,32 @@ class _Talk:
             ]
             if before and not (pronoun.is_object and not parts_clause(query[before[-1].end : pronoun.start])):
                 continue
-            ids = pair[pronoun.kind] if pronoun.kind in pair else self._referents.whom(pronoun.kind, asked.entities)
+            ids = (
+                pair[pronoun.kind] if pronoun.kind in pair else self._coreference.resolve(pronoun.kind, asked.entities)
+            )
             lost |= not ids
             if not ids:
                 continue
             meant += ids
-            names = [self._referents.name_of(id_) for id_ in ids]
+            names = [self._coreference.name_of(id_) for id_ in ids]
             spelled = self._joined(names) + ("'s" if pronoun.possessive and pronoun.word.isascii() else "")
             text = text[: pronoun.start + shift] + spelled + text[pronoun.end + shift :]
             shift += len(spelled) - (pronoun.end - pronoun.start)
-            turn = max(self._referents.turn_of(id_) for id_ in ids)
+            turn = max(self._coreference.turn_of(id_) for id_ in ids)
             notes[f"follow-up: {pronoun.word} → {', '.join(names)}, from turn {turn}"] = None
         return text, list(notes), meant, lost
 
     def _completed(
         self, asked: Understanding, text: str, notes: list[str], meant: list[str], *, lost: bool
     ) -> FollowUp:
-        """The question with what it lacks: the earlier question, or whom that was about."""
+        """The question with what it lacks: the earlier question, or its subjects."""
         here = FollowUp(text, tuple(notes))
         if not self._topic or asked.intents or asked.phrases:
             return here
-        words, whom = _content(asked), [*asked.entities, *meant]
+        words, subjects = _content(asked), [*asked.entities, *meant]
         stranger = lost and not meant and any(one.kind in ("m", "f") for one in pronouns(asked.query))
         onward = goes_on(asked.query)
-        if not whom and takes_up(asked.query, "demonstrative"):
+        if not subjects and takes_up(asked.query, "demonstrative"):
             if not onward and self._shows_another(asked.query):
                 return here
             lost = True
@@ -227,13 +229,13 @@ class _Talk:
         is_whole = asks(asked.query) and not meant
         if asked.references:
             return self._with_topic(text, notes, chapters=False) if onward and not words else here
-        if whom:
+        if subjects:
             own = _length(_without(asked, asked.query))
             if not words and (onward or not own):
-                return self._with_others(text, notes, whom)
+                return self._with_others(text, notes, subjects)
             leans = event and words <= _FEW
             bare = not words and asks_circumstance(asked.query) and (meant or own <= _FRAGMENT)
-            if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(whom):
+            if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(subjects):
                 return self._with_topic(text, notes)
             return here
         if stranger and not self._adds(_understood(self._topic, self._matcher).entities):
@@ -249,12 +251,12 @@ class _Talk:
     def _shows_another(self, query: str) -> bool:
         """Whether every thing that it points at (那只表) is one that no turn has named."""
         things = things_shown(query)
-        return bool(things) and not any(one in self._heard for one in things)
+        return bool(things) and not any(one in self._transcript for one in things)
 
-    def _adds(self, whom: Sequence[str]) -> bool:
-        """Whether the question before says more than whom this one is about."""
+    def _adds(self, subjects: Sequence[str]) -> bool:
+        """Whether the question before says more than the subjects of this one."""
         topic = _understood(self._topic, self._matcher)
-        return bool(_content(topic)) or not set(topic.entities) <= set(whom)
+        return bool(_content(topic)) or not set(topic.entities) <= set(subjects)
 
     def _with_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
         topic = self._topic
@@ -270,20 +272,22 @@ class _Talk:
 
     def _with_subject(self, text: str, notes: list[str]) -> FollowUp:
         who = [id_ for id_ in self._about if self._cast[id_].kind != "place"]
-        names = [self._referents.name_of(id_) for id_ in who or self._about]
+        names = [self._coreference.name_of(id_) for id_ in who or self._about]
         note = f"follow-up: about {', '.join(names)}, from turn {self._topic_turn}"
         return FollowUp(f"{self._joined(names)} {text}", (*notes, note))
 
-    def _with_others(self, text: str, notes: list[str], whom: Sequence[str]) -> FollowUp:
+    def _with_others(self, text: str, notes: list[str], subjects: Sequence[str]) -> FollowUp:
         """The earlier question about somebody else, for one that is a name: "And Edmund?"."""
         topic = _understood(self._topic, self._matcher)
-        kinds = {self._cast[id_].kind for id_ in whom if id_ in self._cast}
+        kinds = {self._cast[id_].kind for id_ in subjects if id_ in self._cast}
         replaced = [one for one in topic.mentions if one.entity_id in self._cast]
-        replaced = [one for one in replaced if self._cast[one.entity_id].kind in kinds and one.entity_id not in whom]
+        replaced = [
+            one for one in replaced if self._cast[one.entity_id].kind in kinds and one.entity_id not in subjects
+        ]
         if not replaced:
             return self._with_topic(text, notes)
         first = replaced[0].entity_id
-        names = self._joined([self._name(id_) for id_ in whom])
+        names = self._joined([self._name(id_) for id_ in subjects])
         asked = self._topic
         for one in reversed([one for one in replaced if one.entity_id == first]):
             asked = asked[: one.start] + names + asked[one.end :]
@@ -303,7 +307,7 @@ def _understood(text: str, matcher: EntityMatcher) -> Understanding:
 
 
 def _content(asked: Understanding) -> int:
-    """How many words of its own a question has, beside names."""
+    """How many words of its own a question has, names excepted."""
     return len(question(asked).words)
 
 

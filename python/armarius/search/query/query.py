@@ -226,7 +226,7 @@ class Group(NamedTuple):
 
     Attributes:
         family: One of `FAMILIES`.
-        weight: Factor on its score beside that of the family.
+        weight: Factor on its score, as is that of the family.
         terms: Single terms as the analysis gives them (stems, pairs), each with the factor on its frequency.
         words: Words or phrases as written, likewise; all terms of one must stand together.
         entities: Entity ids.

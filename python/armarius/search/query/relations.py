@@ -1,4 +1,4 @@
-"""Who is what to whom: from typed relations, and from the prose of profiles where nothing is typed.
+"""How entities are related: from typed relations, and from the prose of profiles where nothing is typed.
 
 "贾政与王夫人之子", "薛蟠之妹", "生贾赦、贾政", "后嫁蒋玉菡", "younger sister of Lin Mo", "Anna's daughter": a mention
 next to a word for a role, in the profile of someone, says what that someone is. Prose that names people without
@@ -22,7 +22,7 @@ from armarius.search.query.query import Understanding
 from armarius.text.matcher import Mention
 from armarius.text.unicode import HAN_UNIFIED, WIDE_RUN
 
-__all__ = ["People", "Tie", "Ties", "people_of"]
+__all__ = ["RelationEdge", "RelationIndex", "Subjects", "subjects_of"]
 
 _JOINT = re.compile(r"\s*(?:、|与|與|和|及|跟|,\s*and\b|,|，|and|&)\s*$|^\s*$")
 _LABEL = re.compile(r"^\s*[-*+]?\s*\**([^:：*\n]{1,24})\**\s*[:：]\**")
@@ -36,8 +36,8 @@ _BORE = re.compile(r"(?:生下|生有|育有|生了|生|\b(?:mother|father|paren
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
-    """`other` is `role` of the entity the tie belongs to; `said` is the relation type or the words of the profile."""
+class RelationEdge:
+    """`other` is `role` of the entity the edge belongs to; `said` is the relation type or the words of the profile."""
 
     other: str
     role: Role
@@ -45,8 +45,8 @@ class Tie:
     path: str = ""
 
 
-class Ties:
-    """The ties of every entity; built once per codex.
+class RelationIndex:
+    """The edges of every entity; built once per codex.
 
     Args:
         corpus: Sections give the prose, its codex the typed relations.
@@ -58,7 +58,7 @@ class Ties:
         self._corpus = corpus
         self._chapters = chapters
         self._entities: Mapping[str, Entity] = corpus.entities
-        self._ties: dict[str, list[Tie]] = {}
+        self._edges: dict[str, list[RelationEdge]] = {}
         self._near: dict[str, Counter[str]] = {}
         self._gender = {entity.id: _gender(entity) for entity in corpus.entities.values()}
         for relation in corpus.codex.relations:
@@ -68,59 +68,61 @@ class Ties:
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
 
-    def beside(self, known: Known, *, chapter: int | None = None) -> "Ties":
-        """These ties and those that a graph adds; what is stated here stays first."""
-        ties = copy(self)
-        ties._entities = {**{entity.id: entity for entity in known.entities}, **self._entities}
-        ties._ties = {id_: list(own) for id_, own in self._ties.items()}
-        ties._near = {id_: Counter(near) for id_, near in self._near.items()}
-        ties._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
+    def with_known(self, known: Known, *, chapter: int | None = None) -> "RelationIndex":
+        """These edges and those that a graph adds; what is stated here stays first."""
+        index = copy(self)
+        index._entities = {**{entity.id: entity for entity in known.entities}, **self._entities}
+        index._edges = {id_: list(own) for id_, own in self._edges.items()}
+        index._near = {id_: Counter(near) for id_, near in self._near.items()}
+        index._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
         for relation in known.relations:
             if holds(relation, chapter, self._chapters):
-                ties._typed(relation)
-        return ties
+                index._typed(relation)
+        return index
 
-    def walk(self, entity_id: str, path: Sequence[Role]) -> list[tuple[Tie, float]]:
+    def walk(self, entity_id: str, path: Sequence[Role]) -> list[tuple[RelationEdge, float]]:
         """Entities at the end of `path`, and on the way, with a factor below 1 for those on the way.
 
-        The empty path gives whoever stands next to the entity, three at most. Sorted by (-factor, id).
+        The empty path gives the entities named most often with this one, three at most. Sorted by (-factor, id).
         """
         if not path:
             near = sorted(self._near.get(entity_id, Counter()).items(), key=lambda item: (-item[1], item[0]))[:3]
-            return [(Tie(other, Role("near"), "named together"), 0.6) for other, _ in near]
-        found: dict[str, tuple[Tie, float]] = {}
-        for tie in self._those(entity_id, path[0]):
+            return [(RelationEdge(other, Role("near"), "named together"), 0.6) for other, _ in near]
+        found: dict[str, tuple[RelationEdge, float]] = {}
+        for edge in self._those(entity_id, path[0]):
             if len(path) == 1:
-                found.setdefault(tie.other, (tie, 1.0))
+                found.setdefault(edge.other, (edge, 1.0))
                 continue
-            for end, factor in self.walk(tie.other, path[1:]):
+            for end, factor in self.walk(edge.other, path[1:]):
                 if end.other != entity_id:
                     found.setdefault(end.other, (end, factor))
-                    found.setdefault(tie.other, (tie, 0.8 * factor))
+                    found.setdefault(edge.other, (edge, 0.8 * factor))
         return sorted(found.values(), key=lambda item: (-item[1], item[0].other))
 
-    def of(self, entity_id: str) -> tuple[Tie, ...]:
-        """Every tie of an entity, as found."""
-        return tuple(self._ties.get(entity_id, ()))
+    def of(self, entity_id: str) -> tuple[RelationEdge, ...]:
+        """Every edge of an entity, as found."""
+        return tuple(self._edges.get(entity_id, ()))
 
     def neighbours(self, entity_id: str) -> Counter[str]:
-        """Entities that relations or profiles name beside this one, with how often."""
+        """Entities that relations or profiles name with this one, and how often."""
         return self._near.get(entity_id, Counter())
 
-    def _those(self, entity_id: str, role: Role) -> Iterator[Tie]:
-        for tie in self._ties.get(entity_id, ()):
-            gender = tie.role.gender or self._gender.get(tie.other, "")
-            if tie.role.name == role.name and (not role.gender or not gender or gender == role.gender):
-                yield tie
+    def _those(self, entity_id: str, role: Role) -> Iterator[RelationEdge]:
+        for edge in self._edges.get(entity_id, ()):
+            gender = edge.role.gender or self._gender.get(edge.other, "")
+            if edge.role.name == role.name and (not role.gender or not gender or gender == role.gender):
+                yield edge
 
-    def _add(self, entity_id: str, tie: Tie) -> None:
-        if tie.other == entity_id:
+    def _add(self, entity_id: str, edge: RelationEdge) -> None:
+        if edge.other == entity_id:
             return
-        back = Tie(entity_id, Role(tie.role.inverse.name, self._gender.get(entity_id, "")), tie.said, tie.path)
-        for owner, one in ((entity_id, tie), (tie.other, back)):
-            ties = self._ties.setdefault(owner, [])
-            if not any(known.other == one.other and known.role.name == one.role.name for known in ties):
-                ties.append(one)
+        back = RelationEdge(
+            entity_id, Role(edge.role.inverse.name, self._gender.get(entity_id, "")), edge.said, edge.path
+        )
+        for owner, one in ((entity_id, edge), (edge.other, back)):
+            edges = self._edges.setdefault(owner, [])
+            if not any(known.other == one.other and known.role.name == one.role.name for known in edges):
+                edges.append(one)
 
     def _meet(self, one: str, other: str, weight: int) -> None:
         if one != other:
@@ -132,7 +134,7 @@ class Ties:
         roles = pair_of(relation.type)
         if roles is not None and self._person(relation.source) and self._person(relation.target):
             path = "" if relation.origin is None else relation.origin.path
-            self._add(relation.target, Tie(relation.source, roles[0], relation.type, path))
+            self._add(relation.target, RelationEdge(relation.source, roles[0], relation.type, path))
 
     def _person(self, entity_id: str) -> bool:
         return self._entities[entity_id].type in ("character", "other")
@@ -149,13 +151,13 @@ class Ties:
             if label and (named := role_words().find(label[1])) and named[-1].end == len(label[1].rstrip()):
                 for mention in mentions:
                     if mention.start >= label.end() and self._person(mention.entity_id):
-                        self._add(subject, Tie(mention.entity_id, named[-1].value, label[1].strip(), path))
+                        self._add(subject, RelationEdge(mention.entity_id, named[-1].value, label[1].strip(), path))
                 continue
             for group in _groups(sentence, mentions):
                 self._group(subject, sentence, group, mentions, path)
 
     def _group(self, subject: str, sentence: str, group: list[Mention], mentions: Sequence[Mention], path: str) -> None:
-        """People named in one breath, and the words before and after them, up to the next name."""
+        """People named together, and the words before and after them, up to the next name."""
         others = [m.entity_id for m in group if m.entity_id != subject and self._person(m.entity_id)]
         if not others:
             return
@@ -169,11 +171,11 @@ class Ties:
         for other in others:
             if role is not None:
                 own = Role(role.name, role.gender or self._gender[subject])
-                self._add(other, Tie(subject, own, said, path))
+                self._add(other, RelationEdge(subject, own, said, path))
             elif _MARRIED.search(before):
-                self._add(actor, Tie(other, Role("spouse"), said, path))
+                self._add(actor, RelationEdge(other, Role("spouse"), said, path))
             elif _BORE.search(before):
-                self._add(actor, Tie(other, Role("child"), said, path))
+                self._add(actor, RelationEdge(other, Role("child"), said, path))
 
 
 def _groups(sentence: str, mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
@@ -223,28 +225,28 @@ def _gender(entity: Entity) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class Subjects:
     """The entities of a question.
 
     Attributes:
         named: Ids in the order named.
-        related: Id to (factor in (0, 1], the tie that led there, the word that asked for it).
-        beyond: As `related`, for entities that only the graph knows.
+        related: Id to (factor in (0, 1], the edge that led there, the word that asked for it).
+        external: As `related`, for entities that only the graph knows.
     """
 
     named: tuple[str, ...]
-    related: dict[str, tuple[float, Tie, str]]
-    beyond: dict[str, tuple[float, Tie, str]] = field(default_factory=dict)
+    related: dict[str, tuple[float, RelationEdge, str]]
+    external: dict[str, tuple[float, RelationEdge, str]] = field(default_factory=dict)
 
 
-def people_of(corpus: Corpus, ties: Ties, asked: Understanding) -> People:
+def subjects_of(corpus: Corpus, index: RelationIndex, asked: Understanding) -> Subjects:
     """Resolve the entities of a question."""
-    related: dict[str, tuple[float, Tie, str]] = {}
-    beyond: dict[str, tuple[float, Tie, str]] = {}
+    related: dict[str, tuple[float, RelationEdge, str]] = {}
+    external: dict[str, tuple[float, RelationEdge, str]] = {}
     for entity_id in asked.entities:
         for word in asked.relations:
-            for tie, factor in ties.walk(entity_id, word.path):
-                found = related if tie.other in corpus.entities else beyond
-                if tie.other not in asked.entities and factor > found.get(tie.other, (0.0,))[0]:
-                    found[tie.other] = (factor, tie, word.word)
-    return People(asked.entities, related, beyond)
+            for edge, factor in index.walk(entity_id, word.path):
+                found = related if edge.other in corpus.entities else external
+                if edge.other not in asked.entities and factor > found.get(edge.other, (0.0,))[0]:
+                    found[edge.other] = (factor, edge, word.word)
+    return Subjects(asked.entities, related, external)

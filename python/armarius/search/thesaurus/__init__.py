@@ -19,7 +19,7 @@ _NONE: Mapping[str, float] = MappingProxyType({})
 
 
 def near(word: str) -> Mapping[str, float]:
-    """Alternatives of a word and what each is worth beside it.
+    """Alternatives of a word and what each is worth relative to it.
 
     English: the first three senses of each part of speech, sense r = 0, 1, 2 worth 1/(1 + r/2): synonyms 1, narrower
     (where there are at most 25), similar and derived words .5, broader words .3; of several ways to a word the best. An

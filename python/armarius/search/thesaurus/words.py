@@ -87,11 +87,11 @@ _loading = Lock()
 def chinese_alternatives(word: str) -> Mapping[str, float]:
     """Alternatives of a headword, heaviest first, then by their characters; see `near`."""
     table = headwords()
-    told = table.find(word) if table else None
-    if table is None or not told:
+    line = table.find(word) if table else None
+    if table is None or not line:
         return MappingProxyType({})
     shared: Counter[str] = Counter()
-    for place in told[0].split():
+    for place in line[0].split():
         shared.update(one.decode() for one in table.at(int(place)))
     del shared[word]
     glosses = {one: count * (1 if len(one) > 1 else SINGLE) for one, count in shared.items()}
@@ -165,11 +165,11 @@ _DETACHED = (
 def english_alternatives(word: str) -> Mapping[str, float]:
     """Alternatives of a lower-case word, heaviest first, then by the alphabet; see `near`."""
     table = _wordnet()
-    told = next((line for form in _forms(word) if (line := table.find(form)) is not None), None)
-    if told is None:
+    line = next((line for form in _forms(word) if (line := table.find(form)) is not None), None)
+    if line is None:
         return MappingProxyType({})
     found: dict[str, float] = {}
-    for senses in told:
+    for senses in line:
         for rank, sense in enumerate(senses.split(b",")):
             place, _, derived = sense.partition(b" ")
             weight = 1 / (1 + rank / 2)

@@ -18,7 +18,7 @@ from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.types import Evidence, OmitReason, Row, Shares
 
-__all__ = ["PassageOffer"]
+__all__ = ["RankedPassages"]
 
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
@@ -27,8 +27,8 @@ _REASONS = 4
 _WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
 
-class PassageOffer:
-    """What one question found; see `armarius.types.Offer`.
+class RankedPassages:
+    """The ranked paragraphs of one question; see `armarius.types.PassageStream`.
 
     Args:
         ranked: The scores.
@@ -60,7 +60,7 @@ class PassageOffer:
         self.bounds = bounds
         self._bounded = bool(bounds)
         self._wanted = frozenset(asked.chapters)
-        # What settings say of later chapters (第7章起：…) is no more told by their text than by a card.
+        # What settings say of later chapters (第7章起：…) is withheld from their text as from a card.
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language = language
         self.check = check
@@ -72,7 +72,7 @@ class PassageOffer:
         self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
         # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
         self._above = 0.0 if alone else self._floor * 0.999
-        self._made = [] if ranked.outcome == "nothing found" else self.asked_for()
+        self._made = [] if ranked.outcome == "nothing found" else self.requested()
         self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
         if not self._made:
             self.check = None
@@ -94,7 +94,7 @@ class PassageOffer:
             self._best = self.ranked.scores.paragraphs(self._asked_best, self._above)
         return self._best
 
-    def asked_for(self) -> list[Row]:
+    def requested(self) -> list[Row]:
         """The paragraphs of the chapters that the question names: from the end that it is about, else best first."""
         wanted = set(self.asked.chapters)
         found = [
@@ -128,7 +128,7 @@ class PassageOffer:
         document = self.documents.get(best[0].path) if best else None
         return document is not None and document.kind == "code"
 
-    def beside(self, rows: Sequence[Row], /) -> list[Row]:
+    def related_rows(self, rows: Sequence[Row], /) -> list[Row]:
         """Signatures of what `rows` call, and the lines that call what they define."""
         return [
             Row(
@@ -167,23 +167,25 @@ class PassageOffer:
             return Evidence("chapter", f"{what}: {why}", row.path, (span.start, span.end))
         kind = "chapter" if row.asked else "fulltext"
         others = len(self.ranked.also)
-        beside = f", asked in {1 + others} wordings" if others else ""
-        return Evidence(kind, f"worth {row.score:.3f}{beside}", row.path, (span.start, span.end))
+        wordings = f", asked in {1 + others} wordings" if others else ""
+        return Evidence(kind, f"worth {row.score:.3f}{wordings}", row.path, (span.start, span.end))
 
     def explain(self, row: Row, /) -> tuple[Evidence, ...]:
         """The strongest of the signals that made its score, of the question and of each other wording."""
         plain = self.evidence(row)
         if self.check is not None:
             return (plain,)
-        told = self._signals(self.ranked.query, row)
-        found = [Evidence(plain.kind, f"{plain.detail}: {told}" if told else plain.detail, plain.path, plain.span)]
+        signals = self._signals(self.ranked.query, row)
+        found = [
+            Evidence(plain.kind, f"{plain.detail}: {signals}" if signals else plain.detail, plain.path, plain.span)
+        ]
         for wording, query in self.ranked.also:
-            if told := self._signals(query, row):
-                found.append(Evidence("fulltext", f"asked as “{wording}”: {told}", plain.path, plain.span))
+            if signals := self._signals(query, row):
+                found.append(Evidence("fulltext", f"asked as “{wording}”: {signals}", plain.path, plain.span))
         return tuple(found)
 
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
-        """Why it may not stand in the prompt, whatever it is worth; None when it may."""
+        """Why it may not stand in the prompt at any score; None when it may."""
         if self._bounded:
             document = self.documents[row.path]
             chapter = chapter_at(document, document.paragraphs[row.paragraph])
@@ -235,10 +237,10 @@ class PassageOffer:
             if document.kind != "code":
                 continue
             for other in _rest(document, paragraph):
-                beside = self._row(document, other, score)
-                if (path, other.index) not in self._asked and any(map(str.isalpha, beside.text)):
+                piece = self._row(document, other, score)
+                if (path, other.index) not in self._asked and any(map(str.isalpha, piece.text)):
                     self._asked.add((path, other.index))
-                    made.append(beside)
+                    made.append(piece)
         return made
 
     def _worth(self, document: Document, paragraph: Paragraph) -> float:
