@@ -1,7 +1,7 @@
 """What of a project answers a question: paragraphs for a prompt, documents for a reader, and why.
 
 understand/ (names, chapters, relations, families of words)   corpus/ (the tables of a project)   thesaurus/ (synonyms)
-rank.py (scores of all paragraphs)   offer.py rerank.py (rows for a prompt)
+rank.py (scores of all paragraphs)   passages.py rerank.py (rows for a prompt)
 order.py retrieve.py hits.py (documents and sections)   signals/ (quoted words, vectors, the reasons of a hit)
 contradictions/ (sentences that say different things)
 
