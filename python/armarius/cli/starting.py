@@ -68,8 +68,8 @@ def add_studio_commands(subparsers: "argparse._SubParsersAction[argparse.Argumen
     command = subparsers.add_parser(
         "studio",
         help="look at prompts, chapters and people in a browser, live",
-        description="Prints an address of this machine and opens it. Everybody who has the address may read and change the "
-        "project. Needs armarius[studio].",
+        description="Prints an address of this machine and opens it. Everybody who has the address may read and change "
+        "the project. Needs armarius[studio].",
     )
     add_project(command, alone=True)
     add_series(command)

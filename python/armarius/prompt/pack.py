@@ -226,7 +226,7 @@ class _Packer:
             chosen.add_fitting(asked)
         if lines:
             chosen.room += lines
-            chosen.add_fitting(self.offer.beside(list(chosen.rows.values())))
+            chosen.add_fitting(self.offer.related_rows(list(chosen.rows.values())))
         return chosen.rows
 
     def _reserved_for_others(self, asked: Sequence[Row], room: int) -> int:

@@ -2,8 +2,8 @@
 
 Our own errors are written for readers and keep their text, with paths cut down to the project; everything else becomes
 a generic sentence, and the original goes to the log. Tools and retrievers put what they find next to prompts, and a
-model has learnt to trust the headings of those, so it is escaped as in a prompt. The channel answers programs, a resource is a
-file asked for by name, and the engine's own methods are Python: what those say is exact.
+model has learnt to trust the headings of those, so it is escaped as in a prompt. The channel answers programs, a
+resource is a file asked for by name, and the engine's own methods are Python: what those say is exact.
 """
 
 import logging
