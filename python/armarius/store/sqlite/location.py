@@ -117,7 +117,7 @@ class Place:
         info = stat_of(self.index, below=self.below)
         if info is None:
             return "absent"
-        if refusal(info):
+        if refusal(info) or info.st_nlink > 1:  # under a second name it may be a file of the user's
             return "left"
         try:
             seal = read_file(self.seal, limit=4096, below=self.below).decode("ascii").split()
@@ -198,7 +198,7 @@ class Place:
             self._remove(self._beside("-shm"))
             self._remove(self._beside("-journal"))
         there = (stat_of(self._beside(suffix), below=self.below) for suffix in ("", "-wal"))
-        return self.exists() and not any(refusal(info) for info in there if info is not None)
+        return self.exists() and not any(refusal(info) or info.st_nlink > 1 for info in there if info is not None)
 
     def identity(self) -> str:
         """Device and inode of the index file, "" when there is none: a renamed or replaced file is another."""
