@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.index.conftest import put
 
-from armarius.corpus.opened import OpenCorpus
+from armarius.corpus.paragraphs import StoreCorpus
 from armarius.index.commits import Holdings
 from armarius.index.folder_source import _covered
 from armarius.index.project_index import ProjectIndex
@@ -80,7 +80,7 @@ def test_what_another_process_wrote_is_seen(novel, index, cache):
 
 
 def test_a_corpus_follows_removed_and_changed_documents_of_the_store(novel, index):
-    corpus = OpenCorpus()
+    corpus = StoreCorpus()
     for number in range(30):
         path = f"chapters/ch{number % 5:03}.md"
         if number % 7 == 6:
@@ -90,7 +90,7 @@ def test_a_corpus_follows_removed_and_changed_documents_of_the_store(novel, inde
         index.refresh(["chapters"])
         if number % 3:
             continue
-        followed, anew = corpus.at(index.store), OpenCorpus().at(index.store)
+        followed, anew = corpus.at(index.store), StoreCorpus().at(index.store)
         assert (followed.paths, followed.units, len(followed)) == (anew.paths, anew.units, len(anew))
         texts = ["白鹭", "灯亮", f"第{number}次", "渡口"]
         assert followed.frequencies(texts) == anew.frequencies(texts)

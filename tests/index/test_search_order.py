@@ -11,7 +11,7 @@ import pytest
 import armarius
 from armarius.cli import main
 from armarius.corpus.kept import KIND
-from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import Learnt
 from armarius.verbs import methods_of

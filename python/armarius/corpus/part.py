@@ -1,25 +1,35 @@
-"""One document as retrieval takes it: a part of the corpus, and its texts with the names in them.
+"""One document as retrieval takes it: its units, the texts with the names in them, and its part of the core's corpus.
 
 Worked out from the document and a matcher alone, so that a store can keep it (`corpus.kept`) until one of the two
-changes.
+changes. Files are cut into chapters, entries of settings and lines of the outline.
 """
 
 import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from armarius._core import CorpusPart
-from armarius.corpus.symbols import names_of
-from armarius.corpus.units import chapters_of
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 
 if TYPE_CHECKING:
     from armarius.text.matcher import EntityMatcher
 
-__all__ = ["DocumentPart", "Named", "TextPart", "part_of", "parts_of"]
+__all__ = [
+    "DocumentPart",
+    "Named",
+    "OutlineLine",
+    "Section",
+    "TextPart",
+    "chapters_of",
+    "entries_of",
+    "lines_by_text",
+    "part_of",
+    "parts_of",
+]
 
 _TEXTS = ("chapter", "note", "code")
 _ROW = struct.Struct("<IIII")  # text, index of the entity, start, end
@@ -95,7 +105,7 @@ def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[Do
 def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPart:
     spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
     part = CorpusPart(
-        document.path, document.kind, document.text, spans, list(_units(document)), list(names_of(document))
+        document.path, document.kind, document.text, spans, list(_units(document)), list(_symbols(document))
     )
     rows: list[tuple[int, str, int]] = []
     for index, found in enumerate(mentions):
@@ -153,3 +163,101 @@ def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:
     for index, (label, chapter) in sorted(starts.items()):
         seen[label] += 1
         yield (label if seen[label] == 1 else f"{label} ({seen[label]})", chapter, index)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One entry of a settings file: `document[start:end]`; `entities` are those it describes."""
+
+    key: int
+    path: str
+    section: str
+    start: int
+    end: int
+    text: str
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineLine:
+    """What the outline says about a chapter."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+def chapters_of(document: Document) -> Iterator[tuple[int | None, str, list[Paragraph]]]:
+    """The chapters of a file: (number, heading when the file holds several, body paragraphs)."""
+    if document.chapter is not None or document.kind != "chapter":
+        yield document.chapter, "", [p for p in document.paragraphs if p.role == "body"]
+        return
+    groups: dict[tuple[int | None, str], list[Paragraph]] = {}
+    heading = ""
+    for paragraph in document.paragraphs:
+        if paragraph.role == "heading":
+            heading = paragraph.heading_path[-1]
+        elif paragraph.role == "body":
+            groups.setdefault((paragraph.chapter, heading if paragraph.chapter is not None else ""), []).append(
+                paragraph
+            )
+    by_number: dict[int | None, tuple[str, list[Paragraph]]] = {}
+    for (number, title), paragraphs in groups.items():
+        by_number.setdefault(number, (title, []))[1].extend(paragraphs)
+    for number, (title, paragraphs) in by_number.items():
+        yield number, title, paragraphs
+
+
+def entries_of(document: Document, owners: dict[str, list[str]]) -> Iterator[tuple[str, list[Paragraph]]]:
+    """The entries of a settings file: under the heading of an entity, else under the innermost heading."""
+    groups: dict[str, list[Paragraph]] = {}
+    for paragraph in document.paragraphs:
+        if paragraph.role == "front_matter":
+            continue
+        owned = [title for title in paragraph.heading_path if title in owners]
+        name = owned[-1] if owned else "" if "" in owners else next(iter(paragraph.heading_path[1:][-1:]), "")
+        groups.setdefault(name, []).append(paragraph)
+    for name, paragraphs in groups.items():
+        if any(paragraph.role == "body" for paragraph in paragraphs):
+            yield name, paragraphs
+
+
+def lines_by_text(
+    outlines: Iterable[Document], by_chapter: Mapping[int, Sequence[int]]
+) -> dict[int, list[OutlineLine]]:
+    """Key of a text to the outline's lines about its chapter."""
+    found: dict[int, list[OutlineLine]] = {}
+    for outline in outlines:
+        for paragraph in outline.paragraphs:
+            if paragraph.role != "front_matter" and paragraph.chapter is not None:
+                text = outline.text[paragraph.start : paragraph.end]
+                line = OutlineLine(outline.path, paragraph.start, paragraph.end, text)
+                for key in by_chapter.get(paragraph.chapter, ()):
+                    found.setdefault(key, []).append(line)
+    return found
+
+
+_NO_NAME = frozenset({"__init__", "__main__", "index", "main", "mod", "lib"})
+
+
+def _symbols(document: Document) -> Iterator[tuple[int, str, str]]:
+    """(paragraph, the words of its file and of the definitions around it, the name that it defines or "").
+
+    A definition of several pieces is defined in the first; one that is written twice (an overload and what it
+    stands for) in both. Cost: linear in the paragraphs.
+    """
+    if document.kind != "code":
+        return
+    path = PurePosixPath(document.path)
+    stem = path.stem.partition(".")[0]
+    file = path.parent.name if stem in _NO_NAME else stem
+    seen: set[tuple[str, ...]] = set()
+    for one in document.paragraphs:
+        own = ""
+        if one.heading_path:
+            name = one.heading_path[-1]
+            first = one.heading_path not in seen
+            seen.add(one.heading_path)
+            own = name if first or f"def {name}(" in document.text[one.start : one.end] else ""
+        yield one.index, " ".join((file, *one.heading_path)), own

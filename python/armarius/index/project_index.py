@@ -16,7 +16,7 @@ from armarius.arguments import Bounds, Kind, checked, read_wordings
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import FolderAuthored
 from armarius.config import Config
-from armarius.corpus.opened import OpenCorpus
+from armarius.corpus.paragraphs import StoreCorpus
 from armarius.deadline import verb_of
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ContractError, StoreError
@@ -83,7 +83,7 @@ class ProjectIndex:
         self._refresher = Refresher(source, authored, config)
         self._process = os.getpid()
         self._following = Following()
-        self._corpus = OpenCorpus()
+        self._corpus = StoreCorpus()
         self._kept = StoreKeeper(self._refresher, config, open_store, told=self._following.is_told, whole=whole)
         self._unclosed = let_go_unclosed(self, self._kept.cancel, self._following.stop, self._kept.close)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from armarius._core import Corpus as CoreCorpus
 from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
-from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import is_unspaced, table
 from armarius.search.query.query import Intent, Understanding

@@ -25,8 +25,16 @@ from armarius.codex import Codex, Entity
 from armarius.codex.cards import Visible, without_later
 from armarius.corpus.kept import Kept, KeptParts, names_in
 from armarius.corpus.paragraphs import Paragraphs
-from armarius.corpus.part import DocumentPart, Named, TextPart, parts_of
-from armarius.corpus.units import OutlineLine, Section, entries_of, lines_by_text
+from armarius.corpus.part import (
+    DocumentPart,
+    Named,
+    OutlineLine,
+    Section,
+    TextPart,
+    entries_of,
+    lines_by_text,
+    parts_of,
+)
 from armarius.documents.document import Document
 from armarius.text.matcher import EntityMatcher, Mention
 

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 import armarius._core as _core
-from armarius.corpus.units import OutlineLine
+from armarius.corpus.part import OutlineLine
 from armarius.documents.document import Document
 from armarius.documents.numerals import NUMERAL
 from armarius.search.corpus import Corpus, Text

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from armarius._core import Corpus as CoreCorpus
 from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
-from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.search.code_calls import Signal, calls
 from armarius.search.corpus import Corpus
 from armarius.search.query.query import FAMILIES, Group, Question, Understanding, is_function, question, terms_of

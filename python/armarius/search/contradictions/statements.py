@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 import armarius._core as _core
-from armarius.corpus.units import Section
+from armarius.corpus.part import Section
 from armarius.documents.document import Document
 from armarius.search.contradictions.values import (
     Topic,
