@@ -49,24 +49,15 @@ class Clock:
         self._last = now
 
 
+@dataclass(frozen=True, slots=True)
 class Found:
-    """One answer with everything that led to it, for those who go on from there (passages, explanations)."""
+    """One answer with everything that led to it, for passages and explanations."""
 
-    __slots__ = ("answer", "known", "ordered", "people", "ranked")
-
-    def __init__(
-        self,
-        answer: Retrieval,
-        people: Subjects,
-        ranked: Ranked,
-        ordered: list[Ordered],
-        known: Known = Known(),  # noqa: B008 - frozen
-    ) -> None:
-        self.answer = answer
-        self.known = known
-        self.people = people
-        self.ranked = ranked
-        self.ordered = ordered
+    answer: Retrieval
+    people: Subjects
+    ranked: Ranked
+    ordered: Sequence[Ordered]
+    known: Known
 
 
 _BEHIND = 0.95  # of the score before, so that they stand behind what was found otherwise

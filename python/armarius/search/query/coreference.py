@@ -18,6 +18,7 @@ from armarius.text.matcher import EntityMatcher, Mention
 from armarius.text.unicode import UNSPACED
 
 __all__ = [
+    "LATIN_WORD",
     "Cast",
     "Coreference",
     "Pronoun",
@@ -33,11 +34,12 @@ __all__ = [
     "parts_clause",
     "pronouns",
     "takes_up",
+    "words_of",
 ]
 
 PronounKind = Literal["m", "f", "thing", "people", "women", "things", "place"]
 
-_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")
+LATIN_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")
 _END = re.compile(r"[,;:，；：、。.?!？！]")
 _CLOSING = re.compile(r"[\s?？。.!！~～…]+$")
 _LATIN_KINDS: dict[str, PronounKind] = {"he": "m", "she": "f", "it": "thing", "they": "people"}
@@ -94,7 +96,7 @@ def goes_on(text: str) -> bool:
     if any(found.start == start and found.value for found in begins):
         return True
     bare = _CLOSING.sub("", text)
-    return any(bare.endswith(word) for word in _words("han", "ends"))
+    return any(bare.endswith(word) for word in words_of("han", "ends"))
 
 
 def asks_circumstance(text: str) -> bool:
@@ -121,17 +123,17 @@ def parts_clause(text: str) -> bool:
     """Whether a clause ends in `text`: by punctuation, or before a joining word."""
     if _END.search(text):
         return True
-    joins = _words("latin", "joins")
-    return any(word[0].lower() in joins for word in _WORD.finditer(text))
+    joins = words_of("latin", "joins")
+    return any(word[0].lower() in joins for word in LATIN_WORD.finditer(text))
 
 
 def _latin(text: str) -> Iterator[Pronoun]:
     kinds = _latin_kinds()
-    words = list(_WORD.finditer(text))
+    words = list(LATIN_WORD.finditer(text))
     for at, found in enumerate(words):
         word = found[0].lower().replace("’", "'")
         bare = word.partition("'")[0]
-        if bare in _words("latin", "place") and not _exists(words, at):
+        if bare in words_of("latin", "place") and not _exists(words, at):
             yield Pronoun(found[0], found.start(), found.end(), "place")
         kind = kinds.get(bare)
         if kind is None:
@@ -140,8 +142,8 @@ def _latin(text: str) -> Iterator[Pronoun]:
             continue
         follows = words[at + 1] if at + 1 < len(words) else None
         adjacent = follows is not None and not text[found.end() : follows.start()].strip()
-        noun = adjacent and follows is not None and not _is_function(follows[0].lower())
-        possessive = bare in _words("latin", "possessive") and noun
+        noun = adjacent and follows is not None and follows[0].lower() not in _function_words()
+        possessive = bare in words_of("latin", "possessive") and noun
         end = found.start() + len(bare)
         yield Pronoun(
             text[found.start() : end],
@@ -149,7 +151,7 @@ def _latin(text: str) -> Iterator[Pronoun]:
             end,
             kind,
             possessive,
-            bare in _words("latin", "objects") and not possessive,
+            bare in words_of("latin", "objects") and not possessive,
         )
 
 
@@ -158,20 +160,20 @@ def _exists(words: list[re.Match[str]], at: int) -> bool:
     if "'" in words[at][0].replace("’", "'"):
         return True
     adjacent = [words[i][0].lower().replace("’", "'") for i in (at - 1, at + 1) if 0 <= i < len(words)]
-    return any(word in _words("latin", "existential") for word in adjacent)
+    return any(word in words_of("latin", "existential") for word in adjacent)
 
 
 def _has_antecedent(words: list[re.Match[str]], at: int) -> bool:
     """Whether a noun with an article stands before `it` in the same question: "the watch … it"."""
     before = [word[0].lower() for word in words[:at]]
-    determiners = _words("latin", "determiners")
-    return any(one in determiners and not _is_function(other) for one, other in pairwise(before))
+    determiners = words_of("latin", "determiners")
+    return any(one in determiners and other not in _function_words() for one, other in pairwise(before))
 
 
 def _han(text: str) -> Iterator[Pronoun]:
     taken: list[tuple[int, int]] = []
     for kind_of, kind in _HAN_KINDS:
-        for word in sorted(_words("han", kind_of), key=len, reverse=True):
+        for word in sorted(words_of("han", kind_of), key=len, reverse=True):
             for found in re.finditer(re.escape(word), text):
                 start, end = found.span()
                 if any(one < end and start < other for one, other in taken) or _is_no_pronoun(text, start, end):
@@ -184,7 +186,7 @@ def _han(text: str) -> Iterator[Pronoun]:
 def _is_no_pronoun(text: str, start: int, end: int) -> bool:
     return any(
         text.startswith(word, at) and at + len(word) >= end and len(word) > end - start
-        for word in _words("han", "no_pronoun")
+        for word in words_of("han", "no_pronoun")
         for at in range(max(0, start - len(word) + 1), start + 1)
     )
 
@@ -192,11 +194,7 @@ def _is_no_pronoun(text: str, start: int, end: int) -> bool:
 def _ends(rest: str) -> bool:
     """Whether nothing but particles follows in the clause."""
     clause = _END.split(rest, maxsplit=1)[0]
-    return not clause.strip(" ".join(_words("han", "particles")) + " ")
-
-
-def _is_function(word: str) -> bool:
-    return word in _function_words()
+    return not clause.strip(" ".join(words_of("han", "particles")) + " ")
 
 
 @cache
@@ -206,11 +204,12 @@ def _function_words() -> frozenset[str]:
 
 @cache
 def _latin_kinds() -> dict[str, PronounKind]:
-    return {word: kind for row, kind in _LATIN_KINDS.items() for word in _words("latin", row)}
+    return {word: kind for row, kind in _LATIN_KINDS.items() for word in words_of("latin", row)}
 
 
 @cache
-def _words(table: str, row: str) -> frozenset[str]:
+def words_of(table: str, row: str) -> frozenset[str]:
+    """The words of one row of `followups.toml`."""
     return frozenset(_data()[table][row].split())
 
 

@@ -9,12 +9,11 @@ It is looked up and never shown (docs/decisions/0074).
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 from armarius.arguments import SPOKEN, Turn
-from armarius.lexicon import word_file
 from armarius.search.query.coreference import (
+    LATIN_WORD,
     Cast,
     Coreference,
     asks,
@@ -27,6 +26,7 @@ from armarius.search.query.coreference import (
     parts_clause,
     pronouns,
     takes_up,
+    words_of,
 )
 from armarius.search.query.query import Understanding, question, understand
 from armarius.text.matcher import EntityMatcher
@@ -34,7 +34,6 @@ from armarius.text.unicode import BETWEEN, UNSPACED
 
 __all__ = ["FollowUp", "follow_up", "names_topic", "things_shown"]
 
-_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _NO_NAMES = EntityMatcher(())
 _NOUN = 2  # Han characters of a word that is no verb by itself
@@ -50,7 +49,7 @@ def names_topic(asked: Understanding) -> bool:
     """
     if asked.attributes or asked.relations:
         return False
-    words = [word for word in question(asked).words if word not in _row("latin", "of_another")]
+    words = [word for word in question(asked).words if word not in words_of("latin", "of_another")]
     return _behind_article(asked.query, words) or _begins(asked.query, words)
 
 
@@ -64,15 +63,15 @@ def things_shown(text: str) -> tuple[str, ...]:
         behind = text[one:].lstrip()
         words = question(understand(behind, matcher=_NO_NAMES)).words
         noun = max((word for word in words if behind.startswith(word)), key=len, default="")
-        if not noun or noun in _row("han", "says_little"):
+        if not noun or noun in words_of("han", "says_little"):
             return ()
         found.append(noun)
     return tuple(found)
 
 
 def _behind_article(query: str, words: list[str]) -> bool:
-    said = [found[0] for found in _WORD.finditer(query)]
-    articles = _row("latin", "articles")
+    said = [found[0] for found in LATIN_WORD.finditer(query)]
+    articles = words_of("latin", "articles")
     return any(
         word.lower().replace("’", "'").partition("'")[0] in words and (word[0].isupper() or before.lower() in articles)
         for before, word in pairwise(said)
@@ -82,19 +81,14 @@ def _behind_article(query: str, words: list[str]) -> bool:
 def _begins(query: str, words: list[str]) -> bool:
     """Han: with one of `words`, behind what goes on from before (那灯塔在哪里)."""
     text = query.strip()
-    first = max((one for one in _row("han", "begins") if text.startswith(one)), key=len, default="")
+    first = max((one for one in words_of("han", "begins") if text.startswith(one)), key=len, default="")
     starts = (text, text[len(first) :].lstrip(" ,，"))
     topics = [one for one in words if len(one) >= _NOUN and _IS_UNSPACED.match(one)]
     return any(
-        start.startswith(one) and not start.startswith(tuple(_row("han", "of_another")))
+        start.startswith(one) and not start.startswith(tuple(words_of("han", "of_another")))
         for start in starts
         for one in topics
     )
-
-
-@cache
-def _row(table: str, row: str) -> frozenset[str]:
-    return frozenset(word_file("followups")[table][row].split())
 
 
 _HEARD = 16  # turns
@@ -163,7 +157,7 @@ class _Talk:
             return
         asked = self.spelled_out(text).asked
         about = self._coreference.observe(number, text)
-        if about or len(text) > _LONGEST or _content(_understood(text, self._matcher)):
+        if about or len(text) > _LONGEST or _content(understand(text, matcher=self._matcher)):
             # what is asked of a pasted page stands at its end
             self._topic = asked[:_CARRIED] if len(text) <= _LONGEST else asked[-_CARRIED:]
             self._topic_turn, self._about = number, about
@@ -173,7 +167,7 @@ class _Talk:
         if len(query) > _LONGEST:
             return FollowUp(query)
         query = query.encode("utf-8", "replace").decode()
-        asked = _understood(query, self._matcher)
+        asked = understand(query, matcher=self._matcher)
         text, notes, meant, lost = self._named(query, asked)
         return self._completed(asked, text, notes, meant, lost=lost)
 
@@ -238,7 +232,7 @@ class _Talk:
             if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(subjects):
                 return self._with_topic(text, notes)
             return here
-        if stranger and not self._adds(_understood(self._topic, self._matcher).entities):
+        if stranger and not self._adds(understand(self._topic, matcher=self._matcher).entities):
             return here  # "he", after "who is Ann?"
         if not words or (words <= _LEANING and (event or takes_up(asked.query, "sequence"))):
             return self._with_topic(text, notes, answer=True)
@@ -255,13 +249,13 @@ class _Talk:
 
     def _adds(self, subjects: Sequence[str]) -> bool:
         """Whether the question before says more than the subjects of this one."""
-        topic = _understood(self._topic, self._matcher)
+        topic = understand(self._topic, matcher=self._matcher)
         return bool(_content(topic)) or not set(topic.entities) <= set(subjects)
 
     def _with_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
         topic = self._topic
         if not chapters:
-            for reference in reversed(_understood(topic, self._matcher).references):
+            for reference in reversed(understand(topic, matcher=self._matcher).references):
                 topic = topic[: reference.start] + topic[reference.end :]
         parts = [topic.strip()]
         notes = [*notes, f"follow-up: asked with “{topic.strip()}”, from turn {self._topic_turn}"]
@@ -278,7 +272,7 @@ class _Talk:
 
     def _with_others(self, text: str, notes: list[str], subjects: Sequence[str]) -> FollowUp:
         """The earlier question about somebody else, for one that is a name: "And Edmund?"."""
-        topic = _understood(self._topic, self._matcher)
+        topic = understand(self._topic, matcher=self._matcher)
         kinds = {self._cast[id_].kind for id_ in subjects if id_ in self._cast}
         replaced = [one for one in topic.mentions if one.entity_id in self._cast]
         replaced = [
@@ -300,10 +294,6 @@ class _Talk:
     @staticmethod
     def _joined(names: Sequence[str]) -> str:
         return ("和" if any(map(_IS_UNSPACED.search, names)) else " and ").join(names)
-
-
-def _understood(text: str, matcher: EntityMatcher) -> Understanding:
-    return understand(text, matcher=matcher)
 
 
 def _content(asked: Understanding) -> int:

@@ -240,17 +240,12 @@ def role_words() -> Phrases[Role]:
 
 
 @cache
-def _pairs() -> dict[str, tuple[Role, Role]]:
+def _pair_phrases() -> Phrases[tuple[Role, Role]]:
     found: dict[str, tuple[Role, Role]] = {}
     for name, words in table("pairs").items():
         first, second = (_role(part) for part in name.split("__"))
         found.update(dict.fromkeys(words, (first, second)))
-    return found
-
-
-@cache
-def _pair_phrases() -> Phrases[tuple[Role, Role]]:
-    return Phrases(_pairs())
+    return Phrases(found)
 
 
 @cache
