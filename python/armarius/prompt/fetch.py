@@ -1,4 +1,4 @@
-"""Asking all fetchers side by side, and turning what goes wrong into warnings."""
+"""Ask all fetchers, a host's in threads of their own, and turn failures into warnings."""
 
 import queue
 import threading
@@ -30,13 +30,13 @@ _FAILED: dict[LayerName, Row] = {
 }
 
 
-Source = TypeVar("Source")
-Said = TypeVar("Said")
+Source = TypeVar("Source", bound=Fetcher)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class FetchOutcome:
-    """What one fetcher said, or what became of it."""
+    """The answer of one fetcher, or its failure as an omission and a warning."""
 
     name: str
     layer: LayerName
@@ -59,13 +59,9 @@ def fetch_all(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: fl
     Cost: one thread per fetcher of a host's, about 0.1 ms each.
     """
     timeout = remaining(timeout)
-    here = [_is_inline(fetcher, request) for fetcher in fetchers]
-    hosts = [fetcher for fetcher, inline in zip(fetchers, here, strict=True) if not inline]
-    begun = _begin(hosts, lambda fetcher: _ask(fetcher, request), timeout)
-    own = {id(fetcher): _ask(fetcher, request) for fetcher, inline in zip(fetchers, here, strict=True) if inline}
-    theirs = begun()
-    answers = own | {id(fetcher): theirs[at] for at, fetcher in enumerate(hosts) if at in theirs}
-    return [answers.get(id(fetcher)) or _failed(fetcher, _late(timeout)) for fetcher in fetchers]
+    answers = _ask_all(fetchers, request, lambda fetcher: _ask(fetcher, request), timeout)
+    pairs = zip(fetchers, answers, strict=True)
+    return [_failed(fetcher, _late(timeout)) if answer is None else answer for fetcher, answer in pairs]
 
 
 def confirmed(
@@ -85,22 +81,17 @@ def confirmed(
         The ids, and for each fetcher that raised or timed out an answer with the warning of its layer alone.
     """
     timeout = remaining(timeout)
-    able = [(fetcher, fetcher) for fetcher in fetchers if isinstance(fetcher, Confirming)]
-    here = [_is_inline(fetcher, request) for fetcher, _ in able]
-    hosts = [(at, one) for at, one in enumerate(able) if not here[at]]
-    begun = _begin(hosts, lambda one: _confirm(one[1][1], candidates, request), timeout)
-    said = {at: _confirm(one[1], candidates, request) for at, one in enumerate(able) if here[at]}
-    said |= {hosts[at][0]: answer for at, answer in begun().items()}
+    able = [fetcher for fetcher in fetchers if isinstance(fetcher, Confirming)]
     found: set[str] = set()
-    unsure = []
-    for index, (fetcher, _) in enumerate(able):
-        answer = said.get(index, _late(timeout))
-        if isinstance(answer, str):
-            warnings = _failed(fetcher, answer).fetched.warnings
-            unsure.append(FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
-        else:
+    failed = []
+    answers = _ask_all(able, request, lambda fetcher: _confirm(fetcher, candidates, request), timeout)
+    for fetcher, answer in zip(able, answers, strict=True):
+        if isinstance(answer, set):
             found |= answer
-    return found, unsure
+        else:
+            warnings = _failed(fetcher, answer or _late(timeout)).fetched.warnings
+            failed.append(FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
+    return found, failed
 
 
 def _is_inline(fetcher: Fetcher, request: FetchRequest) -> bool:
@@ -114,31 +105,34 @@ def _is_inline(fetcher: Fetcher, request: FetchRequest) -> bool:
         return False
 
 
-def _begin(sources: Sequence[Source], ask: Callable[[Source], Said], timeout: float) -> Callable[[], dict[int, Said]]:
-    """Begin to ask; the result waits for what each of `sources` says until `timeout` seconds from now."""
-    done: queue.SimpleQueue[tuple[int, Said]] = queue.SimpleQueue()
+def _ask_all(
+    sources: Sequence[Source], request: FetchRequest, ask: Callable[[Source], Answer], timeout: float
+) -> list[Answer | None]:
+    """The answer of each source, in order; None for one that is late.
+
+    Those that answer at once are asked here, while the others run in threads of their own.
+    """
     deadline = time.monotonic() + timeout
-    for index, source in enumerate(sources):
-        threading.Thread(
-            target=lambda i=index, s=source: done.put((i, ask(s))), name="armarius-fetcher", daemon=True
-        ).start()
+    inline = [_is_inline(source, request) for source in sources]
+    done: queue.SimpleQueue[tuple[int, Answer]] = queue.SimpleQueue()
+    for at, source in enumerate(sources):
+        if not inline[at]:
+            threading.Thread(
+                target=lambda at=at, source=source: done.put((at, ask(source))), name="armarius-fetcher", daemon=True
+            ).start()
+    answers: dict[int, Answer] = {at: ask(source) for at, source in enumerate(sources) if inline[at]}
 
-    def answers() -> dict[int, Said]:
-        said: dict[int, Said] = {}
+    def next_answer(seconds: float) -> bool:
+        try:
+            at, answer = done.get(timeout=seconds)
+        except queue.Empty:
+            return False
+        answers[at] = answer
+        return True
 
-        def comes(seconds: float) -> bool:
-            try:
-                index, answer = done.get(timeout=seconds)
-            except queue.Empty:
-                return False
-            said[index] = answer
-            return True
-
-        while len(said) < len(sources) and patiently(comes, max(0.0, deadline - time.monotonic())):
-            pass
-        return said
-
-    return answers
+    while len(answers) < len(sources) and patiently(next_answer, max(0.0, deadline - time.monotonic())):
+        pass
+    return [answers.get(at) for at in range(len(sources))]
 
 
 def _confirm(fetcher: Confirming, candidates: Sequence[Candidate], request: FetchRequest) -> set[str] | str:
