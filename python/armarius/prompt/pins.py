@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from armarius.arguments import Bounds
 from armarius.prompt.fetch import FetchOutcome
@@ -27,7 +26,7 @@ def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[
     known = _Wishes(wishes)
     found = {one.id for answer in answers if answer.name != "pins" for one in answer.fetched.candidates}
     pins = [one for answer in answers if answer.name == "pins" for one in answer.fetched.candidates]
-    pinned = {one.id for one in pins if known.of(one, mute=True) is None}
+    pinned = {one.id for one in pins if known.among(_keys(one), mute=True) is None}
     return [_applied(answer, known, found, pinned) for answer in answers]
 
 
@@ -35,7 +34,9 @@ def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Cand
     """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
     known = _Wishes(wishes)
     for one in previous:
-        if known.of(one, mute=True) is not None or any(_is_over(evidence, bounds) for evidence in one.evidence):
+        if known.among(_keys(one), mute=True) is not None or any(
+            _is_over(evidence, bounds) for evidence in one.evidence
+        ):
             yield one.id
 
 
@@ -53,14 +54,16 @@ class _Wishes:
         self.has_texts = any(wish.kind not in ("entity", "asked") for wish in wishes)
         self._known = {(wish.kind, wish.key): (rank, wish) for rank, wish in enumerate(wishes)}
 
-    def of(self, candidate: Candidate, *, mute: bool) -> Wish | None:
-        """What mutes a candidate, or else pins it."""
-        return self.among(_keys(candidate), mute=mute)
-
     def among(self, keys: Iterable[tuple[str, str]], *, mute: bool | None = None) -> Wish | None:
-        """The first that is about any of `keys`."""
-        found = [self._known[key] for key in keys if key in self._known]
-        return next((wish for _, wish in sorted(found, key=itemgetter(0)) if mute in (None, wish.mute)), None)
+        """The first that is about any of `keys`; of mutes or pins alone where `mute` says so."""
+        first: tuple[int, Wish] | None = None
+        for key in keys:
+            found = self._known.get(key)
+            if found is None or mute not in (None, found[1].mute):
+                continue
+            if first is None or found[0] < first[0]:
+                first = found
+        return None if first is None else first[1]
 
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
@@ -68,13 +71,14 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
     for one in fetched.candidates:
-        muted = wishes.of(one, mute=True)
+        keys = _keys(one)
+        muted = wishes.among(keys, mute=True)
         if muted is not None:
             omitted.append(Omission(one.id, one.layer, one.source, muted.reason, muted.why))
         elif answer.name == "pins" and one.id in found:
             continue  # another fetcher has it, with its own reasons
         else:
-            pin = None if answer.name == "pins" else wishes.of(one, mute=False)
+            pin = None if answer.name == "pins" else wishes.among(keys, mute=False)
             kept = one if pin is None else replace(one, pinned=True, evidence=(*one.evidence, Evidence("pin", pin.why)))
             candidates.append(kept)
     pinned = {one.id for one in candidates if one.pinned} | pins
@@ -92,21 +96,22 @@ def _source(wish: Wish) -> str:
     return _DOCUMENT + wish.key if wish.kind == "document" else _PASSAGE + wish.key
 
 
-def _keys(one: Candidate) -> Iterator[tuple[str, str]]:
-    """What a wish may be about to mean a candidate; nothing means the window, the selection or the query."""
-    if one.source == _QUERY or one.source.startswith(_WINDOW):
-        return
-    yield from (("source", one.id), ("source", one.source))
+def _keys(one: Candidate) -> list[tuple[str, str]]:
+    """The keys of wishes that mean a candidate; none for the window, the selection and the query."""
+    source = one.source
+    if source == _QUERY or source.startswith(_WINDOW):
+        return []
+    keys = [("source", one.id), ("source", source)]
     if one.id.startswith(_ENTITY):
-        yield "entity", one.id.removeprefix(_ENTITY)
-    if one.source.startswith(_THREAD):
-        yield "entity", one.source.removeprefix(_THREAD)
-    if one.source.startswith(_PASSAGE):
-        paragraph = one.source.removeprefix(_PASSAGE)
-        yield from (("paragraph", paragraph), ("document", paragraph.rpartition("#")[0]))
-    for begins in (_DOCUMENT, _STYLE):
-        if one.source.startswith(begins):
-            yield "document", one.source.removeprefix(begins)
+        keys.append(("entity", one.id.removeprefix(_ENTITY)))
+    if source.startswith(_THREAD):
+        keys.append(("entity", source.removeprefix(_THREAD)))
+    elif source.startswith(_PASSAGE):
+        paragraph = source.removeprefix(_PASSAGE)
+        keys += [("paragraph", paragraph), ("document", paragraph.rpartition("#")[0])]
+    elif source.startswith((_DOCUMENT, _STYLE)):
+        keys.append(("document", source.removeprefix(_DOCUMENT if source.startswith(_DOCUMENT) else _STYLE)))
+    return keys
 
 
 @dataclass(frozen=True)
