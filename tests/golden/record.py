@@ -79,7 +79,7 @@ def accounts(project: Path, index: Path, requests: list[Any]) -> Iterator[tuple[
     with armarius.open(project, watch=False, index_dir=index) as engine:
         first = min((one.name for one in engine.entities()), default="")
         book = project.parent / "book.json"
-        book.write_text(json.dumps(LOREBOOK).replace("{name}", first), "utf-8")
+        book.write_text(json.dumps(LOREBOOK).replace("{name}", json.dumps(first)[1:-1]), "utf-8")
         engine.importing.add(book)
         for label, method, params in requests[:12]:
             if method != "context:prompt:assemble":
