@@ -38,6 +38,21 @@ def test_well_formed_entry_is_read_whole():
 
 
 @pytest.mark.parametrize(
+    ("said", "level", "attributes"),
+    [
+        ({"level": "never"}, "never", {}),
+        ({"ai_context_level": "manual_only"}, "manual_only", {}),
+        ({"level": "never", "aiContextLevel": "always"}, "always", {}),
+        ({"level": 12}, None, {"level": "12"}),
+        ({"level": "novice"}, None, {"level": "novice"}),
+    ],
+)
+def test_a_level_is_read_by_each_of_its_names(said, level, attributes):
+    (draft,) = parse(entities=[{"name": "黑鸦", **said}]).drafts
+    assert (draft.level, draft.attributes) == (level, attributes)
+
+
+@pytest.mark.parametrize(
     ("entry", "message"),
     [
         (

@@ -6,7 +6,8 @@
      "relations": [{"source": "…", "target": "…", "type": "…", "since": 4}]}
 
 A wrong field costs that field, a nameless entry that entry; everything else is read, and every fault is reported with
-the file, the entry's index and id, and the field.
+the file, the entry's index and id, and the field. `level` and `ai_context_level` are read as `aiContextLevel` where the
+value is a level; `"level": 12` is an attribute.
 """
 
 import json
@@ -24,6 +25,7 @@ __all__ = ["IMPORTERS"]
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
 
+_LEVEL_NAMES = ("level", "ai_context_level")
 _ENTITY_FIELDS = frozenset({"id", "name", "type", "aliases", "aiContextLevel", "description", "attributes", "facts"})
 
 
@@ -105,6 +107,10 @@ class EntryReader:
 
     def entity(self, entry: dict[str, Any], where: str, line: int = 0) -> None:
         """Read one entity; `where` names it in messages."""
+        for key in _LEVEL_NAMES:
+            if entry.get(key) in CONTEXT_LEVELS:
+                entry = {"aiContextLevel": entry[key], **entry}
+                del entry[key]
         id_ = self._text(entry, "id", where)
         name = self._text(entry, "name", where).strip() or id_.strip()
         if not name:
