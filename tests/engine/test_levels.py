@@ -63,6 +63,9 @@ aliases: [小周]
 """,
     "大纲.md": "# 大纲\n\n- 第1章：黑手凿沉了渡船\n- 第2章：白鹭看见黑手上岸\n- 第3章：守夜人交出灯油账本\n",
     "notes/黑手.md": "# 黑手\n\n凿子是从船厂偷的。\n",
+    "notes/秘密.md": "# 黑手与别人\n\n## 黑手的秘密\n\n他十年前烧过一座桥。\n\n### 童年\n\n他左耳烧没了。\n"
+    "\n## 其余\n\n桥下有鱼。\n",
+    "细纲.md": "# 细纲\n\n## 黑手投水而死\n\n- 桥上的灯灭了\n- 林渡赶到桥上\n",
     "notes/杂记.md": "# 杂记\n\n黑手左撇子，\n别让读者早知道。\n\n林渡怕水。\n",
     "codex.json": """{"entities": [
         {"id": "ya", "name": "哑婆", "type": "character", "aiContextLevel": "never"},
@@ -85,6 +88,10 @@ HELD_BACK = (
     "别让读者早知道",
     "约在灯下分赃",
     "父女",
+    "十年前烧过",
+    "左耳烧没",
+    "投水而死",
+    "桥上的灯灭了",
 )
 """What the files say of those at `never` alone."""
 QUESTIONS = (
@@ -95,6 +102,8 @@ QUESTIONS = (
     "黑手和白鹭是什么关系",
     "凿子是从船厂偷的吗，黑手是左撇子吗",
     "灯下之约是什么，约在灯下分赃",
+    "黑手的秘密，十年前烧过什么，左耳怎么了",
+    "桥上的灯灭了，谁赶到桥上",
     "检查人物设定的一致性",
     "检查第1章的角色一致性",
     "续写",
@@ -193,8 +202,10 @@ def test_chapters_and_the_users_own_texts_are_untouched(engine):
 
 
 def test_what_others_share_with_somebody_at_never_stays(engine):
-    said = shown(engine.assemble("林渡欠谁一封信，谁卖灯油，谁看见黑手上岸，林渡怕什么", budget=6000))
-    for one in ("欠黑手一封信", "卖灯油的伙计", "白鹭看见黑手上岸", "林渡怕水"):
+    said = shown(
+        engine.assemble("林渡欠谁一封信，谁卖灯油，谁看见黑手上岸，林渡怕什么，谁赶到桥上，桥下有什么", budget=6000)
+    )
+    for one in ("欠黑手一封信", "卖灯油的伙计", "白鹭看见黑手上岸", "林渡怕水", "林渡赶到桥上", "桥下有鱼"):
         assert one in said
 
 

@@ -292,7 +292,7 @@ class RankedPassages:
             paragraph.index,
             score,
             (_LAST if chapter is None else chapter, path, start),
-            _title(document, paragraph),
+            document.title if self._bounded and _untitled(document, paragraph) else _title(document, paragraph),
             (tidy(text) if self._bounded else text).strip(),
             chapter in self._wanted,
             line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
@@ -322,6 +322,16 @@ def _title(document: Document, paragraph: Paragraph) -> str:
     if document.kind == "code":
         return ".".join(paragraph.heading_path) or document.title
     return paragraph.heading_path[-1] if paragraph.heading_path else document.title
+
+
+def _untitled(document: Document, paragraph: Paragraph) -> bool:
+    """Whether the heading over `paragraph` is hidden from the request."""
+    around = paragraph.heading_path
+    for at in range(paragraph.index, -1, -1):
+        one = document.paragraphs[at]
+        if one.role == "heading" and one.heading_path == around:
+            return not document.text[one.start : one.end].strip()
+    return False
 
 
 def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:

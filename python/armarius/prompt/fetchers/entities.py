@@ -313,7 +313,17 @@ def _abouts(
             begins[one.index] = named
     mentions = matcher.find_all(document.text)
     starts = [one.start for one in mentions]
-    for one, owners in zip(document.paragraphs, _owners(document, begins), strict=True):
+
+    def named_in(start: int, end: int) -> frozenset[str]:
+        return frozenset(one.entity_id for one in mentions[bisect_left(starts, start) : bisect_left(starts, end)])
+
+    heads = {
+        one.index: set(named)
+        for one in document.paragraphs
+        if one.role == "heading" and len(one.heading_path) > 1 and (named := named_in(one.start, one.end))
+    }
+    owned = zip(document.paragraphs, _owners(document, begins), _owners(document, heads), strict=True)
+    for one, owners, headed in owned:
         span = one.start, one.end
         if owners:
             yield About(*span, frozenset(owners), one.index, whole=True)
@@ -323,9 +333,10 @@ def _abouts(
         elif len(owners) != 1 and one.role == "body":
             by_line = document.kind == "outline" or _ITEM.match(document.text, *span) is not None
             for start, end in _items(document.text, *span) if by_line else [span]:
-                here = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
-                if ids := frozenset(mention.entity_id for mention in here):
+                if ids := named_in(start, end) or frozenset(() if owners else headed):
                     yield About(start, end, ids, one.index, whole=(start, end) == span)
+        elif not owners and one.index in heads:
+            yield About(*span, frozenset(headed), one.index, whole=True)
 
 
 def _owners(document: Document, begins: Mapping[int, set[str]]) -> list[set[str]]:
