@@ -318,9 +318,9 @@ def _abouts(
         return frozenset(one.entity_id for one in mentions[bisect_left(starts, start) : bisect_left(starts, end)])
 
     heads = {
-        one.index: set(named)
+        one.index: set(whom)
         for one in document.paragraphs
-        if one.role == "heading" and len(one.heading_path) > 1 and (named := named_in(one.start, one.end))
+        if one.role == "heading" and len(one.heading_path) > 1 and (whom := named_in(one.start, one.end))
     }
     owned = zip(document.paragraphs, _owners(document, begins), _owners(document, heads), strict=True)
     for one, owners, headed in owned:
