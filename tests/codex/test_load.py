@@ -70,6 +70,28 @@ def test_what_the_codex_file_leaves_unsaid_comes_from_the_profile():
     assert (entity.description, entity.type) == ("妹妹", "character")
 
 
+@pytest.mark.parametrize(
+    ("line", "level", "said"),
+    [
+        ("注入：never。", "never", ""),
+        ("注入：绝不", "never", ""),
+        ("注入：到第十章为止", "when_detected", "注入"),
+        ("Context: nevr", "when_detected", "Context"),
+        ("Context: grew up in the war", "when_detected", ""),
+    ],
+)
+def test_a_level_that_is_none_is_told_by_file_and_line(line, level, said):
+    codex = codex_of(人物=f"# 人物\n\n## 林渡\n- 类型：人物\n- {line}\n")
+    assert by_name(codex)["林渡"].level == level
+    expected = "always, when_detected, manual_only, never"
+    value = line.partition("：")[2] or line.partition(": ")[2]
+    assert [str(one) for one in codex.warnings] == [
+        f"CODEX_INVALID: 人物.md:3: 林渡: {label}: expected one of {expected}, got {value!r}"
+        for label in [said]
+        if label
+    ]
+
+
 def test_ids_of_profile_entities_follow_from_their_names():
     assert [entity.id for entity in codex_of(人物=PROFILE).entities] == ["林小雨", "林默", "顾长河"]
     assert codex_of(characters="## Élodie  Moreau\n- Age: 30\n").entities[0].id == "élodie-moreau"

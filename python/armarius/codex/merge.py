@@ -6,13 +6,15 @@ from typing import TypeVar
 
 from armarius.codex.codex_json import CodexFile
 from armarius.codex.identity import NameIndex, qualified
-from armarius.codex.model import Entity, Fact, Overruled, Relation
+from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Overruled, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles, StatedLine
+from armarius.codex.profiles.fields import is_wrong_level, role_of
 from armarius.codex.profiles.relations import link_relations, pair_of, relations_of, shown_by_name
 from armarius.documents.document import Document
 from armarius.errors import CodexError
 from armarius.headings import frame
 from armarius.text.unicode import fold, slug
+from armarius.validation import shown
 
 __all__ = ["Told", "ended", "file_of", "profiles_of", "qualified"]
 
@@ -85,7 +87,10 @@ _ALONE = {"": False}
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The result of a merge; `problems` are relations whose ends nobody knows, as messages; `others` as in `Codex`."""
+    """The result of a merge; `problems` are relations whose ends nobody knows, and levels that are none, as messages.
+
+    `others` as in `Codex`.
+    """
 
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
@@ -145,6 +150,7 @@ def merge(
             problems.append(f"{item.origin.path}: {item.where}: {key}: no entity with the id or name {value!r}")
         else:
             found.append(Relation(source, target, item.type, item.since, item.until, item.origin))
+    problems += _wrong_levels([draft for parts in drafts for draft in parts])
     for entity, parts in zip(entities, drafts, strict=True):
         for draft in parts:
             stated = relations_of(entity, draft, index)
@@ -342,3 +348,16 @@ def _fresh(draft: Draft, taken: set[str]) -> str:
     while f"{base}.{number}" in taken:
         number += 1
     return f"{base}.{number}"
+
+
+def _wrong_levels(drafts: Sequence[Draft]) -> Iterator[str]:
+    """What was meant as a level and is none, so that it is read as an attribute."""
+    labels = {label for draft in drafts for label in draft.attributes}
+    if not (labels := {label for label in labels if role_of(label) == "level"}):
+        return
+    for draft in drafts:
+        for label in labels & draft.attributes.keys():
+            if is_wrong_level(label, value := draft.attributes[label]):
+                where = f"{draft.origin.path}:{draft.origin.line}" if draft.origin.line else draft.origin.path
+                levels = ", ".join(CONTEXT_LEVELS)
+                yield f"{where}: {draft.name}: {label}: expected one of {levels}, got {shown(value)}"

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 from armarius.codex.cards import parse_span
 from armarius.codex.model import ContextLevel
 from armarius.lexicon import word_file
-from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold
+from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, near
 
 __all__ = ["meanings", "words", "words_of"]
 
@@ -127,6 +127,8 @@ _NOTE = re.compile(r"\s*[（(\[【][^）)\]】]*[）)\]】]\s*$")
 
 _ROLE_OF = meanings("roles")
 _LEVEL_OF = meanings("levels")
+_AMBIGUOUS = ("context", "上下文")
+_STOPS = "。．.!！;； "
 _NAMING = words("naming")
 _NOTHING = words("nothing")
 _SUFFIXES = frozenset(word_file("names")["latin"]["suffixes"].split())
@@ -154,8 +156,14 @@ def is_known(label: str) -> bool:
 
 
 def level_of(value: str) -> ContextLevel | None:
-    """The context level that `value` names, or None when it names none."""
+    """The context level that `value` names, with a full stop or without, or None when it names none."""
+    value = value.rstrip(_STOPS)
     return cast("ContextLevel | None", _LEVEL_OF.get(_key(value)) or _LEVEL_OF.get(fold(value).replace(" ", "_")))
+
+
+def is_wrong_level(label: str, value: str) -> bool:
+    """Whether `value` was meant as a level: 上下文 and Context may say anything else, other labels may not."""
+    return _key(label) not in _AMBIGUOUS or bool(near(value, _LEVEL_OF))
 
 
 def is_nothing(value: str) -> bool:
