@@ -1,4 +1,4 @@
-"""`python -m armarius`, and the command `armarius`: an interrupt ends it in silence from the first import on."""
+"""Entry point of `python -m armarius` and of the command `armarius`; Ctrl-C ends it without a traceback."""
 
 import os
 import signal
@@ -13,13 +13,13 @@ _INTERRUPTED = 130
 def run() -> int:
     """Run the command line of this process.
 
-    Until a command is ready to run, and after it has, nothing is at stake: an interrupt ends the process at once. An
-    exception would be raised in the middle of whatever is being imported, and some of that does not survive one.
+    Before a command starts and after it has ended there is nothing to clean up, so SIGINT ends the process at once.
+    `KeyboardInterrupt` is not used there: raised during an import, it can leave modules half initialised.
 
     Returns:
         The exit status of `armarius.cli.main`.
     """
-    # A shell that starts a job in the background has it ignore the interrupt; so it stays.
+    # A shell sets SIGINT of a background job to SIG_IGN; keep that.
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     _end_at_once(heard)
     from armarius.cli import main

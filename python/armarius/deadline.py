@@ -1,7 +1,8 @@
-"""A question under way: how long it may take, whether it is still waited for, where its time goes; verbs of parts.
+"""Deadline, cancellation and stage timings of the call in progress.
 
-A verb begins a call (`calling`); code that waits on its behalf asks here how long (`remaining`, `patiently`), and says
-what it is at (`stage`). So no room hands a clock to the next one.
+A verb opens a call (`calling`), kept in a context variable. The code below it reads the time left (`remaining`), waits
+within it (`wait_until`, `run_with_deadline`) and names its stage (`stage`). No function has to pass a deadline on.
+`verb_of` and `awaitable` make the methods of `ContextEngine` from those of its parts; `SingleFlight` joins equal calls.
 """
 
 import re
@@ -29,14 +30,14 @@ __all__ = [
     "Observer",
     "SingleFlight",
     "awaitable",
-    "bounded",
     "calling",
     "current",
     "observe",
-    "patiently",
     "remaining",
+    "run_with_deadline",
     "stage",
     "verb_of",
+    "wait_until",
 ]
 
 Self = TypeVar("Self")
@@ -44,33 +45,33 @@ P = ParamSpec("P")
 Answer = TypeVar("Answer")
 _FOR_EVER = 1e6  # seconds
 _SLICE_SECONDS = 0.05
-"""How long a call goes on waiting, at most, after the coroutine that asked was cancelled."""
+"""The interval at which a waiting call checks for cancellation."""
 
 
 class Cancelled(BaseException):
-    """Nobody waits for the answer any longer. Ends the work in its thread, and reaches no caller."""
+    """The caller was cancelled. Ends the work in its thread; never reaches a caller."""
 
 
 class Observer(Protocol):
-    """Told of every verb and every stage of it, in the thread that does them."""
+    """Receives every verb and its stages, in the thread that runs them; see `observe`."""
 
     def verb(self, call: "Call") -> AbstractContextManager[object]:
-        """Entered when a verb begins, left when it ends or raises."""
+        """A context manager around one verb; it sees the exception that the verb raises."""
         ...
 
     def stage(self, name: str) -> AbstractContextManager[object]:
-        """Likewise for a stage of one."""
+        """A context manager around one stage of a verb."""
         ...
 
 
 class Call:
-    """One question; belongs to the thread that answers it.
+    """One call of a verb; belongs to the thread that runs it.
 
     Attributes:
-        verb: Of the engine.
-        until: On the monotonic clock, when the answer is due; None is whenever.
-        stages: Milliseconds by stage, each without the stages inside it, in the order in which they ended.
-        answer: What the verb returned; None until it has.
+        verb: Name of the engine's method.
+        until: Deadline in seconds of `time.monotonic`; None is no deadline.
+        stages: Milliseconds by stage, nested stages subtracted, in the order in which they ended.
+        answer: The verb's return value; None until it has returned.
     """
 
     def __init__(self, verb: str, until: float | None, cancel: threading.Event | None) -> None:
@@ -85,31 +86,31 @@ class Call:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is this thread's: a context may be carried into others."""
+        """Whether this thread runs it. A copied context may carry a call into other threads."""
         return self._thread == threading.get_ident()
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Seconds since the call began."""
         return time.perf_counter() - self._began
 
     @property
     def may_be_cancelled(self) -> bool:
-        """Whether a coroutine waits for it."""
+        """Whether it was started by a coroutine, which can be cancelled."""
         return self._cancel is not None
 
     def check(self) -> None:
-        """Go on only while somebody waits.
+        """Raise if the call was cancelled.
 
         Raises:
-            Cancelled: Nobody does.
+            Cancelled: The coroutine that waits for the answer was cancelled.
         """
         if self._cancel is not None and self._cancel.is_set():
             raise Cancelled
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count what is done inside as time of this stage."""
+        """Add the time spent inside the block to this stage."""
         self.check()
         before, self._inner = self._inner, 0.0
         began = time.perf_counter()
@@ -122,7 +123,7 @@ class Call:
 
 
 class _Observed:
-    """Who watches the calls of this process: like the tracer that it hands them to, one for all of it."""
+    """The observer of this process; one for all threads, as tracers are."""
 
     by: Observer | None = None
 
@@ -135,24 +136,28 @@ CALLER: ContextVar["asyncio.AbstractEventLoop | None"] = ContextVar("armarius_ca
 
 
 def observe(observer: Observer | None) -> Observer | None:
-    """Report every call of this process to `observer`, None for nobody; the observer before."""
+    """Set the observer of all calls of this process, None to remove it.
+
+    Returns:
+        The previous observer.
+    """
     before, _Observed.by = _Observed.by, observer
     return before
 
 
 def current() -> Call | None:
-    """The call of this thread."""
+    """The call that this thread runs, or None."""
     call = _CALL.get()
     return call if call is not None and call.is_here else None
 
 
 @contextmanager
 def calling(verb: str, timeout_s: float | None = None) -> Iterator[Call]:
-    """A verb is being answered; inside another one, it is a part of that.
+    """Open a call. Inside another call, join it and tighten its deadline for the time of the block.
 
     Args:
-        verb: Its name.
-        timeout_s: Seconds that it may wait for what may be late.
+        verb: Name of the engine's method.
+        timeout_s: Seconds until the deadline; None sets none. Only waiting ends at the deadline, not computation.
 
     Raises:
         ContractError: `timeout_s` is no number above 0.
@@ -179,10 +184,10 @@ def calling(verb: str, timeout_s: float | None = None) -> Iterator[Call]:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """What is done inside is this stage of the call; nothing when there is none.
+    """Measure the block as a stage of the current call; does nothing outside a call.
 
     Raises:
-        Cancelled: Nobody waits for the answer any longer.
+        Cancelled: The call was cancelled.
     """
     call = current()
     if call is None:
@@ -194,11 +199,11 @@ def stage(name: str) -> Iterator[None]:
 
 
 def remaining(at_most: float, *, share: float = 1.0) -> float:
-    """Seconds that something may be waited for: `at_most`, less where the answer is due before.
+    """Seconds to wait for one thing: `at_most`, or less if the deadline of the call is nearer.
 
     Args:
-        at_most: Its own limit.
-        share: Of what is left of the call, for what others come after.
+        at_most: The limit of that thing itself, in seconds.
+        share: Fraction of the time left that it may use, 0 to 1; the rest is kept for later steps.
     """
     call = current()
     if call is None or call.until is None:
@@ -206,13 +211,20 @@ def remaining(at_most: float, *, share: float = 1.0) -> float:
     return max(0.0, min(at_most, share * (call.until - time.monotonic())))
 
 
-def patiently(wait: Callable[[float], bool], at_most: float) -> bool:
-    """Wait with `wait(seconds)`, which says whether it is over, as long as the call allows; whether it is over.
+def wait_until(wait: Callable[[float], bool], at_most: float) -> bool:
+    """Wait until `wait(seconds)` returns True, the limit is reached, or the deadline of the call has passed.
+
+    Args:
+        wait: Blocks for at most the given seconds; returns whether the condition holds.
+        at_most: Seconds.
+
+    Returns:
+        Whether the condition holds.
 
     Raises:
-        Cancelled: Nobody waits for the answer any longer.
+        Cancelled: The call was cancelled.
 
-    Cost: where a coroutine waits, a look every 50 ms.
+    Cost: a call that can be cancelled checks for that every 50 ms.
     """
     call = current()
     seconds = remaining(at_most)
@@ -228,15 +240,19 @@ def patiently(wait: Callable[[float], bool], at_most: float) -> bool:
             return False
 
 
-def bounded(work: Callable[[], Answer], late: Callable[[float], Exception]) -> Answer:
-    """`work` in this thread; where the call has limits, in one of its own that is left to end by itself.
+def run_with_deadline(work: Callable[[], Answer], late: Callable[[float], Exception]) -> Answer:
+    """Run `work` within the deadline of the call.
+
+    Without deadline and cancellation it runs in this thread. Otherwise it runs in a daemon thread, which continues
+    after the deadline: Python cannot stop a thread.
 
     Args:
-        work: May take long, and cannot be stopped.
-        late: The error to raise after so many seconds.
+        work: A function that may block and cannot be interrupted.
+        late: Makes the error for a missed deadline, from the seconds that were waited.
 
     Raises:
-        What `work` raises, or `late`.
+        Exception: The one that `work` raised, or that `late` made.
+        Cancelled: The call was cancelled.
     """
     call = current()
     if call is None or (call.until is None and not call.may_be_cancelled):
@@ -246,12 +262,12 @@ def bounded(work: Callable[[], Answer], late: Callable[[float], Exception]) -> A
     def run() -> None:
         try:
             done.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - the thread that waits gets it
+        except BaseException as error:  # noqa: BLE001 - re-raised in the waiting thread by done.result()
             done.set_exception(error)
 
     threading.Thread(target=run, name="armarius-bounded", daemon=True).start()
     seconds = remaining(_FOR_EVER)
-    if not patiently(lambda left: bool(wait([done], left).done), seconds):
+    if not wait_until(lambda left: bool(wait([done], left).done), seconds):
         raise late(seconds)
     return done.result()
 
@@ -259,7 +275,7 @@ def bounded(work: Callable[[], Answer], late: Callable[[float], Exception]) -> A
 def _seconds(timeout_s: object) -> float:
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not 0 < timeout_s < float("inf"):
         raise ContractError(f"timeout_s must be a number of seconds above 0, got {shown(timeout_s)}")
-    return float(min(timeout_s, _FOR_EVER))  # a whole number may be more than a float holds
+    return float(min(timeout_s, _FOR_EVER))  # float() of a very large int overflows
 
 
 def verb_of(
@@ -371,7 +387,7 @@ class SingleFlight(Generic[Answer]):
                     break
                 self.waiting += 1
             try:
-                patiently(partial(_lands, under_way), _FOR_EVER)
+                wait_until(partial(_lands, under_way), _FOR_EVER)
             finally:
                 with self._lock:
                     self.waiting -= 1
@@ -391,7 +407,7 @@ class SingleFlight(Generic[Answer]):
 
     def _in_turn(self, work: Callable[[], Answer]) -> Answer:
         started = time.monotonic()
-        if not patiently(lambda seconds: self._turns.acquire(timeout=seconds), self._patience):
+        if not wait_until(lambda seconds: self._turns.acquire(timeout=seconds), self._patience):
             waited = time.monotonic() - started
             raise Backpressure(f"{self._limit} assemblies are running, no turn came within {waited:.1f} s")
         try:

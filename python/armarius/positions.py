@@ -1,4 +1,4 @@
-"""Places in the text of an editor: what a caller says of them, and units of every editor to code points and back."""
+"""Text positions of editors: validation, and conversion between UTF-16, UTF-8 and code points (position encodings)."""
 
 import re
 from typing import Final, Literal
@@ -15,7 +15,7 @@ _LONE: Final = re.compile("[\ud800-\udfff]")
 
 
 def read_text(value: object) -> object:
-    """A live text without lone surrogates: half a character that an editor gave up is U+FFFD, in the same place.
+    """Replace lone surrogates of a live text by U+FFFD; offsets stay valid. Other types are returned unchanged.
 
     Raises:
         ValueError: Longer than `LONGEST_TEXT`.
@@ -26,15 +26,15 @@ def read_text(value: object) -> object:
 
 
 def cleaned(text: str) -> str:
-    """`text` with U+FFFD in the place of lone surrogates."""
+    """Replace each lone surrogate by U+FFFD."""
     return text if text.isascii() else _LONE.sub("\ufffd", text)
 
 
 def read_selection(value: object) -> tuple[int, int] | None:
-    """First and last offset of a selection, ascending, whichever way it was drawn.
+    """Start and end of a selection, sorted: editors report a backward selection with the end first.
 
     Raises:
-        ValueError: Not two numbers.
+        ValueError: Not a pair of whole numbers.
     """
     if value is None:
         return None
@@ -51,7 +51,7 @@ def code_points(text: str, position: int, encoding: PositionEncoding = "code-poi
         text: The whole document.
         position: Offset in units of `encoding`; 0 to the text's length in that unit, inclusive.
         encoding: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`.
-        name: What the error calls it.
+        name: Name of the field, for errors.
 
     Returns:
         The offset in code points.
@@ -68,7 +68,7 @@ def code_points(text: str, position: int, encoding: PositionEncoding = "code-poi
             raise CursorOutOfRange(f"{name} {position} is past the end: the document has {len(text)} code points")
         return position
     codec, unit = _CODECS[encoding]
-    # No character is shorter than one unit, so the first `position` characters are enough.
+    # Every character takes at least one unit, so encoding the first `position` characters is enough.
     encoded = text[:position].encode(codec, "surrogatepass")
     if len(encoded) < position * unit:
         length = units(text, len(text), encoding)
@@ -80,7 +80,7 @@ def code_points(text: str, position: int, encoding: PositionEncoding = "code-poi
 
 
 def clamped(text: str, position: int, encoding: PositionEncoding = "code-point", *, name: str = "cursor") -> int | None:
-    """`code_points`, but None for an offset past the end.
+    """Convert an offset as `code_points` does, but return None for one past the end.
 
     Raises:
         CursorOutOfRange: Negative or inside a character.

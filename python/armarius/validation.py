@@ -1,9 +1,8 @@
-"""One rule for numbers, texts and switches that a caller gives, at every surface: Python, wire, channel, MCP.
+"""Validators for numbers, texts and flags from callers: Python, JSON wire form, channel and MCP use the same ones.
 
-A number is an `int` between two bounds, never a `bool`, a text with digits in it, a float that happens to be whole or
-bytes; a text is a `str`, a switch a `bool`. Nothing is converted: what `1.0` or `"5"` should mean, the caller knows.
-The error names the field and shows what came. Numbers that are arguments of a method (`limit`, `depth`) may be numpy's
-whole ones as well; the fields of a request (`budget`, `cursor`), which go over the wire, may not.
+A number is an `int` between two bounds, a text is a `str`, a flag is a `bool`. Nothing is converted: `1.0`, `"5"`,
+`True` and bytes are refused as numbers. The error names the field and shows the value. Arguments of a method (`limit`,
+`depth`) may also be numpy integers; fields of a request (`budget`, `cursor`), which are sent as JSON, may not.
 """
 
 from collections.abc import Iterable
@@ -28,15 +27,15 @@ __all__ = [
 ]
 
 MOST: Final = 2**31 - 1
-"""No list of answers is longer, no chapter later, no depth greater; the core counts in 32 bits."""
+"""Upper bound of limits, chapters and depths: the core uses 32-bit integers."""
 LONGEST_QUESTION: Final = 1 << 20
-"""Code points of what is asked."""
+"""Maximum length of a query, in code points."""
 LONGEST_TEXT: Final = 1 << 24
-"""Code points of a document that an editor hands over, and of all messages together."""
+"""Maximum length of a live document, and of all messages together, in code points."""
 LONGEST_NAME: Final = 1 << 12
-"""Code points of a path, a name, an id."""
+"""Maximum length of a path, a name or an id, in code points."""
 _SHOWN: Final = 60
-_BRIEF: Final = Repr()  # looks at no more of a list than is shown
+_BRIEF: Final = Repr()  # visits only the items it prints, unlike repr()
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxstring = _BRIEF.maxother = _SHOWN
 
 
@@ -48,19 +47,19 @@ def whole(
     most: int | None = MOST,
     error: type[ContractError] = ContractError,
 ) -> int:
-    """`value` as a whole number from `least` to `most`, either None for any.
+    """Check that `value` is a whole number from `least` to `most`; None for either is no bound.
 
     Args:
-        field: What the error calls it.
-        value: Any object.
-        least: The smallest that will do.
-        most: The greatest.
-        error: What is raised.
+        field: Name of the field, for the error.
+        value: The value to check, of any type.
+        least: Smallest accepted number.
+        most: Greatest accepted number.
+        error: Class of the error.
 
     Raises:
-        ContractError: Anything else: `limit must be a whole number >= 1, got '5'`.
+        ContractError: Not such a number, for example `limit must be a whole number >= 1, got '5'`.
     """
-    if type(value) is int:  # nearly always; to ask a protocol takes three microseconds
+    if type(value) is int:  # the usual case, without the slower protocol check
         number: int | None = value
     else:
         number = None if isinstance(value, bool) else _indexed(value)
@@ -72,20 +71,20 @@ def whole(
 
 
 def _indexed(value: object) -> int | None:
-    """The number that something says it is; None when it is none, as an array of two."""
+    """The result of `__index__`; None without one, or if it raises (numpy arrays of several items do)."""
     try:
         return index(value) if isinstance(value, SupportsIndex) else None
-    except Exception:  # noqa: BLE001 - the class is a host's
+    except Exception:  # noqa: BLE001 - a foreign `__index__` may raise anything
         return None
 
 
 def text(field: str, value: object, *, most: int | None = None, error: type[ContractError] = ContractError) -> str:
-    """`value` as a text of at most `most` code points.
+    """Check that `value` is a string of at most `most` code points.
 
     Raises:
-        ContractError: It is none, or longer.
+        ContractError: Not a string, or longer.
 
-    Cost: none that grows with it.
+    Cost: constant.
     """
     if not isinstance(value, str):
         _refuse(field, "a text", value, error)
@@ -95,10 +94,10 @@ def text(field: str, value: object, *, most: int | None = None, error: type[Cont
 
 
 def valid_text(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:
-    """`value` as a text that can be written in UTF-8, as names, paths and ids must be.
+    """Check that `value` is a string that UTF-8 can encode; required of names, paths and ids.
 
     Raises:
-        ContractError: It is none, holds a lone surrogate, or more than `LONGEST_NAME` code points.
+        ContractError: Not a string, holds a lone surrogate, or has more than `LONGEST_NAME` code points.
     """
     found = text(field, value, most=LONGEST_NAME, error=error)
     try:
@@ -109,16 +108,16 @@ def valid_text(field: str, value: object, *, error: type[ContractError] = Contra
 
 
 def texts(field: str, value: object, *, what: str = "texts", error: type[ContractError] = ContractError) -> list[str]:
-    """`value` as several texts: any iterable of them, but no text, whose characters would be several.
+    """Check that `value` is an iterable of strings. A single string is refused, because it iterates over characters.
 
     Args:
-        field: What the error calls it.
-        value: Any object.
-        what: What the error calls them.
-        error: What is raised.
+        field: Name of the field, for the error.
+        value: The value to check, of any type.
+        what: Name of the items, for the error.
+        error: Class of the error.
 
     Raises:
-        ContractError: Anything else, at the first that is no text.
+        ContractError: Not an iterable, or an item that is not a string; names the first such item by its index.
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         _refuse(field, f"a list of {what}", value, error)
@@ -126,10 +125,10 @@ def texts(field: str, value: object, *, what: str = "texts", error: type[Contrac
 
 
 def flag(field: str, value: object, *, error: type[ContractError] = ContractError) -> bool:
-    """`value` as a switch.
+    """Check that `value` is True or False.
 
     Raises:
-        ContractError: It is neither True nor False.
+        ContractError: Anything else, 0 and 1 included.
     """
     if not isinstance(value, bool):
         _refuse(field, "True or False", value, error)
@@ -137,10 +136,10 @@ def flag(field: str, value: object, *, error: type[ContractError] = ContractErro
 
 
 def seconds(field: str, value: object, *, error: type[ContractError] = ContractError) -> float:
-    """`value` as seconds to wait, above 0; any number will do, infinity too.
+    """Check that `value` is a number of seconds above 0; infinity is accepted and becomes `MOST`.
 
     Raises:
-        ContractError: Anything else.
+        ContractError: Not a number, a bool, NaN, or 0 and below.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         _refuse(field, "a number of seconds above 0", value, error)
@@ -148,13 +147,13 @@ def seconds(field: str, value: object, *, error: type[ContractError] = ContractE
 
 
 def shown(value: object) -> str:
-    """`value` as an error shows it: 60 characters of it at most."""
+    """A `repr` of at most 60 characters for error messages; never raises."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"
     try:
         part = value[:_SHOWN] if isinstance(value, str | bytes) else value
         said = _BRIEF.repr(part) if isinstance(part, list | tuple) else repr(part)
-    except Exception:  # noqa: BLE001 - the class is a host's
+    except Exception:  # noqa: BLE001 - a foreign `__repr__` may raise anything
         said = f"a {type(value).__name__}"
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
 

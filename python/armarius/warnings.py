@@ -1,8 +1,8 @@
-"""Every warning that the package gives: its code, when it is given, what it says. No code is written anywhere else.
+"""The table of all warnings: code, situation, message. No other module contains a warning code.
 
-A source that fails raises nothing: it becomes a `ContextWarning` beside the answer. A row of the table is called with
-what the moment knows and makes one; several rows may share a code, which is what callers branch on. A new warning is a
-row here and a situation in tests/test_warnings.py that brings it about.
+A source that fails does not raise: the answer carries a `ContextWarning`. Calling a row with the parts of its message
+makes the warning. Several rows may share a code; callers branch on the code. A new warning needs a row here and a test
+in tests/test_warnings.py that provokes it.
 """
 
 from dataclasses import dataclass
@@ -49,13 +49,13 @@ CODES: Final[tuple[WarningCode, ...]] = get_args(WarningCode)
 
 @dataclass(frozen=True, slots=True)
 class ContextWarning:
-    """What is missing from an answer, with a stable code; `str()` is the wire form.
+    """One thing that is missing from an answer; `str()` gives the wire form.
 
     `CODE: message`, except for the two sentences that the specification fixes without a code.
 
     Attributes:
         code: A `WarningCode`; a host's own fetcher may give codes of its own.
-        message: One sentence, for people.
+        message: One sentence for the user.
     """
 
     code: str
@@ -67,13 +67,13 @@ class ContextWarning:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One warning of the table; calling it with the parts of its text makes the warning.
+    """One row of the table; calling it makes the warning.
 
     Attributes:
-        code: What callers branch on.
-        when: The situation, in a sentence.
-        text: The message, parts in braces as for `str.format`.
-        bare: The specification fixes the text without a code in front.
+        code: The stable code.
+        when: The situation in which it is given; docs/warnings.md prints it.
+        text: The message, a template for `str.format`.
+        bare: Whether the wire form has no `CODE: ` prefix, as the specification demands for two messages.
     """
 
     code: WarningCode
@@ -82,124 +82,122 @@ class Row:
     bare: bool = False
 
     def __call__(self, **parts: object) -> ContextWarning:
-        """The warning, with these parts in its text.
+        """Make the warning from the values of its template.
 
         Raises:
-            KeyError: A part is missing.
+            KeyError: The template needs a value that is not given.
         """
         return ContextWarning(self.code, self.text.format(**parts))
 
 
 INDEX_BUILDING: Final = Row(
     "INDEX_STALE",
-    "answered from what is there while the index is built",
+    "the index is being built; the answer uses the documents indexed so far",
     "the index is being built: {done} of {total} files",
 )
 INDEX_CANCELLED: Final = Row("INDEX_STALE", "building was cancelled", "building the index was cancelled")
 INDEX_FAILED: Final = Row(
-    "INDEX_STALE", "the index could not follow the folder; answered from before", "{kind}: {error}"
+    "INDEX_STALE", "refreshing the index failed; the answer uses its previous state", "{kind}: {error}"
 )
 WATCH_UNAVAILABLE: Final = Row(
     "WATCH_UNAVAILABLE",
-    "the system gives no events of a folder: it is compared before every answer, and every second or so; in `status()`",
+    "the system reports no file events; the folder is compared before each answer and about every second (`status()`)",
     "changes are looked for, not told: {why}",
 )
 INDEX_AWAY: Final = Row(
-    "INDEX_STALE", "the server that keeps the project is away; answered from memory",
+    "INDEX_STALE", "the database server cannot be reached; the answer uses the snapshot in memory",
     "{error}; answered from generation {generation}",
 )  # fmt: skip
-CONFIG_KEPT: Final = Row(
-    "INDEX_STALE", "armarius.toml went wrong; answered with the last settings that were right", "{error}"
-)
+CONFIG_KEPT: Final = Row("INDEX_STALE", "armarius.toml is invalid; the last valid settings are used", "{error}")
 INDEX_DIR_IGNORED: Final = Row(
     "INDEX_DIR_IGNORED",
-    "armarius.toml of a project that is not trusted moves its index, which lies in the user's cache instead", "{error}",
+    "armarius.toml of an untrusted project sets `index_dir`; the index is kept in the user's cache instead", "{error}",
 )  # fmt: skip
 CODE_INDEX_STALE: Final = Row("INDEX_STALE", "source files changed since the code index was made", "stale: {changes}")
 DOCUMENT_SKIPPED: Final = Row(
-    "DOCUMENT_SKIPPED", "a file was not read: too large, a link, not text", "{path}: {reason}"
+    "DOCUMENT_SKIPPED", "a file was not read: too large, a symbolic link, or not text", "{path}: {reason}"
 )
 PROJECT_EMPTY: Final = Row(
-    "PROJECT_EMPTY", "the folder holds no document at all", "{folder}: no document to read; is this the project folder?"
+    "PROJECT_EMPTY", "the folder contains no document", "{folder}: no document to read; is this the project folder?"
 )
-PROJECT_GONE: Final = Row("PROJECT_EMPTY", "the project folder has gone", "{folder}: the project folder is gone")
-SOURCE_EMPTY: Final = Row(
-    "PROJECT_EMPTY", "a host's own source holds no document at all", "{project}: no document to read"
-)
+PROJECT_GONE: Final = Row("PROJECT_EMPTY", "the project folder was deleted", "{folder}: the project folder is gone")
+SOURCE_EMPTY: Final = Row("PROJECT_EMPTY", "a host's own source contains no document", "{project}: no document to read")
 CODEX_INVALID: Final = Row(
-    "CODEX_INVALID", "an entry of codex.json, a profile or an authored file was passed over", "{problem}"
+    "CODEX_INVALID", "an invalid entry of codex.json, a profile or an authored file was skipped", "{problem}"
 )
 PROFILE_INVALID: Final = Row(
     "CODEX_INVALID",
-    "the stored budget profile cannot be read; prompts are divided without it",
+    "the stored budget profile cannot be read and is ignored",
     "{problem}; the prompt is divided by {used}",
 )
 
 CHAPTER_UNKNOWN: Final = Row(
-    "CHAPTER_UNKNOWN", "the question names, or the request is limited to, chapters that there are not", "{what}"
+    "CHAPTER_UNKNOWN", "the question or the limits of the request name chapters that do not exist", "{what}"
 )
 
 RULES_UNAVAILABLE: Final = Row("RULES_UNAVAILABLE", "the constraints could not be read", "约束未注入: {error}")
 STYLE_UNAVAILABLE: Final = Row("STYLE_UNAVAILABLE", "the style could not be read", "风格未注入: {error}")
 MEMORY_UNAVAILABLE: Final = Row("MEMORY_UNAVAILABLE", "the memories could not be read", "记忆未注入: {error}")
-SCAN_FAILED: Final = Row(
-    "RAG_UNAVAILABLE", "the text of a phrase could not be scanned for", "scan for {phrase!r}: {error}"
-)
+SCAN_FAILED: Final = Row("RAG_UNAVAILABLE", "searching the text for a phrase failed", "scan for {phrase!r}: {error}")
 INDEX_NOT_READY: Final = Row(
-    "RAG_UNAVAILABLE", "the index is being built and holds no document yet", "the index is not ready"
+    "RAG_UNAVAILABLE", "the index is being built and contains no document yet", "the index is not ready"
 )
-RULES_FAILED: Final = Row("RULES_UNAVAILABLE", "a fetcher of the rules failed or was late", "{fetcher}: {why}")
-SETTINGS_FAILED: Final = Row("MEMORY_UNAVAILABLE", "a fetcher of the settings failed or was late", "{fetcher}: {why}")
-RETRIEVED_FAILED: Final = Row("RAG_UNAVAILABLE", "a fetcher of passages failed or was late", "{fetcher}: {why}")
+RULES_FAILED: Final = Row("RULES_UNAVAILABLE", "a fetcher of the layer rules failed or timed out", "{fetcher}: {why}")
+SETTINGS_FAILED: Final = Row(
+    "MEMORY_UNAVAILABLE", "a fetcher of the layer settings failed or timed out", "{fetcher}: {why}"
+)
+RETRIEVED_FAILED: Final = Row(
+    "RAG_UNAVAILABLE", "a fetcher of the layer retrieved failed or timed out", "{fetcher}: {why}"
+)
 IMMEDIATE_FAILED: Final = Row(
-    "EDITOR_UNAVAILABLE", "a fetcher of the text at the cursor failed or was late", "{fetcher}: {why}"
+    "EDITOR_UNAVAILABLE", "a fetcher of the layer immediate failed or timed out", "{fetcher}: {why}"
 )
 
-LORE_FAILED: Final = Row("LORE_UNAVAILABLE", "the lorebooks were not searched", "{kind}: {error}")
+LORE_FAILED: Final = Row("LORE_UNAVAILABLE", "searching the lorebooks failed", "{kind}: {error}")
 LORE_INVALID: Final = Row(
-    "LORE_UNAVAILABLE", "a book under .armarius/books cannot be read; the others are", "{book}: {why}"
+    "LORE_UNAVAILABLE", "a lorebook under .armarius/books cannot be read and is skipped", "{book}: {why}"
 )
 
-ENTITY_MATCH_FAILED: Final = Row("ENTITY_MATCH_FAILED", "names were not looked for", "实体匹配异常")
-NAME_UNUSABLE: Final = Row("ENTITY_MATCH_FAILED", "an entity's name cannot be looked for", "{fault}")
+ENTITY_MATCH_FAILED: Final = Row("ENTITY_MATCH_FAILED", "finding the names of entities failed", "实体匹配异常")
+NAME_UNUSABLE: Final = Row("ENTITY_MATCH_FAILED", "an entity has a name that the matcher cannot use", "{fault}")
 HABITS_UNLEARNT: Final = Row(
     "ENTITY_MATCH_FAILED",
-    "names are found without what the prose teaches about them",
+    "learning name usage from the text failed; names are matched without it",
     "what prose teaches about names was not learnt or not kept: {kind}: {error}",
 )
 KG_UNAVAILABLE: Final = Row(
-    "KG_UNAVAILABLE", "the graph or the list of entities did not answer, or not all of it", "知识图谱数据未注入"
+    "KG_UNAVAILABLE", "the graph or the list of entities could not be read, or only in part", "知识图谱数据未注入"
 )
 KG_TRUNCATED: Final = Row(
-    "KG_TRUNCATED", "the graph was not walked to its end", "the graph was walked up to {limit} entities"
+    "KG_TRUNCATED", "the graph walk reached its limit of entities", "the graph was walked up to {limit} entities"
 )
 EMBEDDING_UNAVAILABLE: Final = Row(
-    "EMBEDDING_UNAVAILABLE", "nothing is found by meaning, or not all: no model, or it failed", "{why}"
+    "EMBEDDING_UNAVAILABLE", "vector search is missing or incomplete: there is no model, or it failed", "{why}"
 )
 RERANK_UNAVAILABLE: Final = Row(
     "RERANK_UNAVAILABLE",
-    "paragraphs stand in the order without the reranker: it was late, failed, or gave no numbers",
+    "paragraphs were not reranked: the reranker failed, timed out or returned no scores",
     "{why}",
 )
 
 REWORDING_UNAVAILABLE: Final = Row(
     "REWORDING_UNAVAILABLE",
-    "the question was asked in its own words alone: the model for other wordings failed, was late or said nothing",
+    "no query variants were used: the model for them failed, timed out or returned none",
     "{why}",
 )
 
 CODE_GRAPH_UNAVAILABLE: Final = Row(
     "CODE_GRAPH_UNAVAILABLE",
-    "text was searched instead of the code graph",
+    "the code graph is not available; text search was used instead",
     "CKB 不可用，降级为文本搜索",
     bare=True,
 )
 CODE_GRAPH_REASON: Final = Row(
-    "CODE_GRAPH_REASON", "beside CODE_GRAPH_UNAVAILABLE: why a source of the graph cannot serve", "{reason}"
+    "CODE_GRAPH_REASON", "given with CODE_GRAPH_UNAVAILABLE: why a source of the graph cannot be used", "{reason}"
 )
 CODE_DEPTH_LIMIT: Final = Row(
     "CODE_DEPTH_LIMIT",
-    "the walk stopped at its maximum depth and more would have followed",
+    "the graph walk stopped at its maximum depth before it was complete",
     "深度已达最大值 {maximum}，结果可能不完整",
     bare=True,
 )
@@ -216,49 +214,49 @@ CONTEXT_CAPACITY_WARNING: Final = Row(
 )
 CONTEXT_CAPACITY_FORCE_TRIM: Final = Row(
     "CONTEXT_CAPACITY_FORCE_TRIM",
-    "95 % or more was on offer; something was cut or left out",
+    "the mandatory items fill 95 % of the budget or more; items were truncated or omitted",
     "{demanded} tokens were on offer; trimmed to at most {percent} % of {available}",
 )
 CONTEXT_QUERY_TRUNCATED: Final = Row(
     "CONTEXT_QUERY_TRUNCATED",
-    "the user's words did not fit and were cut",
+    "the query did not fit and was truncated",
     "the query did not fit; {kept} of its {written} characters are in",
 )
 CONTEXT_CURSOR_CLAMPED: Final = Row(
     "CONTEXT_CURSOR_CLAMPED",
-    "cursor or selection lie behind the end of the saved document, which the editor is ahead of",
+    "cursor or selection are past the end of the saved document: the editor has unsaved text",
     "{what} {position} is past the end of {document}, taken as {end}; hand over the buffer as text",
 )
 CONTEXT_SCOPE_VIOLATION: Final = Row(
     "CONTEXT_SCOPE_VIOLATION",
-    "a candidate of another project was refused",
+    "a fetcher returned a candidate of another project, which was refused",
     "{fetcher} offered {source!r} of another project; refused",
 )
 COUNTER_MISSING: Final = Row(
     "CONTEXT_BUDGET_FALLBACK",
-    "the counter of the model could not be made",
+    "the token counter of the model is not available; an estimate is used",
     "no counter for {model!r} ({why}); counted by estimate",
 )
 COUNTER_FAILED: Final = Row(
     "CONTEXT_BUDGET_FALLBACK",
-    "the counter failed while counting",
+    "the token counter raised an error; an estimate is used",
     "{counter} failed ({kind}: {error}); counted by estimate",
 )
 MODEL_UNKNOWN: Final = Row(
     "MODEL_UNKNOWN",
-    "nobody knows a model of this name, which is most often misspelt",
+    "the model name is unknown, often because it is misspelt",
     "no model {model!r} is known{near}; counted by estimate",
 )
 
 PIN_UNKNOWN: Final = Row(
     "PIN_UNKNOWN",
-    "a lasting pin or mute names what the project does not have any more",
+    "a stored pin or mute names something that the project no longer has",
     "nothing is called {target!r} (pin {id})",
 )
 
 SERIES_UNAVAILABLE: Final = Row(
     "SERIES_UNAVAILABLE",
-    "another folder of the series, one that `with_` names, is not there; it is read as soon as it is",
+    "a folder named in `with_` does not exist; it is read as soon as it does",
     "{root}: the folder is not there, and nothing of it is in the prompt",
 )
 

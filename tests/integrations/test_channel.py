@@ -297,7 +297,7 @@ def test_the_work_of_a_cancelled_request_stops(tmp_path):
 
     def waits(_):
         began.set()
-        calls.patiently(threading.Event().wait, 60)
+        calls.wait_until(threading.Event().wait, 60)
         went.set()
 
     pipe = Pipe({"slow": waits, "next": lambda p: True})

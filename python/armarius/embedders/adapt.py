@@ -1,4 +1,4 @@
-"""A host's own embedder in the form of ours: an object with one `embed`, or a plain callable, serves both kinds."""
+"""Wraps a host's own model as an `Embedder`: an object with `embed`, or a callable."""
 
 import hashlib
 import inspect
@@ -17,25 +17,26 @@ from armarius.validation import shown
 __all__ = ["as_embedder", "checked_vectors", "fingerprint_of", "likeness", "model_failed"]
 
 PROBE = "The lighthouse keeper wrote a letter. 守灯塔的人写了一封信。"
-"""What a model is told apart by when it has no files to be hashed."""
+"""The text with which a model is identified: its vector replaces the hash of files."""
 _STRONGEST = 4
 
 
 def as_embedder(given: AnyEmbedder) -> Embedder:
-    """`given` itself when it is an `Embedder`; else one around it.
+    """Return `given` if it is an `Embedder`, else a wrapper around it.
 
-    Without a `fingerprint` of its own it is told apart by its name, its dimension and where a fixed text lies in it.
+    A model without `fingerprint` is identified by its name, its dimension and the vector of a fixed text.
 
     Args:
-        given: An object with `embed_queries` and `embed_documents`, one with `embed`, or a callable: of texts.
+        given: An object with `embed_queries` and `embed_documents`, an object with `embed`, or a callable that takes
+            texts.
 
     Raises:
-        ContractError: It is none of these; says what it lacks.
+        ContractError: None of these; names the missing methods.
     """
     queries = getattr(given, "embed_queries", None)
     documents = getattr(given, "embed_documents", None)
     if callable(queries) and callable(documents) and not isinstance(given, type):
-        if inspect.getattr_static(given, "fingerprint", None) is not None:  # not asked yet: it may take a model
+        if inspect.getattr_static(given, "fingerprint", None) is not None:  # not evaluated: that may load a model
             whole: Embedder = given  # type: ignore[assignment]
             return whole
         return _Adapted(given, queries, documents)
@@ -51,10 +52,10 @@ def as_embedder(given: AnyEmbedder) -> Embedder:
 
 
 def fingerprint_of(embedder: Embedder) -> Fingerprint:
-    """What decides the vectors of `embedder`, which may be somebody else's: asking it may run a model.
+    """The fingerprint of an embedder, which may come from the host. Cost: may load and run the model.
 
     Raises:
-        EmbeddingError: It failed, whatever it raised, or gave no fingerprint.
+        EmbeddingError: The embedder raised an exception of any kind, or returned no `Fingerprint`.
     """
     try:
         said = embedder.fingerprint
@@ -68,15 +69,15 @@ def fingerprint_of(embedder: Embedder) -> Fingerprint:
 
 
 def model_failed(error: Exception) -> EmbeddingError:
-    """What somebody else's model raised, as an error of ours."""
+    """The `EmbeddingError` for an exception of a host's model."""
     return EmbeddingError(f"the embedder failed: {type(error).__name__}: {error}")
 
 
 def checked_vectors(made: ArrayLike, count: int, dimension: int | None, who: str) -> Vectors:
-    """What somebody else's model answered, as vectors: float32, shape (count, dimension), C-contiguous.
+    """Check the output of a host's model and convert it to float32, shape (count, dimension), C-contiguous.
 
     Raises:
-        EmbeddingError: No numbers of that shape, or NaN or infinity among them; names `who`.
+        EmbeddingError: Not numbers of that shape, or NaN or infinity among them; names `who`.
         DimensionMismatch: Vectors of another dimension.
     """
     try:
@@ -95,13 +96,13 @@ def checked_vectors(made: ArrayLike, count: int, dimension: int | None, who: str
 
 
 def likeness(vector: Vectors) -> str:
-    """A short word for where a vector points, the same for what rounding leaves: its strongest coordinates, signed."""
+    """The signed indices of the four largest coordinates, as a short string that rounding errors do not change."""
     strongest = np.argsort(-np.abs(vector), kind="stable")[:_STRONGEST]
     return ",".join(f"{'-' if vector[at] < 0 else '+'}{at}" for at in strongest)
 
 
 class _Adapted:
-    """Somebody's functions as an `Embedder`; see there."""
+    """An `Embedder` over a host's functions."""
 
     def __init__(
         self,

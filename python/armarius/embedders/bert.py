@@ -1,8 +1,8 @@
-"""BERT from safetensors: the forward pass as an ONNX graph of fused nodes, built in memory.
+"""Transformer embedders: BERT from safetensors, and any text encoder from ONNX, both run by onnxruntime.
 
-Devlin et al. 2018, encoder only. The graph has eight nodes a layer (fused attention, GELU with bias,
-layer normalisation with residual), which onnxruntime runs as written. Same vectors as
-sentence-transformers to 2e-7, and no slower (docs/decisions/0081).
+The BERT encoder (Devlin et al. 2018) is built in memory as an ONNX graph with eight fused nodes per layer (attention,
+GELU with bias, layer normalisation with residual). Its vectors equal those of sentence-transformers to 2e-7, and it is
+no slower (docs/decisions/0081).
 """
 
 import struct
@@ -45,14 +45,14 @@ Forward = Callable[[NDArray[np.int64], NDArray[np.int64]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class TransformerEmbedder:
-    """Texts to vectors through a transformer that runs in this process, without network.
+    """A transformer that runs in this process.
 
-    Safe to call from several threads; the forward pass releases the GIL. Memory follows the batch
-    (1,024 tokens), not the number of texts.
+    Thread-safe; the forward pass releases the GIL. Memory depends on the batch (1,024 tokens), not on the number of
+    texts.
 
     Attributes:
-        fingerprint: What decides the vectors of documents, their prompt included.
-        query_prompt: Stands before every question.
+        fingerprint: Identifies model and settings, the document prompt included.
+        query_prompt: Prefix of each query.
     """
 
     fingerprint: Fingerprint
@@ -66,21 +66,21 @@ class TransformerEmbedder:
         return pooling
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the prompt of questions before each text."""
+        """As `embed`, with the query prompt before each text."""
         return self.embed(prompted(self.query_prompt, texts))
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the prompt of documents before each text."""
+        """As `embed`, with the document prompt before each text."""
         return self.embed(prompted(self.fingerprint.document_prompt, texts))
 
     def embed(self, texts: Sequence[str], /) -> Vectors:
-        """One vector per text as it stands, without a prompt; an empty text still has its special tokens.
+        """One vector per text, without a prompt. An empty text is embedded by its special tokens.
 
         Returns:
             float32, shape (n, dimension), rows in the order of `texts`.
 
         Raises:
-            EmbeddingError: The model produced NaN or infinity, or another shape than it promised.
+            EmbeddingError: The model produced NaN, infinity or an unexpected shape.
         """
         out = np.zeros((len(texts), self.fingerprint.dimension), np.float32)
         for batch in self.tokens.batches(texts):
@@ -109,7 +109,7 @@ Attribute = int | float | str
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A named input or output; a dimension is a number or the name of a free one."""
+    """A named input or output; each dimension is a number, or a name if it is dynamic."""
 
     name: str
     element_type: int
@@ -118,7 +118,7 @@ class Value:
 
 @dataclass(slots=True)
 class Graph:
-    """Nodes in execution order, built up by `node`, turned into bytes by `to_bytes`."""
+    """An ONNX graph: `node` appends in execution order, `to_bytes` serialises."""
 
     name: str
     inputs: Sequence[Value]
@@ -149,7 +149,7 @@ class Graph:
         Args:
             outputs: The graph's outputs.
             weights: C-contiguous float32, int32 or int64 arrays by initializer name.
-            embed_weights: True stores the data in the bytes (a file that stands alone, below 2 GB).
+            embed_weights: Whether to store the weights in the model itself (below 2 GB) and not as external data.
         """
         graph = b"".join(_bytes(1, node) for node in self.nodes) + _text(2, self.name)
         graph += b"".join(_bytes(5, _tensor(name, array, embed_weights)) for name, array in weights.items())
@@ -206,7 +206,7 @@ def _value(value: Value) -> bytes:
 
 _COUNTED_FROM_PADDING = ("roberta", "xlm-roberta")
 BERT_TYPES = ("bert", *_COUNTED_FROM_PADDING)
-"""What `config.json` may call the architecture; RoBERTa's differs in where positions begin."""
+"""Accepted values of `model_type` in `config.json`; RoBERTa models differ in the offset of positions."""
 
 _NUMBERS = (
     "hidden_size",
@@ -220,11 +220,11 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class BertShape:
-    """The numbers of `config.json` that decide the forward pass.
+    """The hyperparameters in `config.json` that determine the forward pass.
 
     Attributes:
-        positions: Of a text at most.
-        skipped: Rows before that of the first position: RoBERTa counts positions from its padding token's id + 1.
+        positions: Maximum number of positions of a text.
+        skipped: Offset of the first position: RoBERTa starts at the id of the padding token + 1.
     """
 
     hidden: int
@@ -238,10 +238,10 @@ class BertShape:
 
     @classmethod
     def read(cls, folder: ModelFolder) -> "BertShape":
-        """From `config.json`.
+        """Read `config.json`.
 
         Raises:
-            EmbeddingError: Not a BERT encoder this forward pass can run, or a number is missing.
+            EmbeddingError: Not a supported BERT encoder, or a number is missing.
         """
         path = folder.require("config.json")
         config = folder.json("config.json")
@@ -275,10 +275,10 @@ def load_bert(
     prompts: Prompts = Prompts(),  # noqa: B008 - frozen
     threads: int | None = None,
 ) -> TransformerEmbedder:
-    """An embedder from `model.safetensors`.
+    """Load an embedder from `model.safetensors`.
 
     Raises:
-        EmbeddingError: Anything missing, truncated, of another architecture or of inconsistent shape.
+        EmbeddingError: Files are missing or truncated, the architecture is not supported, or shapes do not match.
     """
     shape = BertShape.read(folder)
     path = folder.require("model.safetensors")
@@ -306,7 +306,7 @@ def _forward(folder: ModelFolder, shape: BertShape, weights: Weights, threads: i
     session = open_session(folder, model, weights=weights, threads=threads)
 
     def forward(ids: NDArray[np.int64], mask: NDArray[np.int64], weights: Weights = weights) -> Vectors:
-        # `weights` is held here because onnxruntime reads the arrays in place
+        # keeps `weights` alive, because onnxruntime reads the arrays in place
         hidden: Vectors = session.run(None, {"ids": ids.astype(np.int32), "mask": mask.astype(np.int32)})[0]
         return hidden
 
@@ -360,7 +360,7 @@ def _graph_weights(tensors: Weights, shape: BertShape, folder: ModelFolder, path
     positions = np.ascontiguousarray(table[shape.skipped :])
     out: Weights = {
         "words": take("embeddings.word_embeddings.weight", shape.vocabulary, d),
-        # every token is of type 0, so its embedding is a constant of the position
+        # every token has type 0, so the type embedding is added to the position embeddings once
         "positions": positions if types is None else positions + types[0],
         "scale": take("embeddings.LayerNorm.weight", d),
         "shift": take("embeddings.LayerNorm.bias", d),
@@ -383,7 +383,7 @@ def _graph_weights(tensors: Weights, shape: BertShape, folder: ModelFolder, path
 _KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
-_PAST = "past_key_values."  # of a decoder that was exported to go on from there; empty here
+_PAST = "past_key_values."  # inputs of decoders exported with a key-value cache; passed empty
 
 
 def load_onnx(
@@ -396,12 +396,12 @@ def load_onnx(
     prompts: Prompts = Prompts(),  # noqa: B008 - frozen
     threads: int | None = None,
 ) -> TransformerEmbedder:
-    """An embedder from `onnx/model.onnx` or `model.onnx`, or from the named file of the folder.
+    """Load an embedder from `onnx/model.onnx` or `model.onnx`, or from the named file of the folder.
 
-    A quantised file (`model_qint8_*.onnx`) gives other vectors and is only used when it is named.
+    A quantised file (`model_qint8_*.onnx`) gives different vectors and is used only if it is named.
 
     Raises:
-        EmbeddingError: Missing, truncated, with inputs or outputs of another kind of model.
+        EmbeddingError: Missing, truncated, or not a text encoder by its inputs and outputs.
     """
     path = folder.require(file) if file else folder.require("onnx/model.onnx", "model.onnx")
     session = open_session(folder, path, threads=threads)
@@ -441,7 +441,7 @@ def load_onnx(
     dimension = _dimension(forward, folder, path)
     fingerprint = Fingerprint(
         name=folder.path.resolve().name,
-        model=folder.sha256([path, *folder.beside(path), tokens.path]),
+        model=folder.sha256([path, *folder.external_data(path), tokens.path]),
         dimension=dimension,
         max_length=max_length,
         pooling=pooling,

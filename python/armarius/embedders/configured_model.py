@@ -1,4 +1,4 @@
-"""The embedder that `armarius.toml` or the user's own configuration asks for."""
+"""The embedder that `armarius.toml` or the user's configuration names."""
 
 import os
 from collections.abc import Mapping
@@ -22,25 +22,25 @@ _LONGEST_PROMPT = 4_000
 
 
 def configured(config: Config, root: Path | None, *, permissions: Permissions | None = None) -> Embedder | None:
-    """The embedder that `armarius.toml` asks for, else the user's configuration; None when neither asks for one.
+    """The embedder named in `armarius.toml`, else in the user's configuration; None when neither names one.
 
         [embedding]
         model = "text2vec"    # a name under [models] of the user's configuration, or a folder of the project; "e5": the
                               # model of armarius[e5]; "lexical": the built-in one, which needs no model
-        threads = 2           # of one forward pass; one per core when absent
-        query_prompt = ""     # before questions, and document_prompt before paragraphs; when absent, the model's own
+        threads = 2           # of one forward pass; default: one per core
+        query_prompt = ""     # prefix of queries, and document_prompt of paragraphs; default: those of the model
 
-    A name of the user's comes before "e5". In the user's own table, and in that of a trusted project, `model` may also
-    be a name under [servers].
+    A user's model named "e5" takes precedence over the built-in one. The user's configuration and a trusted project may
+    also give a name under [servers].
 
     Args:
         config: The project's configuration.
         root: The project folder.
-        permissions: What the project may say; None asks the user's configuration.
+        permissions: What the project may configure; None reads it from the user's configuration.
 
     Raises:
-        ConfigError: An unknown key or a value of the wrong kind; names file and key.
-        EmbeddingError: The model is missing or broken, or none that the project may name.
+        ConfigError: An unknown key or a value of the wrong type; names file and key.
+        EmbeddingError: The model is missing or broken, or the project may not name it.
         MissingExtra: pip install 'armarius[semantic]', or 'armarius[e5]'.
     """
     table = _checked(config.table("embedding"), CONFIG_NAME)
@@ -62,12 +62,12 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
         path = permissions.model(model)
     except SettingRefused as error:
         raise EmbeddingError(str(error)) from None
-    within = not permissions.trusted and path == permissions.root / model  # by a name of the user's it is the user's
+    within = not permissions.trusted and path == permissions.root / model  # a name under [models] is a user's folder
     return _folder(ModelFolder.open(path, below=permissions.root if within else None), table)
 
 
 def _of_the_user(user: UserConfig, project: Mapping[str, Any]) -> Embedder | None:
-    """What the user's own `[embedding]` asks for; what the project says beside the model comes first."""
+    """The embedder of the user's `[embedding]`; the project's other keys (threads, prompts) override the user's."""
     table = {**_checked(user.embedding, user.name), **project}
     model = table.get("model")
     if model is None:
@@ -98,7 +98,7 @@ def _e5(table: Mapping[str, Any]) -> Embedder:
 
 
 def _server(server: Mapping[str, Any], table: Mapping[str, Any]) -> Embedder:
-    from armarius.embedders.openai_server import ServerEmbedder  # it brings http and ssl
+    from armarius.embedders.openai_server import ServerEmbedder  # imports http and ssl
 
     key = os.environ.get(server["api_key_env"], "") if "api_key_env" in server else server.get("api_key", "")
     said = {name: value for name, value in server.items() if name not in ("api_key", "api_key_env")}

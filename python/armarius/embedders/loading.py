@@ -1,4 +1,4 @@
-"""Which of the embedders a model folder asks for, and with which settings."""
+"""Choose the embedder for a model folder, and its settings."""
 
 from armarius.embedders.bert import BERT_TYPES, load_bert, load_onnx
 from armarius.embedders.folder import ModelFolder
@@ -15,10 +15,10 @@ _DEFAULT_MAX_LENGTH = 512
 def load_folder(
     folder: ModelFolder, query_prompt: str | None = None, document_prompt: str | None = None, threads: int | None = None
 ) -> Embedder:
-    """Whatever the folder holds, run as its makers say; `armarius.embedders.load` says how.
+    """Load the model in a folder; see `armarius.embedders.load`.
 
     Raises:
-        EmbeddingError: Anything missing, broken, or of a kind that cannot be run here.
+        EmbeddingError: Files are missing or broken, or the architecture is not supported.
     """
     prompts = prompts_of(folder, query=query_prompt, document=document_prompt)
     if is_static(folder):
@@ -34,7 +34,7 @@ def load_folder(
 
 
 def load_text2vec(folder: ModelFolder, threads: int | None, prompts: Prompts) -> Embedder:
-    """`shibing624/text2vec-base-chinese` and its like: see `armarius.embedders.text2vec`."""
+    """Load `shibing624/text2vec-base-chinese` or a derived model; see `armarius.embedders.text2vec`."""
     if folder.require("model.safetensors", "onnx/model.onnx", "model.onnx").suffix == ".onnx":
         return load_onnx(folder, max_length=128, pooling="mean", normalise=False, prompts=prompts, threads=threads)
     return load_bert(folder, max_length=128, pooling="mean", normalise=False, prompts=prompts, threads=threads)
@@ -43,10 +43,10 @@ def load_text2vec(folder: ModelFolder, threads: int | None, prompts: Prompts) ->
 def settings_of(
     folder: ModelFolder, max_length: int | None, pooling: Pooling | None, normalise: bool | None
 ) -> tuple[int, Pooling, bool]:
-    """Length, pooling and whether to normalise; None reads what the folder says, then how its family is run.
+    """Maximum length, pooling and normalisation; None takes the folder's setting, else that of its family.
 
     Raises:
-        EmbeddingError: A setting of the folder that no model has, or a layer that is not run here.
+        EmbeddingError: A setting out of range, or a layer that is not supported (Dense).
         ContractError: max_length < 3.
     """
     if max_length is None:

@@ -1,4 +1,4 @@
-"""Vectors from a server that speaks OpenAI's `/v1/embeddings`: texts leave this process, mostly this machine."""
+"""Client for servers with OpenAI's `/v1/embeddings`. Texts are sent to the server."""
 
 import hashlib
 import http.client
@@ -26,15 +26,15 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 8.0
 
 
 class Endpoint:
-    """An address to which JSON is posted. Threads may share it: each call has a connection of its own.
+    """An HTTP endpoint for JSON. Thread-safe: each call opens its own connection.
 
     Args:
-        base_url: http or https, without name or password in it.
-        path: Of the endpoint, below it.
-        key: Sent as a bearer token; "" sends none. No message ever shows it.
+        base_url: http or https, without user name or password.
+        path: Path of the endpoint, appended to `base_url`.
+        key: Sent as a bearer token; "" sends none. Error messages never contain it.
 
     Raises:
-        ContractError: No such address.
+        ContractError: The address or the key is invalid.
     """
 
     def __init__(self, base_url: str, path: str, key: str) -> None:
@@ -59,15 +59,15 @@ class Endpoint:
         self.name = f"{parts.scheme}://{parts.netloc}"
 
     def post(self, body: Mapping[str, object], *, attempts: int, deadline: float) -> object:
-        """The answer to `body`, tried again where the server is away or busy, with growing pauses between.
+        """Post `body` and return the parsed answer; retried with exponential backoff if the server is down or busy.
 
         Args:
-            body: What is sent, as JSON.
-            attempts: At most so many.
-            deadline: Of `time.monotonic`; no attempt or pause goes on after it.
+            body: Sent as JSON.
+            attempts: Maximum number of attempts.
+            deadline: In seconds of `time.monotonic`; no attempt or pause lasts longer.
 
         Raises:
-            EmbeddingError: No answer, a refusal, or one that is no JSON; names host and reason.
+            EmbeddingError: No answer, an error status, or an answer that is not JSON; names host and reason.
         """
         sent = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         pause = _FIRST_PAUSE_S
@@ -95,7 +95,7 @@ class Endpoint:
         raise EmbeddingError(f"{self.name}: {why}")
 
     def _ask(self, sent: bytes, timeout: float, deadline: float) -> tuple[int, float, bytes]:
-        """Status, the pause that the server asks for in seconds, and the body."""
+        """HTTP status, `Retry-After` in seconds, and body."""
         kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
         connection = kind(self._host or "", self._port, timeout=timeout)
         try:
@@ -106,7 +106,7 @@ class Endpoint:
                 body += part
                 if len(body) > _MOST_BYTES:
                     raise EmbeddingError(f"{self.name}: it answered with more than {_MOST_BYTES:,} bytes")
-                if time.monotonic() > deadline:  # a timeout of the socket holds for each read alone
+                if time.monotonic() > deadline:  # the socket timeout applies to each read, not to the whole answer
                     raise TimeoutError("the answer took too long")
             asked = response.headers.get("Retry-After", "")
             return response.status, float(asked) if asked.isdecimal() else 0.0, bytes(body)
@@ -122,7 +122,7 @@ class Endpoint:
 
 
 def _reason(answer: bytes) -> str:
-    """What a server says of an error: OpenAI's form, else the beginning of the text."""
+    """The error message of an answer: OpenAI's field, else the beginning of the text."""
     text = answer[:2_000].decode("utf-8", "replace")
     try:
         said = json.loads(text)
@@ -136,16 +136,16 @@ def _reason(answer: bytes) -> str:
 
 _BATCH, _BATCH_CHARACTERS = 64, 100_000
 _QUERY_ATTEMPTS, _DOCUMENT_ATTEMPTS = 2, 5
-_DOCUMENTS_S = 120.0  # for one batch, every attempt included
-_REST_S = 5.0  # after a question that was not answered, none is asked
+_DOCUMENTS_S = 120.0  # for one batch, retries included
+_REST_S = 5.0  # after a failed query no request is sent for this time
 _OURS = frozenset({"input", "model", "encoding_format"})
 
 
 class ServerEmbedder:
-    """An `Embedder` over HTTP; `armarius.embedders.openai` says what the arguments are. Threads may share it.
+    """An `Embedder` over HTTP; see `armarius.embedders.openai` for the arguments. Thread-safe.
 
-    The fingerprint holds the model's name, what is sent beside it, the prompt, and where a fixed text lies: a server
-    that is moved keeps its vectors, and another model behind the same name does not.
+    The fingerprint is made of the model's name, the extra fields, the document prompt and the vector of a fixed text,
+    not of the address: stored vectors stay valid when the server moves, but not when the model behind the name changes.
     """
 
     def __init__(
@@ -189,10 +189,10 @@ class ServerEmbedder:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Asks the server once, for the vector of a fixed text.
+        """The fingerprint; the first call asks the server for the vector of a fixed text.
 
         Raises:
-            EmbeddingError: It does not answer, or not with a vector.
+            EmbeddingError: The server does not answer, or not with a vector.
         """
         with self._lock:
             if self._made is None:
@@ -209,10 +209,10 @@ class ServerEmbedder:
             return self._made
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """One vector per question, each within `timeout_s`; after a failure none is asked for five seconds.
+        """One vector per query, within `timeout_s`. After a failure no request is sent for five seconds.
 
         Raises:
-            EmbeddingError: No answer in time, a refusal, or no vectors of the dimension that it had before.
+            EmbeddingError: No answer in time, an error status, or vectors of another dimension than before.
         """
         dimension = self.fingerprint.dimension
         given = prompted(self._query_prompt, texts)
@@ -224,7 +224,7 @@ class ServerEmbedder:
         return out
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """One vector per text, in batches of 64; each batch is tried five times within two minutes.
+        """One vector per text, in batches of 64, with up to five attempts per batch within two minutes.
 
         Raises:
             EmbeddingError: As `embed_queries`.
@@ -273,7 +273,7 @@ class ServerEmbedder:
 
 
 def _batches(texts: Sequence[str]) -> "list[tuple[int, Sequence[str]]]":
-    """Where each batch begins, and its texts: at most 64, and 100,000 characters unless one text has more."""
+    """Offset and texts of each batch: at most 64 texts and 100,000 characters, but at least one text."""
     found: list[tuple[int, Sequence[str]]] = []
     start = size = 0
     for at, text in enumerate(texts):

@@ -1,8 +1,8 @@
-"""From texts to token batches, and from token vectors to one vector per text.
+"""Tokenization, batching, pooling and prompts.
 
-Exactly what sentence-transformers does: special tokens added, cut to `max_length` tokens (special
-tokens included), pooled over the attention mask. Padding differs (batches are cut by token count)
-and cannot change a result, because padded places are masked.
+As sentence-transformers: special tokens are added, texts are truncated to `max_length` tokens (special tokens
+included), and token vectors are pooled over the attention mask. Only batching differs (by token count); padding is
+masked, so results do not depend on it.
 """
 
 import json
@@ -38,11 +38,11 @@ __all__ = [
 Pooling = Literal["mean", "cls", "max", "lasttoken"]
 
 BATCH_TOKENS = 1024
-"""Tokens of one forward pass. Measured with MiniLM on two cores: 512 to 1,024 keep activations in
-cache, 4,096 (32 texts of 128) costs a fifth more time and four times the memory."""
+"""Tokens of one forward pass. Measured with MiniLM on two cores: with 512 to 1,024 the activations stay in the CPU
+cache; 4,096 (32 texts of 128) takes 20 % more time and four times the memory."""
 
 MOST_TOKENS = 1_000_000
-"""Of a text that a model's own settings may ask to be kept."""
+"""Upper bound of `max_seq_length` in a model's settings."""
 
 _CHARS_PER_TOKEN = 64
 _ENCODE_TEXTS = 64
@@ -58,14 +58,14 @@ class Batch:
 
 
 class Tokens:
-    """A tokenizer with its own truncation, whatever `tokenizer.json` says about it.
+    """A tokenizer. Truncation and padding settings in `tokenizer.json` are overridden.
 
     Args:
         folder: The model's folder.
-        max_length: Tokens kept of each text, special ones included; 0 is all.
-        inside: A folder below it whose tokenizer comes first.
-        pooling: With `lasttoken`, padding stands on the side that `tokenizer_config.json` says, and its
-            `add_eos_token` is honoured: the last token is the one that is read.
+        max_length: Tokens kept of each text, special tokens included; 0 keeps all.
+        inside: Subfolder that is searched for a tokenizer first.
+        pooling: `lasttoken` uses the padding side and `add_eos_token` of `tokenizer_config.json`, because the result
+            is read from the last token.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Tokens:
 
     @property
     def path(self) -> Path:
-        """The file the tokenizer was read from; part of the fingerprint."""
+        """The tokenizer's file; part of the fingerprint."""
         return self._path
 
     @property
@@ -94,7 +94,7 @@ class Tokens:
 
     @property
     def unknown(self) -> int | None:
-        """The id that stands for what the vocabulary lacks, as the tokenizer's own model names it."""
+        """The id of the unknown token, or None."""
         model = json.loads(self._tokenizer.to_str())["model"]
         if model.get("unk_id") is not None:
             return int(model["unk_id"])
@@ -104,14 +104,14 @@ class Tokens:
 
     @property
     def median_length(self) -> int:
-        """The median number of characters of a token."""
+        """Median length of the vocabulary's tokens, in characters."""
         return int(np.median([len(token) for token in self._tokenizer.get_vocab(with_added_tokens=True)] or [0]))
 
     def encode(self, texts: Sequence[str], *, special: bool = True) -> list[list[int]]:
         """Token ids of each text; lone surrogates become U+FFFD.
 
-        A text is cut to 64 characters per kept token before it is tokenised, so that cost follows
-        `max_length` and not the text.
+        Before tokenization a text is truncated to 64 characters per kept token, so that the cost depends on
+        `max_length`, not on the length of the text.
         """
         limit = self._max_length * _CHARS_PER_TOKEN or None
         out: list[list[int]] = []
@@ -175,10 +175,10 @@ def pool(hidden: Vectors, mask: NDArray[np.int64], pooling: Pooling) -> Vectors:
 
 
 def pooling_of(folder: ModelFolder, silent: Pooling = "mean") -> Pooling:
-    """The pooling that the model folder asks for (`1_Pooling/config.json`), `silent` when it asks for none.
+    """The pooling in `1_Pooling/config.json`; `silent` if there is none.
 
     Raises:
-        EmbeddingError: Another pooling, or several at once; or one that leaves the words of a prompt out.
+        EmbeddingError: An unsupported pooling, several at once, or one that excludes the prompt's tokens.
     """
     settings = folder.json("1_Pooling/config.json")
     if isinstance(settings.get("pooling_mode"), str):
@@ -217,8 +217,8 @@ def _load(folder: ModelFolder, inside: Path | None) -> tuple[Path, Any]:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise MissingExtra("an embedding model", "semantic") from error
-    beside = [] if inside is None else [str((inside / "tokenizer.json").relative_to(folder.path))]
-    path = folder.require(*beside, "tokenizer.json", "onnx/tokenizer.json", "vocab.txt")
+    preferred = [] if inside is None else [str((inside / "tokenizer.json").relative_to(folder.path))]
+    path = folder.require(*preferred, "tokenizer.json", "onnx/tokenizer.json", "vocab.txt")
     try:
         if path.name == "tokenizer.json":
             return path, Tokenizer.from_buffer(folder.read(path))
@@ -261,13 +261,13 @@ _BGE_EN = "Represent this sentence for searching relevant passages: "
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models that are run alike.
+    """Models with the same default settings.
 
     Attributes:
-        name: A regular expression, searched in the model's name in lower case.
-        pooling: Where the folder says none. All of these normalise.
-        query: Before a question.
-        document: Before a paragraph.
+        name: Regular expression, searched in the lower-case name of the model.
+        pooling: Default pooling. All families normalise.
+        query: Prefix of each query.
+        document: Prefix of each paragraph.
     """
 
     name: str
@@ -287,11 +287,11 @@ FAMILIES = (
     Family(r"\bgte (multilingual|(base|large) en v1 5|(small|base|large) zh)", "cls"),
     Family(r"\bgte (small|base|large)", "mean"),
 )
-"""The first that matches decides. Source: the model cards of intfloat, BAAI, Qwen, thenlper and Alibaba-NLP."""
+"""The first match is used. Source: the model cards of intfloat, BAAI, Qwen, thenlper and Alibaba-NLP."""
 
 
 def family_of(folder: ModelFolder) -> Family | None:
-    """The family that a folder's name or its `config.json` names; None for any other model."""
+    """The family of a model, by its folder's name or `config.json`; None if it is unknown."""
     path = folder.path.resolve()
     names = [path.name]
     if path.parent.name == "snapshots":  # a model cache: models--intfloat--e5-base/snapshots/1c644c…
@@ -311,7 +311,7 @@ _LONGEST = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What stands directly before a question and before a document; "" is nothing."""
+    """Prefixes of queries and documents; "" is none."""
 
     query: str = ""
     document: str = ""
@@ -320,12 +320,12 @@ class Prompts:
 def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str | None = None) -> Prompts:
     """The prompts of a model: the caller's, else the folder's, else those of its family.
 
-    A folder says them in `config_sentence_transformers.json`: `prompts` by name (query; document, passage or corpus)
-    and `default_prompt_name` for a kind that has none of its own. Where all of them are empty the family decides
-    (`embedders.families`): E5 and BGE were published before that file could say them.
+    The folder's are in `config_sentence_transformers.json`: `prompts` by name (query; document, passage or corpus), and
+    `default_prompt_name` as the fallback. If all are empty those of the family are used, because E5 and BGE were
+    published before that file could contain prompts.
 
     Raises:
-        EmbeddingError: The file says prompts that are no strings, or a default that it does not have.
+        EmbeddingError: Prompts that are not strings, or a default name that is not among them.
     """
     settings = folder.json(_FILE)
     said, default = settings.get("prompts") or {}, settings.get("default_prompt_name")
@@ -343,12 +343,12 @@ def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str |
 
 
 def prompted(prompt: str, texts: Sequence[str]) -> Sequence[str]:
-    """`texts` with `prompt` before each."""
+    """Prefix each text with `prompt`."""
     return [prompt + text for text in texts] if prompt else texts
 
 
 def _one(said: dict[str, str], names: tuple[str, ...], default: str | None) -> str:
-    """The first of `names` that says something; one that is there and empty wants nothing, also not the default."""
+    """The first prompt of `names` that is not empty; the default only if none of `names` is there at all."""
     there = [said[name] for name in names if name in said]
     if there:
         return next((prompt for prompt in there if prompt), "")

@@ -1,4 +1,4 @@
-"""What an embedder is."""
+"""The protocol `Embedder`."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
@@ -13,22 +13,22 @@ __all__ = ["AnyEmbedder", "Embedder", "Fingerprint", "OneKindEmbedder", "Vectors
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts to vectors: a question and the paragraph that answers it are two kinds of text.
+    """Turns texts into vectors. Queries and documents have separate methods: many models encode them differently.
 
-    Implementations are safe to call from several threads at once.
+    Implementations must be thread-safe.
     """
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What decides the vectors of documents; cheap after the first call."""
+        """Identifies the model and the settings that determine document vectors; cheap after the first call."""
         ...
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """One vector per question, in the order of `texts`, comparable with those of documents.
+        """One vector per query, in the order of `texts`, comparable with document vectors.
 
         Returns:
-            float32, shape (len(texts), dimension), C-contiguous. A row of zeros means that the text has nothing to
-            embed (empty, or unknown throughout).
+            float32, shape (len(texts), dimension), C-contiguous. A row of zeros means that the text cannot be embedded
+            (it is empty, or no token is known).
         """
         ...
 
@@ -36,14 +36,14 @@ class Embedder(Protocol):
         """One vector per paragraph or card, in the order of `texts`.
 
         Returns:
-            As `embed_queries`, scale as the fingerprint says.
+            As `embed_queries`; normalised if the fingerprint says so.
         """
         ...
 
 
 @runtime_checkable
 class OneKindEmbedder(Protocol):
-    """An embedder that makes no difference between questions and documents."""
+    """An embedder with one method for queries and documents."""
 
     def embed(self, texts: Sequence[str], /) -> ArrayLike:
         """One vector per text: numbers of shape (len(texts), dimension)."""
@@ -51,4 +51,4 @@ class OneKindEmbedder(Protocol):
 
 
 AnyEmbedder = Embedder | OneKindEmbedder | Callable[[Sequence[str]], ArrayLike]
-"""What a host may give; `armarius.embedders.adapt.as_embedder` makes an `Embedder` of it."""
+"""What a host may pass; `armarius.embedders.adapt.as_embedder` wraps it."""

@@ -1,8 +1,8 @@
-"""Static embeddings (model2vec type): a table of token vectors, averaged. No forward pass.
+"""Static embeddings (model2vec) and the built-in lexical embedder; neither has a forward pass.
 
-A text is the mean of its tokens' rows, unknown tokens left out. A model may scale each token (`weights`) and, with a
-quantised vocabulary, share rows between tokens (`mapping`, token to row). 1,000 paragraphs take about 0.15 s.
-Source: model2vec (Tulkens & van Dongen 2024), `StaticModel.encode`; equal to it to float32 rounding.
+A static vector is the mean of the rows of the text's tokens, without unknown tokens. A model may scale each token
+(`weights`) and, with a quantised vocabulary, map tokens to shared rows (`mapping`). 1,000 paragraphs take about 0.15 s.
+Source: model2vec (Tulkens & van Dongen 2024), `StaticModel.encode`; equal to it up to float32 rounding.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,17 +28,17 @@ _DEFAULT_MAX_LENGTH = 512
 
 @dataclass(frozen=True, slots=True)
 class StaticEmbedder:
-    """A table of token vectors.
+    """An embedder from a table of token vectors.
 
     Attributes:
-        fingerprint: What decides the vectors.
+        fingerprint: Identifies model and settings.
         tokens: The tokenizer.
         table: float32, shape (rows, d).
-        mapping: The row of each token, int64, shape (vocabulary,); None when row and token are one.
-        weights: The factor of each token, float32, shape (vocabulary,); None is 1.
-        unknown: The token that is left out.
-        characters: A text is cut to so many before it is tokenised; 0 is never.
-        query_prompt: Stands before every question.
+        mapping: Row of each token, int64, shape (vocabulary,); None is the identity.
+        weights: Factor of each token, float32, shape (vocabulary,); None is 1.
+        unknown: Id of the unknown token, which is left out of the mean.
+        characters: Characters kept of a text before tokenization; 0 keeps all.
+        query_prompt: Prefix of each query.
     """
 
     fingerprint: Fingerprint
@@ -51,15 +51,15 @@ class StaticEmbedder:
     query_prompt: str = ""
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the prompt of questions before each text."""
+        """As `embed`, with the query prompt before each text."""
         return self.embed(prompted(self.query_prompt, texts))
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the prompt of documents before each text."""
+        """As `embed`, with the document prompt before each text."""
         return self.embed(prompted(self.fingerprint.document_prompt, texts))
 
     def embed(self, texts: Sequence[str], /) -> Vectors:
-        """The mean of each text's token rows; zeros where no token is known.
+        """The mean of each text's token vectors; zeros if no token is known.
 
         Returns:
             float32, shape (n, dimension), normalised if the fingerprint says so.
@@ -78,7 +78,7 @@ class StaticEmbedder:
 
 
 def is_static(folder: ModelFolder) -> bool:
-    """Whether the folder says that it holds a static table: model2vec's own files or sentence-transformers'."""
+    """Whether the folder contains a static model, in the layout of model2vec or sentence-transformers."""
     config = folder.json("config.json")
     if config.get("model_type") == "model2vec" or "embedding_dtype" in config:
         return True
@@ -91,15 +91,15 @@ def load_static(
     max_length: int | None = None,
     prompts: Prompts = Prompts(),  # noqa: B008 - frozen
 ) -> StaticEmbedder:
-    """An embedder from `model.safetensors`, `tokenizer.json` and `config.json` (or sentence-transformers' layout).
+    """Load a static model: `model.safetensors`, `tokenizer.json` and `config.json`, or sentence-transformers' layout.
 
     Args:
         folder: The model's folder.
-        max_length: Tokens kept of each text, 0 is all; None reads `config.json`, else 512.
-        prompts: What stands before questions and documents.
+        max_length: Tokens kept of each text, 0 keeps all; None reads `config.json`, else 512.
+        prompts: Prefixes of queries and documents.
 
     Raises:
-        EmbeddingError: Missing or broken files, or tensors that do not belong together.
+        EmbeddingError: Missing or broken files, or tensors of inconsistent shapes.
     """
     path = folder.require(*_FILES)
     tensors = read_tensors(folder, path)
@@ -184,8 +184,7 @@ class LexicalEmbedder:
     """Hashed n-grams of characters (Chinese, Japanese) and of words and letters (other scripts).
 
     Attributes:
-        dimension: Coordinates of the hash; more of them means fewer collisions. 1,024 by measurement
-            (docs/decisions/0080).
+        dimension: Number of hash buckets; more means fewer collisions. 1,024 was measured best (docs/decisions/0080).
     """
 
     dimension: int = 1024
@@ -196,20 +195,20 @@ class LexicalEmbedder:
 
     @classmethod
     def of(cls, fingerprint: Fingerprint) -> "LexicalEmbedder | None":
-        """The embedder that made vectors of this fingerprint, if it was this one."""
+        """The lexical embedder with this fingerprint; None for the fingerprint of another model."""
         return cls(fingerprint.dimension) if fingerprint.model == _SCHEME else None
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The scheme, its version and the dimension."""
+        """Name, version and dimension of the hash."""
         return Fingerprint("lexical (no model)", _SCHEME, self.dimension, pooling="sum of n-grams", normalise=True)
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`: wording is wording."""
+        """The same as `embed`."""
         return self.embed(texts)
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`: wording is wording."""
+        """The same as `embed`."""
         return self.embed(texts)
 
     def embed(self, texts: Sequence[str], /) -> Vectors:

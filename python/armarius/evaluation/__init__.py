@@ -1,8 +1,10 @@
-"""Does the prompt hold the answer? Measured on the user's own book and the user's own questions.
+"""Evaluation of prompts with the user's own questions: does the prompt contain the quotes that answer them?
 
-Lives here: reading questions, and assembling a prompt for each at each budget. May be touched: what a row of questions
-may say. Must hold: a quote counts only where it stands verbatim in the prompt, white space aside; every miss has a
-reason; a question with a quote that is nowhere in the project is refused, since no prompt could hold it.
+    questions.py   reads questions and quotes from JSON Lines
+    measure.py     assembles a prompt for each question and budget, and counts the quotes in it
+
+Invariants: a quote counts only if it is in the prompt verbatim, except for white space; every missing quote has a
+reason; a question with a quote that is not in the project is left out and reported, because no prompt could contain it.
 """
 
 from armarius.lazy import lazy

@@ -1,4 +1,4 @@
-"""Assembling a prompt for each question, and looking for its quotes there."""
+"""Assemble a prompt for each question, and look for its quotes in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["BUDGETS", "Evaluation", "Miss", "evaluate"]
 
 BUDGETS = (4_000, 8_000, 16_000)
-_TOLD = 3  # of the questions that are left out, when none remains
+_TOLD = 3  # reasons listed in the error if every question was left out
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A quote that is not in the prompt: of which question, at which budget, where it stands, why it stayed out."""
+    """A quote that is not in the prompt: its question, the budget, its place in the project and the reason."""
 
     question: str
     budget: int
@@ -32,14 +32,14 @@ class Miss:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How much of what answers the questions is in their prompts.
+    """Recall of the quotes in the prompts.
 
     Attributes:
-        questions: How many were measured.
-        answers: By budget, the mean over questions of the share of their quotes in the prompt, 0 to 1.
-        tokens: By budget, the mean size of a prompt.
-        misses: Every quote that is missing, by budget and question.
-        left_out: Why questions were not measured: a quote of theirs stands nowhere in the project. By line.
+        questions: Number of questions that were measured.
+        answers: Mean recall by budget: the fraction of a question's quotes in its prompt, 0 to 1.
+        tokens: Mean size of a prompt by budget, in tokens.
+        misses: Every missing quote, sorted by budget and question.
+        left_out: Questions that were not measured, because a quote is not in the project; with the line.
     """
 
     questions: int
@@ -67,19 +67,19 @@ class Evaluation:
 def evaluate(
     engine: ContextEngine, questions: Sequence[Question], *, budgets: Sequence[int] = BUDGETS, model: str | None = None
 ) -> Evaluation:
-    """Assemble a prompt for every question at every budget, and look for the quotes.
+    """Assemble a prompt for every question and budget, and look for the quotes in it.
 
-    A question with a quote that stands nowhere in the project could never be answered: it is left out, and told.
+    A question with a quote that is not in the project is left out and listed in `left_out`.
 
     Args:
-        engine: An open project; its embedder, reranker and model for wordings take part as they do for users.
-        questions: Of `read_questions`.
-        budgets: Tokens, each over that of the request.
-        model: Over that of the request; None leaves it.
+        engine: An open engine; its embedder, reranker and model for query variants are used.
+        questions: As `read_questions` returns them.
+        budgets: Budgets in tokens; each replaces that of the request.
+        model: Replaces the model of the request; None keeps it.
 
     Raises:
-        ContractError: No budget, or not one question whose quotes stand in the project; names the first ones.
-        ArmariusError: Whatever `assemble` raises for a question.
+        ContractError: No budget, or no question has all its quotes in the project; lists the first reasons.
+        ArmariusError: An error of `assemble`.
 
     Cost: one prompt for each question and budget.
     """
@@ -117,7 +117,7 @@ def _nowhere(asked: Question, quote: str) -> str:
 
 
 def _place(documents: Sequence[tuple[Document, str]], quote: str) -> tuple[str, int | None] | None:
-    """Where a quote stands: its document, and its paragraph unless it spans several; None for nowhere."""
+    """Document and paragraph of a quote; the paragraph is None if it spans several. None if it is not found."""
     wanted = squeezed(quote)
     for document, text in documents:
         if wanted in text:

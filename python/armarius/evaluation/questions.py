@@ -18,13 +18,13 @@ _MOST_QUOTES = 100
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request and what its prompt should hold.
+    """A request and the quotes that its prompt should contain.
 
     Attributes:
-        id: As given, else `line <n>`.
-        request: What is asked; budget and model may be set over.
-        quotes: Verbatim, the shortest that together answer.
-        line: Of the file, from 1; 0 where there is no file.
+        id: The given id, else `line <n>`.
+        request: The request; `evaluate` replaces budget and model.
+        quotes: Verbatim quotes, the shortest that together answer the question.
+        line: Line in the file, from 1; 0 without a file.
     """
 
     id: str
@@ -34,17 +34,17 @@ class Question:
 
 
 def read_questions(text: str, *, name: str = "questions") -> tuple[Question, ...]:
-    """The questions of a JSON Lines text; empty lines and lines that begin with `#` are passed over.
+    """Parse questions in JSON Lines; empty lines and lines that begin with `#` are skipped.
 
-    A line is an object with `query`, `quotes` (texts), optionally `id`, and any other field of a request: `document`,
-    `cursor`, `chapters`, `as_of`, `kinds`, `also`, …, in either spelling.
+    A line is an object with `query`, `quotes` (strings), optionally `id`, and any other field of a request: `document`,
+    `cursor`, `chapters`, `as_of`, `kinds`, `also`, …, in snake_case or camelCase.
 
     Args:
-        text: The file.
-        name: Of the file, for messages.
+        text: Content of the file.
+        name: Name of the file, for errors.
 
     Raises:
-        ContractError: A line that is none; names file, line and field. Also when there is no question at all.
+        ContractError: An invalid line (names file, line and field), or no question at all.
     """
     found = tuple(_questions(text, name))
     if not found:
@@ -53,7 +53,7 @@ def read_questions(text: str, *, name: str = "questions") -> tuple[Question, ...
 
 
 def squeezed(text: str) -> str:
-    """The text without white space: how a quote is compared with a prompt."""
+    """The text without white space; quotes and prompts are compared in this form."""
     return re.sub(r"\s+", "", text)
 
 

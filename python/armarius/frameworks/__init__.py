@@ -1,8 +1,11 @@
-"""Thin adapters to frameworks; each is an extra, imported where it is used.
+"""Adapters to frameworks; each needs an extra of the same name and is imported only by its users.
 
-langchain.py   langgraph.py   llama_index.py   otel.py (spans and metrics)
+    langchain.py     agent middleware and retriever
+    langgraph.py     a node that assembles the prompt
+    llama_index.py   retriever
+    otel.py          OpenTelemetry spans and metrics
 
-An adapter translates and decides nothing: a rule that two adapters need belongs below. What must hold: without its
-extra an adapter's import is an error that names the extra; wire names are those of `armarius.requests`; text of the
-project leaves fenced. Tests of each run in the real framework.
+An adapter only converts arguments and results; logic that two adapters need belongs in the engine. Invariants:
+importing an adapter without its extra raises an error that names the extra; field names are those of
+`armarius.requests`; project text is fenced. The tests run in the real framework.
 """

@@ -1,8 +1,8 @@
-"""LangChain: context for every model call of an agent, and a retriever.
+"""LangChain: agent middleware that adds context to every model call, and a retriever.
 
-The middleware changes what the model is sent, never what the agent remembers: stable layers join the
-system message, with one cache marker after them; the volatile layers stand as a message of their own
-before the newest human message. An assembly is made once per human message, not once per tool loop.
+The middleware changes the request to the model, not the state of the agent. Stable layers are appended to the system
+message, followed by one cache marker; volatile layers are a separate message before the newest human message. A prompt
+is assembled once per human message, not once per tool call.
 """
 
 import asyncio
@@ -39,15 +39,15 @@ _ANTHROPIC_MARKER = {"cache_control": {"type": "ephemeral"}}
 
 
 class ContextMiddleware(AgentMiddleware[Any, Any]):
-    """Gives every model call the context of the newest human message.
+    """Adds the context of the newest human message to every model call.
 
     Args:
-        engine: The project.
-        provider: `anthropic` sets a cache marker after the stable layers; None looks at the model.
-        reword: Asked for other wordings of each question: a function from messages to a reply, or a chat model, such
-            as the agent's own; None is the engine's.
-        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`. The
-            messages before the newest human one are the conversation that it stands in; the agent sends them itself.
+        engine: The project's engine.
+        provider: `anthropic` sets a cache marker after the stable layers; None derives the provider from the model.
+        reword: Model for query variants: a function from messages to a reply, or a chat model, such as the agent's own;
+            None uses the engine's.
+        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`.
+            Earlier messages are passed as `messages`, the conversation; the agent itself sends them to the model.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """Assemble, unless this human message already has its pack, and call on."""
+        """Assemble a prompt unless this human message has one already, then call the model."""
         place = _newest_human(request.messages)
         if place is None:
             return handler(request)
@@ -82,7 +82,7 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
-        """The same without blocking the event loop."""
+        """As `wrap_model_call`, without blocking the event loop."""
         place = _newest_human(request.messages)
         if place is None:
             return await handler(request)
@@ -140,7 +140,7 @@ def _newest_human(messages: Sequence[AnyMessage]) -> int | None:
 
 
 def _key(messages: Sequence[AnyMessage], place: int) -> tuple[str, str]:
-    """Of a human message: "and then?" without an id is another question after other messages."""
+    """Cache key of a human message. Without an id it includes the messages before it: "and then?" depends on them."""
     try:
         thread = str(get_config().get("configurable", {}).get("thread_id", ""))
     except RuntimeError:
@@ -156,8 +156,8 @@ class ArmariusRetriever(BaseRetriever):
     """The engine's retrieval as a LangChain retriever.
 
     Attributes:
-        engine: The project.
-        k: How many documents; may be given per call, as may `messages`, the conversation that the query stands in.
+        engine: The project's engine.
+        k: Number of documents. May be given per call, as may `messages`, the conversation before the query.
         options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
     """
 

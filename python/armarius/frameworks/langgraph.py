@@ -1,19 +1,18 @@
-"""A LangGraph node that puts the context of the newest human message into the state.
+"""A LangGraph node that writes the context of the newest human message into the state.
 
-A `MessagesState` will do as it is: the messages before the newest human one are the conversation that it stands in.
+It works with a plain `MessagesState`; the messages before the newest human one are passed as the conversation.
 
     graph.add_node("context", inject_context)
     app.invoke({"messages": [("human", "检查第3章的角色一致性")]}, context=ArmariusContext(engine))
 
-Over many projects, the context holds plain values alone, as what travels to a LangGraph server must:
+With many projects, the context contains only plain values, which a LangGraph server can receive:
 
     graph = StateGraph(ContextState, context_schema=ProjectContext)
     graph.add_node("context", inject_from(shelf, tenant="acme"))
     app.invoke({"messages": […]}, context={"project": "novel-1"})
 
-The node writes two plain values, `context` (the prompt) and `context_files` (the documents drawn on),
-whose last value wins; it never appends to `messages`, so nothing accumulates over tool loops and
-checkpoints stay small.
+The node writes two plain values, `context` (the prompt) and `context_files` (the documents it uses); the last value
+wins. It never appends to `messages`, so nothing accumulates over tool calls and checkpoints stay small.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +40,7 @@ __all__ = ["ArmariusContext", "ContextState", "ProjectContext", "inject_context"
 
 
 class ContextState(TypedDict, total=False):
-    """The least a graph's state needs; all between `messages` and `context` are optional inputs, as of `assemble`."""
+    """Minimal state of a graph. The fields between `messages` and `context` are optional arguments of `assemble`."""
 
     messages: Annotated[list[AnyMessage], add_messages]
     document: str
@@ -61,12 +60,12 @@ class ContextState(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ArmariusContext:
-    """What the host passes as `context=`: the engine, and what every assembly shares.
+    """The value of `context=` for a graph over one project.
 
     Attributes:
-        options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`; over the state's.
-        reword: Asked for other wordings of each question: a function from messages to a reply, or a chat model; None
-            is the engine's. Its tokens do not join the graph's stream.
+        options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`; they override the state.
+        reword: Model for query variants: a function from messages to a reply, or a chat model; None uses the engine's.
+            Its tokens are not streamed by the graph.
     """
 
     engine: "ContextEngine"
@@ -76,13 +75,13 @@ class ArmariusContext:
 
 @dataclass(frozen=True)
 class ProjectContext:
-    """What the host passes as `context=` to a graph over a shelf: plain values, also as a dict.
+    """The value of `context=` for a graph over many projects: plain values; a dict is accepted too.
 
     Attributes:
-        project: Its id; the name of its folder.
-        tenant: Whose it is, where the node does not say.
-        at_least: A version that a `write` returned, and the prompt must have seen; on a server.
-        options: Further keyword arguments of `assemble`; over the state's.
+        project: Id of the project: the name of its folder.
+        tenant: Tenant of the project, if `inject_from` does not set one.
+        at_least: Version returned by a `write` that the prompt must include; only with `armarius.connect`.
+        options: Further keyword arguments of `assemble`; they override the state.
     """
 
     project: str
@@ -92,7 +91,7 @@ class ProjectContext:
 
 
 class ShelfOfProjects(Protocol):
-    """`armarius.connect` and `armarius.shelf` give one."""
+    """A collection of projects, as `armarius.connect` and `armarius.shelf` return."""
 
     def project(self, project_id: str, /, *, tenant: str = "") -> "ContextEngine":
         """The engine of a project."""
@@ -100,7 +99,7 @@ class ShelfOfProjects(Protocol):
 
 
 def _engine() -> tuple["ContextEngine", dict[str, Any]]:
-    """The engine that the context holds, and what it says beside the state."""
+    """The engine in the context, and the context's keyword arguments."""
     context = get_runtime(ArmariusContext).context
     if not isinstance(context, ArmariusContext):
         raise ContractError(
@@ -112,7 +111,7 @@ def _engine() -> tuple["ContextEngine", dict[str, Any]]:
 
 
 def _project(shelf: ShelfOfProjects, tenant: str | None) -> tuple["ContextEngine", dict[str, Any]]:
-    """The engine of the project that the context names, and what it says beside the state."""
+    """The engine of the project named in the context, and the context's keyword arguments."""
     context = get_runtime(ProjectContext).context
     if not isinstance(context, ProjectContext):
         raise ContractError(
@@ -141,14 +140,14 @@ def _arguments(state: Mapping[str, Any]) -> dict[str, Any]:
 def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
     """The text of the newest human message, or "", and the messages before it.
 
-    What follows that message, such as a tool's answer of this very turn, belongs to neither.
+    Messages after it, such as tool results of the same turn, are not included.
 
     Args:
-        messages: As a state holds them: messages, or what LangChain takes for some (dicts, pairs, a string), for a
-            graph whose `messages` has no reducer that makes messages of them.
+        messages: The state's messages; also dicts, pairs or a string, which LangChain converts, for a graph without a
+            reducer on `messages`.
 
     Raises:
-        ContractError: Something that is no message.
+        ContractError: A value that LangChain cannot convert to a message.
     """
     given: list[Any] = (
         list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
@@ -182,15 +181,15 @@ def _written(pack: "Pack") -> dict[str, Any]:
 
 
 def inject_from(shelf: ShelfOfProjects, *, tenant: str | None = None) -> "RunnableLambda[Any, dict[str, Any]]":
-    """A node like `inject_context`, whose context names one of many projects (`ProjectContext`).
+    """Make a node like `inject_context` for many projects; the context names the project (`ProjectContext`).
 
     Args:
-        shelf: Of a server or of folders.
-        tenant: Whose projects it serves, whatever a request says; None takes the tenant from the context: then the
-            host vouches for it.
+        shelf: The projects, from `armarius.connect` or `armarius.shelf`.
+        tenant: Tenant of all requests; a context that names another is refused. None takes the tenant from the
+            context, which the host must then have checked.
     """
     return _node(partial(_project, shelf, tenant), "inject_context")
 
 
 inject_context: "RunnableLambda[Any, dict[str, Any]]" = _node(_engine, "inject_context")
-"""The node. Works under `invoke` and `ainvoke` alike; the same instance may serve many graphs."""
+"""The node. Works under `invoke` and `ainvoke`; one instance may be used in many graphs."""

@@ -19,20 +19,20 @@ except ImportError:
 
 __all__ = ["ArmariusRetriever"]
 
-_REASONS = ["score", "evidence"]  # for people and programs; a model reads the text and where it stands
+_REASONS = ["score", "evidence"]  # metadata excluded from the text that the model reads
 
 
 class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
     """Documents and sections for a question, best first.
 
     Args:
-        engine: The project.
-        similarity_top_k: How many nodes.
+        engine: The project's engine.
+        similarity_top_k: Number of nodes.
         options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
 
     Raises:
-        ContractError: `messages` among the options: LlamaIndex hands a retriever a question and no chat history. Its
-            chat engines condense both to one question before they ask; else call `engine.retrieve` yourself.
+        ContractError: `messages` is among the options. LlamaIndex passes a retriever no chat history; its chat engines
+            condense history and question into one question first. To use messages, call `engine.retrieve`.
     """
 
     def __init__(

@@ -1,11 +1,11 @@
-"""Verbs and their stages as spans and metrics of OpenTelemetry.
+"""OpenTelemetry spans and metrics of verbs and their stages.
 
     from armarius.frameworks.otel import instrument
 
     instrument(shelf)       # once for the process, after its tracer and meter providers were set
 
-A verb is a span `armarius.assemble`, its stages are spans inside it; whatever a host's own fetcher, model or driver
-does meanwhile in the same thread stands inside them. No text of a project or of a question is in any of it.
+A verb is a span such as `armarius.assemble`; its stages are child spans, and so are spans that a host's fetcher, model
+or driver starts in the same thread. No text of a project or a query is recorded.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -34,8 +34,8 @@ _GAUGES = (
     ("lag", "s", "How old what is in memory may be, or how long the last change took to be indexed"),
 )
 _SUMS = (
-    ("hits", "{question}", "Questions whose engine was in memory"),
-    ("misses", "{question}", "Questions whose engine had to be made"),
+    ("hits", "{question}", "Questions answered by an engine in memory"),
+    ("misses", "{question}", "Questions for which an engine had to be made"),
     ("evicted", "{engine}", "Engines that went to make room"),
     ("stale", "{question}", "Questions answered from memory while the server was away"),
     ("writes", "{write}", "Writes that were committed"),
@@ -44,15 +44,15 @@ _SUMS = (
 
 
 class HasStatus(Protocol):
-    """A shelf, of a server or of folders."""
+    """A collection of projects, as `armarius.connect` and `armarius.shelf` return."""
 
     def status(self) -> "ShelfStatus":
-        """What it has in memory, and what was asked; no I/O."""
+        """Engines in memory, and counters; no I/O."""
         ...
 
 
 class _Telling:
-    """The `Observer` that spans and metrics are made by."""
+    """The `Observer` that records spans and metrics."""
 
     def __init__(self, tracer: Tracer, meter: Meter) -> None:
         self._tracer = tracer
@@ -74,7 +74,7 @@ class _Telling:
                 raise
             except Exception as error:
                 outcome = error.code if isinstance(error, ArmariusError) and error.code else type(error).__name__
-                span.set_status(Status(StatusCode.ERROR, outcome))  # its message may hold texts and paths
+                span.set_status(Status(StatusCode.ERROR, outcome))  # no message: it may contain texts and paths
                 raise
             finally:
                 codes = sorted(_codes(getattr(call.answer, "warnings", ())))
@@ -100,14 +100,14 @@ class _Telling:
 def instrument(
     *shelves: HasStatus, tracer_provider: TracerProvider | None = None, meter_provider: MeterProvider | None = None
 ) -> None:
-    """Tell OpenTelemetry of every verb of this process from now on; again replaces what was told to before.
+    """Record every verb of this process from now on. Another call replaces the providers.
 
     Args:
-        shelves: Whose counters are metrics too.
-        tracer_provider: None is the one of the process.
-        meter_provider: None is the one of the process.
+        shelves: Collections of projects; their counters are exported as metrics too.
+        tracer_provider: None uses the global one.
+        meter_provider: None uses the global one.
 
-    Cost: about 20 µs a stage with the provider of the SDK, next to nothing while the process has none.
+    Cost: about 20 µs per stage with the SDK's provider, almost none without a provider.
     """
     tracers, meters = tracer_provider or get_tracer_provider(), meter_provider or get_meter_provider()
     meter = meters.get_meter(_NAME)
@@ -121,7 +121,7 @@ def instrument(
 
 
 def uninstrument() -> None:
-    """Tell it of nothing any longer; counters of shelves stay with their meter."""
+    """Stop recording. Counters of shelves stay registered with their meter."""
     observe(None)
 
 
@@ -133,7 +133,7 @@ def _read(shelves: Iterable[HasStatus], name: str) -> Callable[[CallbackOptions]
     return read
 
 
-def _codes(warnings: Any) -> set[str]:  # noqa: ANN401 - whatever an answer calls so
-    """The codes of these, as far as they are codes: a host's fetcher may say anything."""
+def _codes(warnings: Any) -> set[str]:  # noqa: ANN401 - answers of several types have warnings
+    """The codes of an answer's warnings; other values, which a host's fetcher may have added, are ignored."""
     said = {str(getattr(one, "code", "") or str(one).split(":", 1)[0]) for one in warnings or ()}
     return said & set(CODES)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Entity, Relation
-from armarius.deadline import patiently, remaining
+from armarius.deadline import remaining, wait_until
 from armarius.errors import ContextWarning, GraphError
 from armarius.graph.protocol import Graph, GraphStore, checked_entity, checked_relation, relation_key
 from armarius.warnings import KG_TRUNCATED, KG_UNAVAILABLE
@@ -145,7 +145,7 @@ class Cast:
             reading = self._reading
         if reading is not None:
             left = max(0.0, reading.deadline - time.monotonic())
-            patiently(reading.done.wait, remaining(left, share=_SHARE))
+            wait_until(reading.done.wait, remaining(left, share=_SHARE))
 
     def beside(self, codex: Codex) -> Known:
         """Those that `codex` lacks; the same object while nothing changes. Never waits."""
@@ -267,7 +267,7 @@ class GraphGuard:
             return bool(answer)
 
         seconds = remaining(self._timeout, share=_SHARE_OF_DEADLINE)
-        return answer[0] if patiently(over, seconds) else failed(f"no answer within {round(seconds, 2):g} s")
+        return answer[0] if wait_until(over, seconds) else failed(f"no answer within {round(seconds, 2):g} s")
 
     def _beyond(self, graph: Graph, codex: Codex, names: NameIndex) -> Known:
         ids = {entity.id: project_id(entity, names) for entity in graph.entities}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final, Literal, TypeVar
 
-from armarius.deadline import patiently
+from armarius.deadline import wait_until
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
@@ -203,7 +203,7 @@ class StoreKeeper:
 
     def _catch_up(self) -> bool:
         """Compare and refresh; False when somebody else is at it for too long."""
-        if not patiently(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS):
+        if not wait_until(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS):
             return False
         try:
             try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from armarius.deadline import patiently, remaining
+from armarius.deadline import remaining, wait_until
 from armarius.types import (
     LAYERS,
     Candidate,
@@ -130,7 +130,7 @@ def _ask_all(
         answers[at] = answer
         return True
 
-    while len(answers) < len(sources) and patiently(next_answer, max(0.0, deadline - time.monotonic())):
+    while len(answers) < len(sources) and wait_until(next_answer, max(0.0, deadline - time.monotonic())):
         pass
     return [answers.get(at) for at in range(len(sources))]
 

@@ -1,15 +1,18 @@
-"""A question in the words of the book: what to ask a language model, and what to make of its reply.
+"""Query variants from a language model: the question in other words (multi-query retrieval).
 
     asked = armarius.rewording.request("who paid for the young man's education", names=["Pip", "Magwitch"])
     engine.assemble("who paid …", also=asked.parse(model(asked)))
 
-A reader's words are seldom the book's, and no index of words finds what is told in others. A language model that knows
-nothing but the question and the names writes sentences as the book would; `also=` looks them up. A host that has a
-model gives it once, `armarius.open(folder, reword=model)`, and need not call anything here.
+Full-text search misses passages that share no word with the question. From the question and the names in the project,
+a language model writes sentences as they might stand in the book; retrieval searches for these as well (`also=`). A
+host with a model passes it once, `armarius.open(folder, reword=model)`, and calls nothing here.
 
-`asking.py` makes the messages, `replies.py` reads replies, `reworder.py` asks: cached, within a time, never fatal.
-What must hold: a reply is looked up and never shown, so that it can mislead and not instruct; nothing here imports a
-host's library, and nothing is asked unless somebody gave a model.
+    asking.py     the messages to the model
+    replies.py    parses replies
+    reworder.py   calls the model: cached, with a timeout; a failure becomes a warning
+
+Invariants: a reply is only searched for and never part of a prompt, so it cannot inject instructions; no model library
+is imported here; no model is called unless the host gave one.
 """
 
 from armarius.lazy import lazy

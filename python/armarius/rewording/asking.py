@@ -1,4 +1,4 @@
-"""The messages that ask a language model for other wordings of a question."""
+"""The messages that ask a language model for variants of a query."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from armarius.validation import shown, whole
 __all__ = ["MOST_NAMES", "Message", "RewordingRequest", "request"]
 
 MOST_NAMES = 200
-"""Names that are told to the model; the first of those given."""
+"""Maximum number of names in the messages; the first ones are used."""
 _LONGEST_NAME = 60  # code points
 _LONGEST_QUESTION = 2000
 _KANA = re.compile(f"[{KANA}]")
@@ -34,49 +34,47 @@ _IN_LANGUAGE = "\nWrite the sentences in this language: {language}."
 
 
 class Message(TypedDict):
-    """One message, as every chat interface takes it."""
+    """One message of a chat API."""
 
     role: str
     content: str
 
 
 class RewordingRequest(tuple[Message, ...]):  # noqa: SLOT001 - a tuple has no slots for what it is about
-    """The messages; JSON, and what chat models take as it is. `parse` reads the reply to them.
+    """The messages, serialisable as JSON and accepted by chat models; `parse` reads the reply.
 
     Attributes:
-        question: As it was asked.
-        n: How many wordings are wanted.
+        question: The original query.
+        n: Number of variants wanted.
     """
 
     question: str
     n: int
 
     def parse(self, reply: object) -> tuple[str, ...]:
-        """The wordings of a reply, at most `n`; see `armarius.rewording.parse`."""
+        """The variants in a reply, at most `n`; see `armarius.rewording.parse`."""
         return parse(reply, question=self.question, n=self.n)
 
     @property
     def text(self) -> str:
-        """The messages as one text, for a program that takes no roles."""
+        """The messages as one text, for models without roles."""
         return "\n\n".join(message["content"] for message in self)
 
 
 def request(question: str, *, names: Iterable[str] = (), language: str | None = None, n: int = 4) -> RewordingRequest:
-    """What to send to a language model for other wordings of `question`.
+    """Build the messages that ask a language model for variants of `question`.
 
     Args:
-        question: The user's words; of a very long one the beginning.
-        names: Of the people, places and things of the book, those of most use first; 200 are told.
-        language: Of the wordings; None is the question's, or that of the names where they differ.
-        n: How many, 1 to 8; four were enough in every measurement.
+        question: The query; a very long one is truncated.
+        names: Names of entities, most relevant first; the first 200 are used.
+        language: Language of the variants; None is that of the question, or of the names if they differ.
+        n: Number of variants, 1 to 8; four were enough in every measurement.
 
     Returns:
-        A system and a user message, in Chinese for a question in Chinese, else in English.
+        A system and a user message, in Chinese for a Chinese question, else in English.
 
     Raises:
-        ContractError: No question, or `n` out of range.
-
-    Cost: none to speak of.
+        ContractError: The question is empty, or `n` is out of range.
     """
     asked = " ".join(question.split())[:_LONGEST_QUESTION]
     if not asked:
@@ -86,22 +84,22 @@ def request(question: str, *, names: Iterable[str] = (), language: str | None = 
     system = (_CHINESE if chinese else _ENGLISH).format(n=n)
     if language is not None:
         system += _IN_LANGUAGE.format(language=" ".join(language.split())[:_LONGEST_NAME])
-    told = json.dumps(_told(names), ensure_ascii=False)
-    user = f"名单：{told}\n问题：{asked}" if chinese else f"Names: {told}\nQuestion: {asked}"
+    listed = json.dumps(_cleaned(names), ensure_ascii=False)
+    user = f"名单：{listed}\n问题：{asked}" if chinese else f"Names: {listed}\nQuestion: {asked}"
     made = RewordingRequest((Message(role="system", content=system), Message(role="user", content=user)))
     made.question, made.n = question, n
     return made
 
 
-def _told(names: Iterable[str]) -> Sequence[str]:
-    told: dict[str, None] = {}
+def _cleaned(names: Iterable[str]) -> Sequence[str]:
+    found: dict[str, None] = {}
     for name in names:
         line = " ".join(name.split())[:_LONGEST_NAME]
         if line:
-            told[line] = None
-        if len(told) >= MOST_NAMES:
+            found[line] = None
+        if len(found) >= MOST_NAMES:
             break
-    return list(told)
+    return list(found)
 
 
 def _is_chinese(text: str) -> bool:
@@ -110,10 +108,10 @@ def _is_chinese(text: str) -> bool:
 
 
 def how_many(n: int) -> int:
-    """`n` wordings, as many as may be asked for.
+    """Check the number of variants.
 
     Raises:
-        ContractError: They may not.
+        ContractError: Not a whole number from 1 to `MOST`.
     """
     asked = whole("n", n)
     if not 1 <= asked <= MOST:

@@ -1,4 +1,4 @@
-"""What a language model replied, as wordings: JSON or lines, with or without a fence, without the talk around them."""
+"""Parse the reply of a language model into query variants: JSON or a list of lines, with or without a code fence."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from armarius.lexicon import word_file
 
 __all__ = ["parse"]
 
-_READ = 20_000  # code points of a reply
-_ARRAYS = 40  # brackets that are tried as the beginning of an array
+_READ = 20_000  # code points read of a reply
+_ARRAYS = 40  # opening brackets that are tried as the start of a JSON array
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _ITEM = re.compile(
@@ -25,20 +25,20 @@ _WORD = re.compile(r"\w", re.UNICODE)
 
 
 def parse(reply: object, *, question: str = "", n: int = 4) -> tuple[str, ...]:
-    """The wordings in a reply.
+    """Extract the query variants from a reply.
 
-    Read are a JSON array (of texts, or of objects with one), alone, in a code fence, in an object or amid talk; else
-    the lines of a numbered or bulleted list; else the lines, without talk ("Here are …", 以下是…) and refusals. Quotes
-    around a wording are taken off. Dropped are the question itself, repetitions, what has fewer than two letters or
-    digits, and what is longer than 400 characters.
+    Tried in this order: a JSON array of strings or of objects with a string, anywhere in the reply; the items of a
+    numbered or bulleted list; all lines except introductions ("Here are …", 以下是…) and refusals. Surrounding quotes
+    are removed. The question itself, duplicates, variants with fewer than two letters or digits and variants longer
+    than 400 characters are dropped.
 
     Args:
-        reply: Text; or a message as chat libraries give it, with `content` or `text`; or a list of texts.
-        question: As it was asked.
-        n: At most so many.
+        reply: A string, a message object with `content` or `text`, or a list of strings.
+        question: The original query.
+        n: Maximum number of variants.
 
     Returns:
-        The wordings in their order; () when the reply holds none, whatever else it holds.
+        The variants in order of appearance; () if the reply contains none. Never raises.
 
     Cost: linear in the first 20,000 characters.
     """
@@ -53,8 +53,8 @@ def parse(reply: object, *, question: str = "", n: int = 4) -> tuple[str, ...]:
     return tuple(kept.values())[: max(0, min(n, MOST))]
 
 
-def _text(reply: Any) -> str:  # noqa: ANN401 - whatever a model gives
-    """The text of a reply: of a message its content, of content in blocks those that are text."""
+def _text(reply: Any) -> str:  # noqa: ANN401 - model libraries have many types of replies
+    """The text of a reply: the content of a message, or its text blocks joined."""
     if isinstance(reply, str):
         return reply[:_READ]
     if isinstance(reply, bytes):
@@ -70,7 +70,7 @@ def _text(reply: Any) -> str:  # noqa: ANN401 - whatever a model gives
 
 
 def _blocks(reply: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether a list is content in blocks, and not wordings."""
+    """Whether a list holds content blocks of one message, and not variants."""
     return any(isinstance(one, Mapping) and one.get("type") == "text" for one in reply)
 
 
@@ -88,12 +88,12 @@ def _read(text: str) -> Iterable[str]:
 
 
 def _is_talk(line: str) -> bool:
-    """Whether a line that no list holds is about the reply, or declines; in a list it is what somebody says."""
+    """Whether a line outside a list introduces the reply or is a refusal; list items are never checked for that."""
     return line.endswith((":", "：")) or line.casefold().replace("’", "'").startswith(_talk())
 
 
 def _from_json(text: str) -> list[str]:
-    """The first array of texts in `text`."""
+    """The first JSON array of strings in `text`."""
     decoder = json.JSONDecoder()
     at, tried = text.find("["), 0
     while at >= 0 and tried < _ARRAYS:
@@ -109,7 +109,7 @@ def _from_json(text: str) -> list[str]:
 
 
 def _cut_short(array: str) -> list[str]:
-    """The texts of an array whose end is missing, as far as they are whole."""
+    """The complete strings of a truncated JSON array."""
     return [json.loads(one) for one in _STRING.findall(array)]
 
 
@@ -122,12 +122,12 @@ def _items(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _bare(said: str) -> str:
-    """On one line, without marks and quotes around it; a quotation inside stays."""
+    """Join lines, and remove list markers and surrounding quotes; quotes inside are kept."""
     line = " ".join(said.split())
     if item := _ITEM.fullmatch(line):
         line = item["said"]
     if len(line) > 2 * LONGEST:
-        return line  # no wording: it is dropped for its length, whatever marks are around it
+        return line  # too long in any case; the caller drops it
     while line and line[0] in _OPENING and line[-1] in _CLOSING and len(line) > 1:
         inner = line[1:-1].strip()
         if _is_torn(inner):
@@ -137,7 +137,7 @@ def _bare(said: str) -> str:
 
 
 def _is_torn(inner: str) -> bool:
-    """Whether the marks that were taken off belonged to two quotations: `“来”，他说“好”` begins and ends with one."""
+    """Whether the removed quotes were of two quotations, as in `“来”，他说“好”`; then brackets no longer balance."""
     for opening, closing in ("“”", "‘’", "「」", "『』", "《》", "()", "（）", "[]"):
         depth = 0
         for char in inner:

@@ -1,4 +1,4 @@
-"""Asking a language model for other wordings: cached, within a time, and never a reason for a question to fail."""
+"""Calls a language model for query variants, with a cache and a timeout; a failure becomes a warning."""
 
 import logging
 import threading
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from armarius.deadline import CALLER, patiently, remaining
+from armarius.deadline import CALLER, remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.rewording.asking import RewordingRequest, how_many, request
 from armarius.validation import seconds, whole
@@ -22,40 +22,40 @@ __all__ = ["ChatModel", "Model", "Reworded", "Reworder"]
 
 logger = logging.getLogger("armarius")
 
-_SHARE = 0.5  # of what is left of a call: what is asked with the wordings comes after
-_AT_ONCE = 8  # questions to a model that have not come back; a model that hangs is not asked for ever
+_SHARE = 0.5  # of the time left of a call; retrieval, which uses the variants, needs the rest
+_AT_ONCE = 8  # concurrent requests, so that a model that hangs does not get ever more threads
 
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A chat model as LangChain has it; one with `ainvoke` too is awaited where the caller is a coroutine."""
+    """A chat model with LangChain's interface. If it has `ainvoke` too, coroutines use that."""
 
     def invoke(self, messages: Any, /) -> Any:  # noqa: ANN401 - messages in, a message out
-        """The model's message."""
+        """Send the messages; returns the model's message."""
         ...
 
 
 Model = Callable[[RewordingRequest], Any] | ChatModel
-"""Messages to a reply: a function, also a coroutine function, or a chat model."""
+"""A function (or coroutine function) from messages to a reply, or a chat model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reworded:
-    """Other wordings of a question, or why there are none."""
+    """The variants of a query, or the warning why there are none."""
 
     wordings: tuple[str, ...] = ()
     warning: ContextWarning | None = None
 
 
 class Reworder:
-    """A model that is asked for other wordings of questions. Threads may share one.
+    """Asks a model for query variants. Thread-safe.
 
     Args:
-        model: Takes the messages, gives text, a message or a list of wordings; may be a coroutine function.
-        n: How many wordings to ask for, 1 to 8.
-        timeout_s: Seconds that a question waits for it.
-        remembered: Questions whose wordings are kept; the model is asked once for each.
-        language: Of the wordings; see `armarius.rewording.request`.
+        model: Takes the messages and returns a text, a message or a list of texts; may be a coroutine function.
+        n: Number of variants to ask for, 1 to 8.
+        timeout_s: Seconds to wait for the model.
+        remembered: Size of the cache, in queries.
+        language: Language of the variants; see `armarius.rewording.request`.
 
     Raises:
         ContractError: `model` is neither callable nor a chat model; a number out of range.
@@ -87,15 +87,15 @@ class Reworder:
 
     @classmethod
     def of(cls, model: "Model | Reworder") -> "Reworder":
-        """`model` itself when it is one already."""
+        """Wrap `model`, unless it is a `Reworder` already."""
         return model if isinstance(model, Reworder) else cls(model)
 
     def ask(self, question: str, *, names: Iterable[str] = ()) -> Reworded:
-        """Other wordings of `question`; with the warning `REWORDING_UNAVAILABLE` when there are none in time.
+        """The variants of `question`, or the warning `REWORDING_UNAVAILABLE` if there are none in time.
 
-        A reply that comes late is kept for the next time. Failures are not.
+        A late reply is cached for the next call; failures are not cached.
 
-        Cost: the model, in a thread of its own, once for a question and its names.
+        Cost: one call of the model, in a background thread, for each new question and names.
         """
         key = (question, tuple(names))
         with self._lock:
@@ -110,7 +110,7 @@ class Reworder:
                 asked = (key, flight, CALLER.get())
                 threading.Thread(target=self._answer, args=asked, name="armarius-reword", daemon=True).start()
         seconds = remaining(self.timeout_s, share=_SHARE)
-        if not patiently(lambda left: _is_over(flight, left), seconds):
+        if not wait_until(lambda left: _is_over(flight, left), seconds):
             return _unavailable(f"no reply within {round(seconds, 2):g} s")
         try:
             wordings = flight.result(0)
@@ -123,7 +123,7 @@ class Reworder:
             return f"no reply within {self.timeout_s:g} s"
         if isinstance(error, RewordingError):
             return error.message
-        # What a host's library says may name addresses and keys.
+        # The message of a host's library may contain addresses and keys, so only its type is reported.
         logger.debug("rewording failed", exc_info=error)
         return type(error).__name__
 
@@ -136,7 +136,7 @@ class Reworder:
         try:
             asked = request(key[0], names=key[1], language=self._language, n=self._n)
             wordings = asked.parse(self._reply(asked, caller))
-        except BaseException as error:  # noqa: BLE001 - whoever waits is told, and this thread is nobody's
+        except BaseException as error:  # noqa: BLE001 - passed on to the waiting threads
             self._done(key)
             flight.set_exception(error if isinstance(error, Exception) else RuntimeError(type(error).__name__))
             return
@@ -159,7 +159,7 @@ class Reworder:
         return self._awaited(reply, caller) if isawaitable(reply) else reply
 
     def _awaited(self, reply: Awaitable[Any], caller: "asyncio.AbstractEventLoop | None") -> Any:  # noqa: ANN401
-        """What a coroutine gives: on the loop of whoever waits, else on one of its own; not longer than the time."""
+        """Run a coroutine within the timeout, on the caller's event loop if it is running, else on a new one."""
         import asyncio
 
         async def wait() -> Any:  # noqa: ANN401

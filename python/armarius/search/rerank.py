@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from armarius.deadline import patiently, remaining
+from armarius.deadline import remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, message_of
 from armarius.types import Evidence, OmitReason, PassageStream, Row, Shares
 from armarius.validation import seconds, whole
@@ -113,7 +113,7 @@ class Reranking:
             return True
 
         seconds = remaining(self.timeout_s)
-        if not patiently(comes, seconds):
+        if not wait_until(comes, seconds):
             self._late.add(ticket)
             if not done.empty():  # it came back just now
                 self._late.discard(ticket)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
-from armarius.deadline import patiently, remaining
+from armarius.deadline import remaining, wait_until
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, message_of
@@ -78,7 +78,7 @@ class VectorGuard:
 
         def wait(warnings: list[ContextWarning]) -> VectorHits | None:
             seconds = remaining(self._timeout, share=_SHARE)
-            if not patiently(over, seconds):
+            if not wait_until(over, seconds):
                 return _failed(warnings, f"no answer within {round(seconds, 2):g} s")
             (answer,) = answers
             if isinstance(answer, Exception):

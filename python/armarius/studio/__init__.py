@@ -1,7 +1,11 @@
-"""A page to look at: what a model would be told, and why, in any browser; live, offline, on this machine alone.
+"""A local web page that shows prompts and the reasons for their content; live and offline. Needs `armarius[studio]`.
 
-Lives here: routes, pages, drawings, the guard in front of them. May be touched: what a page shows and how. Must hold:
-the server listens on a loopback address, answers only who holds the token, names no third party; every text is
-escaped; no script or style stands in a page; what is changed here goes through the engine's own verbs, into the same
-files. Needs `armarius[studio]`.
+    app.py             the ASGI application: routes, access guard, events, changes, language, `serve`
+    prompt_pages.py    pages about a prompt
+    project_pages.py   pages about the project
+    drawing.py         SVG and marked text
+    texts.toml  templates/  static/
+
+Invariants: the server listens on a loopback address, requires the token and loads nothing from other hosts; every text
+is escaped; pages contain no inline script or style; changes use the engine's own verbs and files.
 """

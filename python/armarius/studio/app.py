@@ -38,7 +38,7 @@ _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",  # with none at all a browser sends forms of our own pages without their origin
+    "referrer-policy": "same-origin",  # with "no-referrer" browsers would send our own forms with Origin: null
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
@@ -46,15 +46,16 @@ _HEADERS = {
 
 
 class Guard:
-    """Middleware that refuses other hosts, other origins and whoever lacks the token; sets headers on every answer.
+    """Middleware that refuses other hosts, other origins and requests without the token; sets security headers.
 
-    The token comes once in the address and then rides in a cookie of this host and port alone, so that it stays in no
-    history and no referrer. A name that merely resolves to this machine is refused, and so is a form of another page.
+    The token is in the URL once and then in a cookie for this host and port, so that it does not appear in the browser
+    history or in referrers. Host names that only resolve to this machine (DNS rebinding) and forms of other origins
+    (CSRF) are refused.
 
     Args:
-        app: What is guarded.
+        app: The application.
         token: Never logged, never in a page.
-        port: A cookie belongs to a host whatever its port; the port in its name keeps two studios apart.
+        port: Part of the cookie's name, because cookies are shared by all ports of a host.
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
@@ -64,7 +65,7 @@ class Guard:
         self._cookie = f"{COOKIE}-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or hand on."""
+        """Refuse the request, or pass it to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -122,11 +123,11 @@ def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
 
 
 _LOOK_S = 0.3
-_BEAT_S = 15.0  # a comment, so that a connection that is gone is noticed
+_BEAT_S = 15.0  # interval of keep-alive comments, which detect closed connections
 
 
 async def watched(engine: ContextEngine, request: Request) -> StreamingResponse:
-    """The state of the index now and after every change, until the page goes away."""
+    """Server-sent events with the state of the index, now and after every change."""
     return StreamingResponse(_told(engine, request), media_type="text/event-stream")
 
 
@@ -135,7 +136,7 @@ async def _told(engine: ContextEngine, request: Request) -> AsyncIterator[str]:
     while not await request.is_disconnected():
         try:
             status = await asyncio.to_thread(engine.index.status)
-        except StoreError:  # it was closed: the page says that nobody is there
+        except StoreError:  # the engine was closed; the page shows that it is disconnected
             return
         now = json.dumps(
             {
@@ -161,7 +162,7 @@ LANGUAGES = ("en", "zh")
 
 @cache
 def texts(language: str) -> dict[str, str]:
-    """Key to text; English for a language that is not there."""
+    """Texts of the pages by key; English for an unknown language."""
     tables: dict[str, dict[str, str]] = tomllib.loads(
         files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8")
     )
@@ -169,7 +170,7 @@ def texts(language: str) -> dict[str, str]:
 
 
 def chosen(asked: str | None, kept: str | None, accepted: str) -> str:
-    """The language: what was asked for just now, else what was before, else the first that the browser accepts."""
+    """The language: of the query string, else of the cookie, else the first that the browser accepts."""
     for one in (asked, kept, *(part.split(";")[0].strip()[:2].lower() for part in accepted.split(","))):
         if one in LANGUAGES:
             return str(one)
@@ -177,10 +178,10 @@ def chosen(asked: str | None, kept: str | None, accepted: str) -> str:
 
 
 class Changes:
-    """Each takes a form and gives the page to go back to; whatever the engine raises is shown.
+    """Handlers of forms; each returns the page to redirect to. Errors of the engine are shown on the page.
 
     Args:
-        engine: Whose codex and memories change.
+        engine: The engine to change.
     """
 
     def __init__(self, engine: ContextEngine) -> None:
@@ -192,32 +193,32 @@ class Changes:
         return _entity(form["id"])
 
     def alias(self, form: dict[str, str]) -> str:
-        """Give an entity another name."""
+        """Add an alias to an entity."""
         entity = self._engine.codex.get(form["id"])
         self._engine.codex.update(entity.id, aliases=[*entity.aliases, _text(form, "alias")])
         return _entity(entity.id)
 
     def memory(self, form: dict[str, str]) -> str:
-        """Remember something."""
+        """Add a memory."""
         self._engine.memories.create(_text(form, "text"))
         return "/entities#memories"
 
     def forget(self, form: dict[str, str]) -> str:
-        """Forget it again."""
+        """Delete a memory."""
         self._engine.memories.delete(form["id"])
         return "/entities#memories"
 
     def pin(self, form: dict[str, str]) -> str:
-        """Pin or mute an entity, a document, a paragraph of one or a tag, for the project.
+        """Pin or mute an entity, a document, a paragraph or a tag, for the project.
 
-        From a prompt, back to what the same question gives now.
+        A form on a prompt's page redirects to a new prompt for the same question.
         """
         self._engine.pins.add(_text(form, "target"), mute=form.get("mute") == "yes")
         number = form.get("number", "")
         return f"/again/{number}" if number.isascii() and number.isdigit() else "/entities#pins"
 
     def unpin(self, form: dict[str, str]) -> str:
-        """Neither pin nor mute it any more."""
+        """Remove a pin or mute."""
         self._engine.pins.delete(form["id"])
         return "/entities#pins"
 
@@ -241,12 +242,12 @@ Page = Callable[[Any], tuple[str, dict[str, Any]]]
 
 
 def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
-    """The application, guarded.
+    """Build the application with its access guard.
 
     Args:
-        engine: Open, watching; closed by whoever opened it.
-        token: Whoever has it may read and change the project.
-        port: That the server listens on.
+        engine: An open engine with `watch=True`; the caller closes it.
+        token: Gives read and write access to the project.
+        port: The port that the server listens on.
     """
     environment = Environment(
         loader=PackageLoader("armarius.studio"),
@@ -258,25 +259,25 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     packs, appearances = Packs(), Appearances(engine)
     asking, pages, changes = Asking(engine, packs), ProjectPages(engine, appearances), Changes(engine)
 
-    def shown(page: Page) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(page: Page) -> Callable[[Request], Awaitable[Response]]:
         return partial(_shown, environment, engine, page)
 
     def changed(change: Callable[[Any], str]) -> Callable[[Request], Awaitable[Response]]:
         return partial(_changed, environment, engine, change)
 
     routes = [
-        Route("/", shown(asking.form)),
-        Route("/pack", shown(asking.ask)),
-        Route("/pack/{number:int}", shown(asking.pack)),
-        Route("/again/{number:int}", shown(asking.again)),
-        Route("/budget/{number:int}", shown(asking.what_if)),
-        Route("/diff", shown(asking.diff)),
-        Route("/chapters", shown(pages.chapters)),
-        Route("/chapter/{path:path}", shown(pages.chapter)),
-        Route("/entities", shown(pages.entities)),
-        Route("/entity/{id:path}", shown(pages.entity)),
-        Route("/conflicts", shown(pages.conflicts)),
-        Route("/health", shown(pages.health)),
+        Route("/", endpoint(asking.form)),
+        Route("/pack", endpoint(asking.ask)),
+        Route("/pack/{number:int}", endpoint(asking.pack)),
+        Route("/again/{number:int}", endpoint(asking.again)),
+        Route("/budget/{number:int}", endpoint(asking.what_if)),
+        Route("/diff", endpoint(asking.diff)),
+        Route("/chapters", endpoint(pages.chapters)),
+        Route("/chapter/{path:path}", endpoint(pages.chapter)),
+        Route("/entities", endpoint(pages.entities)),
+        Route("/entity/{id:path}", endpoint(pages.entity)),
+        Route("/conflicts", endpoint(pages.conflicts)),
+        Route("/health", endpoint(pages.health)),
         Route("/change/level", changed(changes.level), methods=["POST"]),
         Route("/change/alias", changed(changes.alias), methods=["POST"]),
         Route("/change/memory", changed(changes.memory), methods=["POST"]),
@@ -289,7 +290,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
 
     @asynccontextmanager
     async def prepared(_app: Starlette) -> AsyncIterator[None]:
-        """What the first pages need is made while the browser starts."""
+        """Compute what the first pages need while the browser starts."""
         making = asyncio.create_task(run_in_threadpool(_prepare, environment, appearances))
         yield
         await making
@@ -300,7 +301,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
 def _prepare(environment: Environment, appearances: Appearances) -> None:
     for name in environment.list_templates():
         environment.get_template(name)
-    with suppress(ArmariusError):  # it was closed meanwhile
+    with suppress(ArmariusError):  # the engine may have been closed
         appearances.totals()
 
 
@@ -365,14 +366,14 @@ def serve(engine: ContextEngine, *, port: int = 0, browser: bool = True, say: Ca
     """Serve until interrupted.
 
     Args:
-        engine: Open; closed by the caller.
-        port: On the loopback address; 0 takes a free one.
-        browser: Whether to open one.
-        say: Is told the address, token included.
+        engine: An open engine; the caller closes it.
+        port: Port on the loopback address; 0 takes a free one.
+        browser: Whether to open a browser.
+        say: Called with the URL, token included.
 
     Raises:
         MissingExtra: pip install 'armarius[studio]'.
-        ContractError: The port is taken or is none.
+        ContractError: The port is in use or out of range.
     """
     try:
         import uvicorn
@@ -382,12 +383,12 @@ def serve(engine: ContextEngine, *, port: int = 0, browser: bool = True, say: Ca
         raise MissingExtra("armarius.studio", "studio") from None
     if not 0 <= port <= 65_535:
         raise ContractError(f"port must be 0 to 65535, got {port}")
-    # The protocol is named because asyncio sends without delay only where it is: 40 ms a page otherwise.
+    # asyncio sets TCP_NODELAY only if the protocol is given; without it a page takes 40 ms more.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((_LOOPBACK, port))
-            listening.listen()  # before the address is told: whoever is quicker than the server waits for it
+            listening.listen()  # before the URL is printed, so that an early request waits instead of failing
         except OSError as error:
             raise ContractError(f"port {port} of {_LOOPBACK}: {error.strerror}") from None
         bound = listening.getsockname()[1]

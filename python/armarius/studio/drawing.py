@@ -1,4 +1,4 @@
-"""Drawings as SVG: a stacked bar of tokens, a plot of appearances, a web of relations. No style, no script in them."""
+"""SVG drawings (token bar, plot of mentions, graph of relations) and texts with marked entities; no style or script."""
 
 import math
 import threading
@@ -22,7 +22,7 @@ __all__ = ["Appearance", "Appearances", "Mark", "Paragraph", "Piece", "bar", "in
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """How often somebody is mentioned in a chapter: its path, number and title."""
+    """Number of mentions of an entity in a chapter; the chapter's path, number and title."""
 
     path: str
     chapter: int | None
@@ -31,7 +31,7 @@ class Appearance:
 
 
 class Appearances:
-    """Counts for all entities, read again when the index has changed. Threads may share it."""
+    """Mention counts of all entities, read again after the index changed. Thread-safe."""
 
     def __init__(self, engine: ContextEngine) -> None:
         self._engine = engine
@@ -40,18 +40,18 @@ class Appearances:
         self._counts: dict[str, Counter[str]] = {}
 
     def of(self, entity: str) -> list[Appearance]:
-        """Every chapter in the order of the story, with how often `entity` is mentioned there, 0 included."""
+        """Every chapter in story order with its number of mentions of `entity`, 0 included."""
         counts = self._read().get(entity, Counter())
         chapters = [one for one in self._engine.documents() if one.kind == "chapter"]
         chapters.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
         return [Appearance(one.path, one.chapter, one.title, counts[one.path]) for one in chapters]
 
     def totals(self) -> Counter[str]:
-        """How often each entity is mentioned in the whole project."""
+        """Mentions by entity in the whole project."""
         return Counter({entity: counts.total() for entity, counts in self._read().items()})
 
     def in_document(self, path: str) -> Counter[str]:
-        """Who is mentioned in a document, and how often."""
+        """Mentions by entity in one document."""
         return Counter({entity: counts[path] for entity, counts in self._read().items() if counts[path]})
 
     def _read(self) -> dict[str, Counter[str]]:
@@ -68,11 +68,11 @@ class Appearances:
 
 
 _WIDTH = 1000
-_RING = 14  # neighbours drawn at once
+_RING = 14  # maximum number of neighbours drawn
 
 
 def bar(pack: Pack) -> Markup:
-    """The layers of a prompt side by side, to the scale of its budget."""
+    """A bar of the prompt's layers, scaled to the budget."""
     at, parts = 0.0, []
     room = max(1, pack.budget)
     for layer in LAYERS:
@@ -92,7 +92,7 @@ def bar(pack: Pack) -> Markup:
 
 
 def plot(appearances: Sequence[Appearance]) -> Markup:
-    """A column for each chapter, as high as the mentions in it; each is a link."""
+    """A column chart of mentions per chapter; each column is a link."""
     if not appearances:
         return Markup("")
     most = max(1, *(one.count for one in appearances))
@@ -123,12 +123,12 @@ def plot(appearances: Sequence[Appearance]) -> Markup:
 
 
 def web(centre: str, relations: Sequence[Relation], names: dict[str, str]) -> Markup:
-    """Somebody in the middle and those related to them around; each is a link, each line carries its word.
+    """A graph of an entity and its neighbours; nodes are links, edges are labelled with the relation.
 
     Args:
         centre: Id of the entity.
-        relations: Those that touch it.
-        names: Id to name.
+        relations: Relations of the entity.
+        names: Names by id.
     """
     others = sorted({end for one in relations for end in (one.source, one.target)} - {centre})[:_RING]
     if not others:
@@ -168,7 +168,7 @@ def _said(one: Relation, centre: str) -> str:
 
 
 class Mark(NamedTuple):
-    """A mention: code points, half-open, and who."""
+    """A mention: half-open span in code points, and the entity's id."""
 
     start: int
     end: int
@@ -176,7 +176,7 @@ class Mark(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of a text: what it says, who it names ("" nobody), whether a cache keeps it."""
+    """A piece of a text, the entity it names ("" for none), and whether it is in the cached prefix."""
 
     text: str
     entity: str
@@ -184,16 +184,16 @@ class Piece(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """Pieces up to the end of a paragraph, and where that is, in code points; what follows the last one has none."""
+    """The pieces of a paragraph, and its end in code points; None for text after the last paragraph."""
 
     pieces: tuple[Piece, ...]
     end: int | None
 
 
 def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piece]:
-    """`text` cut where a mark begins or ends and where what is kept ends; joined they are the text.
+    """Split `text` at the ends of marks and at the end of the cached prefix (`kept` code points).
 
-    Of overlapping marks the first, then the longest, is shown.
+    Of overlapping marks the first is used, of those the longest. Joined, the pieces are the text.
     """
     shown: list[Mark] = []
     for mark in sorted(marks, key=lambda one: (one.start, -one.end)):
@@ -211,11 +211,11 @@ def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piec
 
 
 def in_paragraphs(cut: Sequence[Piece], ends: Sequence[int]) -> list[Paragraph]:
-    """Pieces of a text put together by paragraph; a mark that goes on beyond an end stays in the earlier one.
+    """Group pieces by paragraph. A mark across a boundary belongs to the earlier paragraph.
 
     Args:
-        cut: What `pieces` gave.
-        ends: Where paragraphs end, ascending.
+        cut: Result of `pieces`.
+        ends: Ends of paragraphs in code points, ascending.
     """
     found: list[Paragraph] = []
     mine: list[Piece] = []

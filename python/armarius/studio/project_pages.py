@@ -1,4 +1,4 @@
-"""The pages about a project: chapters, people and things, health."""
+"""Pages about a project: chapters, entities, contradictions, health."""
 
 import threading
 import time
@@ -18,19 +18,19 @@ __all__ = ["Conflict", "Disputed", "Looked", "ProjectPages", "conflicts_of", "di
 
 
 class Conflict(NamedTuple):
-    """One side, and those that say otherwise, of one attribute or several."""
+    """A statement and those that contradict it, for one or several attributes."""
 
     one: Statement
     others: tuple[Statement, ...]
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """What about."""
+        """The attributes in dispute."""
         return self.one.attributes
 
 
 class Disputed(NamedTuple):
-    """Somebody who was looked at, and what is said otherwise of them; often nothing."""
+    """An entity and the contradictions found about it; often none."""
 
     entity: str
     name: str
@@ -38,7 +38,7 @@ class Disputed(NamedTuple):
 
 
 def conflicts_of(statements: Sequence[Statement]) -> tuple[Conflict, ...]:
-    """Statements that compete, paired; each pair once, under the side that comes first."""
+    """Contradicting statements, grouped; each pair once, under the statement that comes first."""
     found = []
     for number, one in enumerate(statements):
         others = tuple(other for other in statements[number + 1 :] if _compete(one, other))
@@ -53,9 +53,9 @@ def _compete(one: Statement, other: Statement) -> bool:
 
 
 def disputed(engine: ContextEngine) -> Iterator[Disputed]:
-    """Everybody of the project, one after another.
+    """Search every entity of the project for contradictions.
 
-    Cost: five searches for each, the first time; what is found is kept until a document changes.
+    Cost: five searches per entity the first time; results are cached until a document changes.
     """
     for entity in engine.entities():
         yield Disputed(entity.id, entity.name, conflicts_of(engine.evidence(entity.id)))
@@ -66,14 +66,13 @@ _LONGEST_REST_S = 0.1
 
 
 class Looked(Generic[T]):
-    """Things found one after another in a thread of their own, which rests as long as it works: pages go first.
+    """Results of a search in a background thread. Thread-safe.
 
-    Threads may share it.
+    The thread pauses after each result for as long as the result took, so that pages stay fast.
 
     Args:
-        look: Gives what is found, one at a time; whatever else it does between two things is cut off when the index has
-            changed or is closed.
-        state: Of the index: what was found holds while this stays equal.
+        look: Yields the results; stopped when the index changes or is closed.
+        state: Returns the state of the index; results are valid while it is equal.
     """
 
     def __init__(self, look: Callable[[], Iterator[T]], state: Callable[[], int]) -> None:
@@ -86,10 +85,10 @@ class Looked(Generic[T]):
         self._found: list[T] | None = None
 
     def now(self) -> tuple[list[T], bool]:
-        """What is known, and whether that is all of the state that holds now.
+        """The results so far, and whether they are complete for the current state of the index.
 
-        Until the first look is through, what it has found so far; afterwards what the last look found that went
-        through. The first call for a state starts the look and does not wait for it.
+        While the first search runs, its partial results; later the results of the last search that finished. The first
+        call for a state starts a search and does not wait for it.
         """
         state = self._state()
         with self._lock:
@@ -108,7 +107,7 @@ class Looked(Generic[T]):
                     self._finding.append(one)
                 time.sleep(min(_LONGEST_REST_S, time.monotonic() - began))
                 began = time.monotonic()
-        except ArmariusError:  # it was closed, or cannot be read just now: the next call of another state looks again
+        except ArmariusError:  # closed or not readable now; the next change of state starts a new search
             with self._lock:
                 if self._of == state:
                     self._of = None
@@ -123,11 +122,11 @@ _MOST_STATEMENTS = 60
 
 
 class ProjectPages:
-    """Reads an engine, changes nothing.
+    """Builds the pages; read-only.
 
     Args:
-        engine: Of the project.
-        appearances: Who is mentioned where.
+        engine: The project's engine.
+        appearances: Mention counts.
     """
 
     def __init__(self, engine: ContextEngine, appearances: Appearances) -> None:
@@ -137,7 +136,7 @@ class ProjectPages:
         self._problems: Looked[str] = Looked(lambda: iter(engine.index.ask(lambda store: store.verify())), self._state)
 
     def chapters(self, asked: dict[str, Any]) -> Shown:
-        """Every document, chapters first, in the order of the story."""
+        """All documents, chapters first, in story order."""
         documents = sorted(
             self._engine.documents(),
             key=lambda one: (one.kind != "chapter", one.kind, one.chapter is None, one.chapter or 0, one.path),
@@ -145,7 +144,7 @@ class ProjectPages:
         return "chapters.html", {"documents": documents}
 
     def chapter(self, asked: dict[str, Any]) -> Shown:
-        """A document with everybody in it marked."""
+        """A document with its mentions marked."""
         document = self._engine.document(asked["path"])
         names = self._names()
         marks = [Mark(one.start, one.end, one.entity_id) for one in self._engine.mentions(document.text)]
@@ -158,7 +157,7 @@ class ProjectPages:
         }
 
     def entities(self, asked: dict[str, Any]) -> Shown:
-        """Every entity, the most mentioned first."""
+        """All entities, by number of mentions."""
         totals = self._appearances.totals()
         entities = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
         memories = self._engine.memories.list()
@@ -166,7 +165,7 @@ class ProjectPages:
         return "entities.html", {"entities": entities, "totals": totals, "memories": memories, "pins": pins}
 
     def entity(self, asked: dict[str, Any]) -> Shown:
-        """Somebody: card, appearances, relations, what is said, what competes."""
+        """An entity: card, mentions, relations, statements, contradictions."""
         entity = self._engine.codex.get(asked["id"])
         relations = [one for one in self._engine.codex.relations() if entity.id in (one.source, one.target)]
         said = self._engine.evidence(entity.id)
@@ -181,13 +180,13 @@ class ProjectPages:
         }
 
     def conflicts(self, asked: dict[str, Any]) -> Shown:
-        """Where two things are said of somebody, both sides."""
+        """All contradictions, both sides of each."""
         looked, done = self._disputed.now()
         found = [one for one in looked if one.conflicts]
         return "conflicts.html", {"disputed": found, "looked": len(looked), "all": len(self._names()), "done": done}
 
     def health(self, asked: dict[str, Any]) -> Shown:
-        """What `armarius doctor` says."""
+        """The report of `armarius doctor`."""
         index = self._engine.index
         status = self._engine.status()
         rows = index.ask(lambda store: store.documents())

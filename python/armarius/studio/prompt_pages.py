@@ -1,4 +1,4 @@
-"""The pages about a prompt: asking, reading it, other budgets, two side by side."""
+"""Pages about a prompt: form, result, other budgets, comparison."""
 
 import threading
 from collections import OrderedDict
@@ -12,14 +12,14 @@ from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
 from armarius.studio.drawing import Mark, bar, pieces
 
-__all__ = ["Asking", "Kept", "Packs"]
+__all__ = ["Asking", "Packs", "StoredPrompt"]
 
 _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A prompt and what was asked: its number, the fields of the form, the pack."""
+class StoredPrompt:
+    """A prompt that was assembled: its number, the fields of the form, the pack."""
 
     number: int
     asked: Mapping[str, str]
@@ -27,40 +27,40 @@ class Kept:
 
     @property
     def query(self) -> str:
-        """The question."""
+        """The query."""
         return self.asked.get("query", "")
 
     @property
     def document(self) -> str:
-        """The document that was open."""
+        """Path of the open document."""
         return self.asked.get("document", "")
 
 
 class Packs:
-    """At most twenty, the oldest forgotten first. Threads may share it."""
+    """The last twenty prompts. Thread-safe."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[int, Kept] = OrderedDict()
+        self._kept: OrderedDict[int, StoredPrompt] = OrderedDict()
         self._next = 1
         self._lock = threading.Lock()
 
-    def keep(self, asked: Mapping[str, str], pack: Pack) -> Kept:
-        """Keep a prompt under a number of its own."""
+    def keep(self, asked: Mapping[str, str], pack: Pack) -> StoredPrompt:
+        """Store a prompt under a new number."""
         with self._lock:
-            one = Kept(self._next, dict(asked), pack)
+            one = StoredPrompt(self._next, dict(asked), pack)
             self._kept[one.number] = one
             self._next += 1
             while len(self._kept) > _MOST:
                 self._kept.popitem(last=False)
             return one
 
-    def get(self, number: int) -> Kept | None:
-        """The prompt of that number, or None when it was never kept or is forgotten."""
+    def get(self, number: int) -> StoredPrompt | None:
+        """The prompt of that number; None if it is unknown or was dropped."""
         with self._lock:
             return self._kept.get(number)
 
-    def last(self) -> list[Kept]:
-        """All that are kept, the newest first."""
+    def last(self) -> list[StoredPrompt]:
+        """All stored prompts, newest first."""
         with self._lock:
             return list(reversed(self._kept.values()))
 
@@ -72,11 +72,11 @@ _MOST_ROWS = 300
 
 
 class Asking:
-    """Assembles and keeps prompts.
+    """Builds the pages; assembles and stores prompts.
 
     Args:
-        engine: Assembles.
-        packs: Keeps the last prompts.
+        engine: The project's engine.
+        packs: Storage of the last prompts.
     """
 
     def __init__(self, engine: ContextEngine, packs: Packs) -> None:
@@ -84,11 +84,11 @@ class Asking:
         self._packs = packs
 
     def form(self, asked: dict[str, Any]) -> Shown:
-        """The form, filled with what was asked before."""
+        """The form, filled with the given fields."""
         return "ask.html", {**self._form(_fields(asked)), "kept": None}
 
     def ask(self, asked: dict[str, Any]) -> Shown:
-        """A prompt for what the form says; it continues nothing, so that the same form shows the same prompt."""
+        """Assemble a prompt for the form, without `previous`, so that the same form gives the same prompt."""
         fields = _fields(asked)
         pack = self._engine.assemble(
             fields["query"],
@@ -100,21 +100,21 @@ class Asking:
         return self._page(self._packs.keep(fields, pack))
 
     def again(self, asked: dict[str, Any]) -> Shown:
-        """The same question as a prompt before, to see what a change has made of it."""
+        """Assemble a prompt for the fields of an earlier one, to see the effect of a change."""
         return self.ask(dict(self._known(asked["number"]).asked))
 
     def pack(self, asked: dict[str, Any]) -> Shown:
-        """A prompt that was assembled before."""
+        """A stored prompt."""
         return self._page(self._known(asked["number"]))
 
     def what_if(self, asked: dict[str, Any]) -> Shown:
-        """The part of a prompt's page that another budget changes."""
+        """The part of a prompt's page that depends on the budget, for another budget."""
         kept = self._known(asked["number"])
         pack = kept.pack.what_if(budget=_number(asked, "budget") or kept.pack.budget)
         return "prompt.html", self._prompt(pack, kept.number)
 
     def diff(self, asked: dict[str, Any]) -> Shown:
-        """Two prompts side by side."""
+        """Comparison of two stored prompts."""
         first, second = self._known(_number(asked, "a") or 0), self._known(_number(asked, "b") or 0)
         return "diff.html", {
             "first": first,
@@ -124,7 +124,7 @@ class Asking:
             "right": self._prompt(second.pack, second.number),
         }
 
-    def _known(self, number: int) -> Kept:
+    def _known(self, number: int) -> StoredPrompt:
         kept = self._packs.get(number)
         if kept is None:
             raise UnknownId(f"prompt {number} is not kept any more; ask again")
@@ -135,7 +135,7 @@ class Asking:
         values = {**fields, "budget": fields["budget"] or str(_BUDGET)}
         return {"documents": documents, "models": _MODELS, "asked": values, "earlier": self._packs.last()}
 
-    def _page(self, kept: Kept) -> Shown:
+    def _page(self, kept: StoredPrompt) -> Shown:
         return "ask.html", {**self._form(_fields(kept.asked)), "kept": kept, **self._prompt(kept.pack, kept.number)}
 
     def _prompt(self, pack: Pack, number: int) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Asking:
 
 
 def _target(one: PackItem | PackOmission, known: set[str]) -> str:
-    """What may be pinned or muted of it: an entity, a paragraph, a document; "" where there is none."""
+    """The target for a pin or mute of an item: an entity, a paragraph or a document; "" if there is none."""
     _, _, rest = one.source.rpartition(":")
     return rest if rest in known or rest.partition("#")[0] in known else ""
 

@@ -1,6 +1,13 @@
-"""For tests of code that uses armarius: fakes, and the conformance tests that a store or source of one's own must pass.
+"""Fakes for tests of host applications, and conformance suites for implementations of the protocols.
 
-The suites are loaded when they are asked for: most need pytest, the fakes do not.
+    fakes.py          `FakeFetcher`, `FixedCounter`, `FakeGraph`
+    fake_project.py   `FakeSource`, `FakeAuthored`: a project in memory
+    stores.py         conformance of a `Store`; its parts are store_contents.py and store_generations.py
+    vectors.py        conformance of a `VectorStore`; its search part is vector_search.py
+    graphs.py  sources.py  authored.py  rerankers.py   conformance of the other protocols
+    novel.py  embedded.py   documents and vectors that the suites use
+
+Modules are imported on first use: the suites need pytest, the fakes do not.
 """
 
 from importlib import import_module

@@ -1,14 +1,14 @@
-"""What every `Authored` must do, as tests to inherit: the executable form of `armarius.codex.authored.protocol`.
+"""Conformance suite for `Authored` (`armarius.codex.authored.protocol`), as a test class to inherit.
 
     class TestMyAuthored(AuthoredConformance):
         @pytest.fixture
         def open_authored(self, ...):
             return lambda: MyAuthored(...)           # a new handle on the same project each time, empty at first
 
-        def configure(self, authored, text): ...     # as the user edits armarius.toml
-        def declare(self, authored, text): ...       # as the user edits codex.json
+        def configure(self, authored, text): ...     # write armarius.toml as a user would
+        def declare(self, authored, text): ...       # write codex.json as a user would
 
-Nothing beside pytest is needed to run them.
+Only pytest is needed.
 """
 
 from collections.abc import Callable, Mapping
@@ -76,7 +76,7 @@ class AuthoredConformance:
             authored.config()
 
     def test_what_is_declared_is_read_as_it_is_now(self, authored: Authored) -> None:
-        """Its faults are told, not raised."""
+        """Its errors are reported, not raised."""
         before = authored.stamp()
         assert authored.stamp() == before
         self.declare(authored, '{"entities": [{"id": "mo", "name": "林默"}]}')
@@ -197,7 +197,7 @@ class AuthoredConformance:
         assert open_authored().profile() == {"version": 24, "名": "profile"}
 
     def test_a_change_of_the_profile_that_fails_leaves_it(self, authored: Authored) -> None:
-        """Whatever it raises is raised."""
+        """And its exception is passed on."""
         authored.change_profile(lambda _: {"version": 1})
 
         def fail(_: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Texts and vectors of two models that nobody has to load: what the tests of vectors begin with."""
+"""Test data for vector stores: texts, and random vectors in place of two models."""
 
 import zlib
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from armarius.store.vectors_protocol import (
 )
 
 __all__ = [
-    "DIMENSION", "NEW", "NOTHING", "OLD", "answers", "chapter", "embed", "embed_all", "held", "people", "serving",
+    "DIMENSION", "NEW", "NOTHING", "OLD", "answers", "chapter", "embed", "embed_all", "owners_of", "people", "serving",
     "setting", "vectors_of",
 ]  # fmt: skip
 
@@ -32,7 +32,7 @@ Holds = dict[Owner, Vectors]
 
 
 def embed(fingerprint: Fingerprint, texts: Sequence[str]) -> Vectors:
-    """A fixed random vector for each text, zeros for one that has none."""
+    """A random vector for each text, the same in every run; zeros for a text that contains `NOTHING`."""
     out = np.zeros((len(texts), fingerprint.dimension), np.float32)
     for row, text in zip(out, texts, strict=True):
         if NOTHING not in text:
@@ -42,7 +42,7 @@ def embed(fingerprint: Fingerprint, texts: Sequence[str]) -> Vectors:
 
 
 def embed_all(store: VectorStore, fingerprint: Fingerprint, state: SetState = "serving") -> list[str]:
-    """Embed everything that is pending; the texts in the order they were asked for."""
+    """Embed all pending texts; returns them in the order in which the store gave them."""
     asked: list[str] = []
     while rows := store.pending(store.sets()[state].id, limit=7):
         texts = [row.text for row in rows]
@@ -59,36 +59,36 @@ def chapter(number: int, *paragraphs: str) -> Put:
 
 
 def setting(*paragraphs: str) -> Put:
-    """A settings file; the heading stands before what is embedded of each paragraph."""
+    """A settings file; its heading is embedded with each paragraph."""
     text = "# 人物\n\n" + "\n\n".join(paragraphs) + "\n"
     return Put(make_document("spec/people.md", text.encode()), "s")
 
 
 def people(*names: str) -> Graph:
-    """A codex of these."""
+    """A graph of these entities."""
     return Graph(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
 
 
 def vectors_of(store: Store) -> VectorStore:
-    """Those of a store that must have some."""
+    """The vector store of a store that must have one."""
     assert isinstance(store.vectors, VectorStore)
     return store.vectors
 
 
 def serving(vectors: VectorStore) -> VectorSet:
-    """The set that answers."""
+    """The serving vector set."""
     return vectors.sets()["serving"]
 
 
-def held(vectors: VectorStore, which: VectorFilter | None = None) -> set[Owner]:
-    """Everybody who has a vector."""
+def owners_of(vectors: VectorStore, which: VectorFilter | None = None) -> set[Owner]:
+    """All owners of a vector."""
     found = vectors.nearest(serving(vectors), np.ones(serving(vectors).fingerprint.dimension, np.float32), 900, which)
     assert [value for _, value in found] == sorted((value for _, value in found), reverse=True)
     return {owner for owner, _ in found}
 
 
 def answers(vectors: VectorStore, owner: Owner, text: str) -> None:
-    """`owner` is who is found for exactly this text."""
+    """Assert that searching for exactly this text finds `owner`."""
     fingerprint = serving(vectors).fingerprint
     which = VectorFilter(entities=isinstance(owner, str))
     ((first, value), *_) = vectors.nearest(serving(vectors), embed(fingerprint, [text])[0], 1, which)

@@ -1,6 +1,6 @@
-"""Texts and authored records in memory: the smallest `DocumentSource` and `Authored`, for tests and for hosts to copy.
+"""A project in memory: minimal implementations of `DocumentSource` and `Authored`, for tests and as examples.
 
-An engine over them has no folder:
+An engine over them needs no folder:
 
     source, authored = FakeSource({"chapters/ch001.md": "…"}), FakeAuthored()
     index = ProjectIndex.over(source, authored, open_store, project_id="novel")
@@ -24,14 +24,14 @@ __all__ = ["FakeAuthored", "FakeSource"]
 
 
 class FakeSource:
-    """A `DocumentSource` over texts in memory. Threads may share it.
+    """A `DocumentSource` over texts in memory. Thread-safe.
 
     Args:
-        texts: By path; a str is kept as UTF-8.
-        config: How documents are read.
+        texts: Texts by path; a str is stored as UTF-8.
+        config: Configuration for reading documents.
 
     Attributes:
-        reads: The path of every text that was read, in order.
+        reads: Paths of the texts that were read, in order.
     """
 
     def __init__(self, texts: Mapping[str, str | bytes] | None = None, *, config: Config | None = None) -> None:
@@ -45,14 +45,14 @@ class FakeSource:
             self.write(path, text)
 
     def write(self, path: str, text: str | bytes) -> None:
-        """Put a text there, or another in its place."""
+        """Create or replace a text."""
         with self._lock:
             self._changes += 1
             self._texts[path] = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
             self._stamps[path] = str(self._changes)
 
     def remove(self, path: str) -> None:
-        """Take a text away."""
+        """Delete a text."""
         with self._lock:
             self._changes += 1
             del self._texts[path], self._stamps[path]
@@ -111,11 +111,11 @@ class FakeSource:
 
 
 class FakeAuthored:
-    """An `Authored` in memory. Threads may share it.
+    """An `Authored` in memory. Thread-safe.
 
     Args:
-        config: The text of `armarius.toml`.
-        codex: The text of `codex.json`, None for none.
+        config: Content of `armarius.toml`.
+        codex: Content of `codex.json`; None if there is none.
     """
 
     def __init__(self, *, config: str = "", codex: str | None = None) -> None:
@@ -128,12 +128,12 @@ class FakeAuthored:
         self._configured = 0
 
     def configure(self, config: str) -> None:
-        """Another `armarius.toml`."""
+        """Replace `armarius.toml`."""
         with self._lock:
             self._config, self._configured = config, self._configured + 1
 
     def declare(self, codex: str | None) -> None:
-        """Another `codex.json`, or none."""
+        """Replace `codex.json`; None deletes it."""
         with self._lock:
             self._codex, self._changes = codex, self._changes + 1
 
@@ -186,7 +186,7 @@ class _MemoryRecords:
         return list(self._owner._books.get(self.name, ()))
 
     def problems(self) -> tuple[CodexError, ...]:
-        """See `RecordBook`: what is wrong never gets in."""
+        """See `RecordBook`; always empty, because invalid records are refused."""
         return ()
 
     def stamp(self) -> int:
@@ -247,5 +247,5 @@ class _MemoryRecords:
 
 
 def _is_wanted(path: str, only: Collection[str]) -> bool:
-    """The path, or a folder it lies in, is among these; or there are none."""
+    """Whether `only` is empty, or contains the path or one of its folders."""
     return not only or path in only or any(path[:at] in only for at, char in enumerate(path) if char == "/")

@@ -1,4 +1,4 @@
-"""A fetcher that answers as told, a counter with fixed prices, a graph in memory that fails when told to."""
+"""Fakes: a fetcher with preset candidates, a counter of characters or words, a graph in memory that can fail."""
 
 import threading
 import time
@@ -24,11 +24,11 @@ __all__ = ["FakeFetcher", "FakeGraph", "FixedCounter"]
 
 @dataclass(slots=True)
 class FakeFetcher:
-    """A fetcher that answers what it was given, fails when told to, and keeps the requests it saw.
+    """A fetcher that returns preset candidates or raises a preset error, and records its requests.
 
     Args:
-        candidates: Returned as they are; their layer decides where they go.
-        layer: The layer it claims to fill.
+        candidates: Returned unchanged; each goes into its own layer.
+        layer: The layer of the fetcher.
         error: Raised instead of an answer.
         delay: Seconds to sleep before answering.
     """
@@ -43,7 +43,7 @@ class FakeFetcher:
     requests: list[FetchRequest] = field(default_factory=list)
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
-        """Answer as told."""
+        """Return the preset candidates, or raise the preset error."""
         self.requests.append(request)
         if self.delay:
             time.sleep(self.delay)
@@ -54,12 +54,12 @@ class FakeFetcher:
 
 @dataclass(slots=True)
 class FixedCounter:
-    """A counter that can be checked by hand: one token per character, or per word.
+    """A counter with one token per character or per word, so that counts can be checked by hand.
 
     Args:
         per: `character` is additive over any join; `word` is additive over joins by white space.
         error: Raised instead of a count.
-        texts: Every text it was asked about, in order.
+        texts: List that receives every counted text, in order.
     """
 
     per: Literal["character", "word"] = "character"
@@ -81,7 +81,7 @@ class FixedCounter:
 
 
 class FakeGraph:
-    """A `GraphStore` in memory, that fails or dawdles when told to and keeps the questions it was asked.
+    """A `GraphStore` in memory with a preset error or delay, which records its calls.
 
     Args:
         error: Raised by every method.
@@ -155,7 +155,7 @@ class FakeGraph:
             return Graph.of(self._entities.values(), self._relations.values())
 
     def stamp(self) -> int:
-        """Differs after every change."""
+        """See `GraphStore`."""
         return self._changes
 
     def _touching(self, ids: Sequence[str]) -> list[Relation]:

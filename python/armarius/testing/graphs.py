@@ -1,12 +1,12 @@
-"""What every `GraphStore` must do, as tests to inherit: the executable form of `armarius.graph.protocol`.
+"""Conformance suite for `GraphStore` (`armarius.graph.protocol`), as a test class to inherit.
 
     class TestMyGraph(GraphStoreConformance):
         @pytest.fixture
         def store(self):
             return MyGraph(...)          # empty
 
-Nothing beside pytest is needed to run them. `pytest.register_assert_rewrite("armarius.testing.graphs")` in a
-conftest.py makes their failures speak.
+Only pytest is needed. `pytest.register_assert_rewrite("armarius.testing.graphs")` in conftest.py gives detailed
+assertion messages.
 """
 
 import threading
@@ -50,7 +50,7 @@ HOSTILE_TEXTS = (
     "名" * 3_000,
     "'" * 3_000,
 )
-"""Texts that have broken stores: as ids, names, types and descriptions they are text."""
+"""Texts that have broken stores (query syntax, control characters), used as ids, names, types and descriptions."""
 
 
 class GraphStoreConformance:
@@ -259,7 +259,7 @@ class GraphStoreConformance:
                     store.upsert_entity(Entity(f"{name}{number}", f"{name}{number}"))
                     store.upsert_relation(Relation("hub", f"{name}{number}", "友"))
                     store.neighbors("hub")
-            except BaseException as error:  # noqa: BLE001 - told to the thread that asserts
+            except BaseException as error:  # noqa: BLE001 - asserted in the main thread
                 failures.append(error)
 
         threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
@@ -292,12 +292,12 @@ def fill(store: GraphStore, relations: list[tuple[str, str, str]], *, reverse: b
 
 
 def ids(graph: Graph) -> str:
-    """The ids of a graph whose ids are single letters."""
+    """The ids of a graph with one-letter ids, as one string."""
     return "".join(entity.id for entity in graph.entities)
 
 
 def raises(kind: type[Exception], call: Callable[[], object]) -> None:
-    """`call` raises `kind`."""
+    """Assert that `call` raises `kind`."""
     try:
         call()
     except kind:

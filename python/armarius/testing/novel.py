@@ -1,4 +1,4 @@
-"""A small novel in a store: what the tests of stores begin with."""
+"""Test data for stores: a small novel."""
 
 import threading
 from collections.abc import Callable
@@ -27,34 +27,34 @@ PEOPLE = (
 
 
 def documents() -> list[Document]:
-    """The novel, read."""
+    """The documents of the novel."""
     return [document(path, text) for path, text in NOVEL.items()]
 
 
 def document(path: str, text: str) -> Document:
-    """A document of this text."""
+    """A document with this text."""
     return make_document(path, text.encode())
 
 
 def hits(store: Store, query: TextQuery) -> list[tuple[str, int]]:
-    """Where a query finds something, best first."""
+    """Path and paragraph index of the results of a query, best first."""
     return [(hit.path, hit.paragraph) for hit in store.search(query)]
 
 
 def found(store: Store, *terms: str) -> list[tuple[str, int]]:
-    """Where all these terms stand, best first."""
+    """Path and paragraph index of the paragraphs with all these terms, best first."""
     return hits(store, TextQuery(terms))
 
 
 def fill(store: Store) -> Store:
-    """The novel, indexed."""
+    """Put the novel into a store."""
     learnt = [Learnt(one.path, "names", "cast", one.title.encode()) for one in documents()]
     store.apply([Graph(PEOPLE, ()), *(Put(one, f"stamp {one.path}") for one in documents()), *learnt])
     return store
 
 
 def together(calls: list[Callable[[], None]]) -> None:
-    """Run them side by side; the first failure is raised."""
+    """Run the functions in parallel threads; raises the first failure."""
     failures: list[BaseException] = []
 
     def run(call: Callable[[], None]) -> None:

@@ -1,11 +1,11 @@
-"""What every `Reranker` must do, as tests to inherit: the executable form of `armarius.search.rerank`.
+"""Conformance suite for `Reranker` (`armarius.search.rerank`), as a test class to inherit.
 
     class TestMyReranker(RerankerConformance):
         @pytest.fixture
         def reranker(self):
             return my_function        # (question, texts) -> scores
 
-Nothing beside pytest is needed to run them. What is asked is easy: one text answers the question in so many words.
+Only pytest is needed. The questions are easy: exactly one text contains the answer.
 """
 
 import math

@@ -1,14 +1,14 @@
-"""What every `DocumentSource` must do, as tests to inherit: the executable form of `armarius.index.source`.
+"""Conformance suite for `DocumentSource` (`armarius.index.source`), as a test class to inherit.
 
     class TestMySource(DocumentSourceConformance):
         @pytest.fixture
         def source(self, ...):
             return MySource(...)          # empty
 
-        def write(self, source, path, data): ...     # as the user changes the texts, behind the source's back
+        def write(self, source, path, data): ...     # change the texts as a user would, without the source's knowledge
         def remove(self, source, path): ...
 
-Nothing beside pytest is needed to run them.
+Only pytest is needed.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ NOVEL = {
 
 
 class Index:
-    """What an index remembers of a source: brought up to it again and again."""
+    """The state that an index keeps of a source, updated by `look`."""
 
     def __init__(self, source: DocumentSource) -> None:
         self.source = source
@@ -39,7 +39,7 @@ class Index:
         self.skipped: dict[str, str] = {}
 
     def look(self, *only: str, force: bool = False) -> tuple[list[str], list[str]]:
-        """Read what differs; the paths that were put and removed, in order."""
+        """Read the differences; returns the paths that were put and removed, in order."""
         difference = self.source.compare(self.known, only=only, force=force)
         self.skipped |= {one.path: one.reason for one in difference.skipped}
         put, removed = [], []
@@ -62,15 +62,15 @@ class DocumentSourceConformance:
     """Inherit; give a fixture `source`, empty, and `write` and `remove`."""
 
     def write(self, source: Any, path: str, data: bytes) -> None:  # noqa: ANN401 - the source of the subclass
-        """Put a text there, or another in its place."""
+        """Create or replace a text."""
         raise NotImplementedError
 
     def remove(self, source: Any, path: str) -> None:  # noqa: ANN401
-        """Take a text away."""
+        """Delete a text."""
         raise NotImplementedError
 
     def fill(self, source: DocumentSource) -> Index:
-        """The novel, and an index that holds it."""
+        """Write the novel to the source; returns an index of it."""
         for path, data in NOVEL.items():
             self.write(source, path, data)
         index = Index(source)
@@ -130,7 +130,7 @@ class DocumentSourceConformance:
         assert index.look() == ([], [])
 
     def test_force_reads_and_puts_everything(self, source: DocumentSource) -> None:
-        """Whatever its stamp and its bytes."""
+        """Even if stamps and bytes are unchanged."""
         index = self.fill(source)
         assert index.look(force=True) == (sorted(NOVEL), [])
 

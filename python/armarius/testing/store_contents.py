@@ -1,4 +1,4 @@
-"""The part of `StoreConformance` about what a store holds: documents, passages, words, what was learnt, the graph."""
+"""The part of `StoreConformance` about content: documents, passages, search, derived rows, the graph."""
 
 import random
 
@@ -76,7 +76,7 @@ class StoreContents:
         assert all(NOVEL[one.path][one.start : one.end] == one.text for one in passages)
 
     def test_search_finds_all_terms_in_one_paragraph(self, store: Store) -> None:
-        """As written, whatever the case and width."""
+        """Ignoring case and width."""
         chapters = ("chapters/ch001.md", "chapters/ch002.md")
         assert set(found(store, "宝玉")) == {(chapters[0], 1), (chapters[0], 2), (chapters[1], 2)}
         assert found(store, "宝玉", "黛玉走") == [(chapters[0], 1)]
@@ -99,7 +99,7 @@ class StoreContents:
         assert hits(store, TextQuery(("宝玉",), limit=0)) == []
 
     def test_search_without_a_limit_gives_everything_by_key(self, store: Store) -> None:
-        """For whoever puts it in an order of their own."""
+        """For callers that rank the results themselves."""
         for query in (TextQuery(("宝玉",), limit=1_000), TextQuery(("黛玉和宝钗",), "any", limit=1_000)):
             unlimited = TextQuery(query.terms, query.match, limit=None)
             assert hits(store, unlimited) == sorted(hits(store, query)) != []

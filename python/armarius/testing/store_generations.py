@@ -1,4 +1,4 @@
-"""The part of `StoreConformance` about writing: whole changes, their generations, and who wrote since."""
+"""The part of `StoreConformance` about writing: atomic changes and generations."""
 
 import random
 
@@ -24,7 +24,7 @@ class StoreGenerations:
     def test_changes_are_all_made_or_none(self, store: Store) -> None:
         """Also when one of them is no change at all."""
         before, generation = store.files(), store.generation()
-        with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the engine says
+        with pytest.raises(Exception):  # noqa: B017, PT011 - the type of the error depends on the store
             store.apply([Remove("outline.md"), Note("half", "done"), Put(None, "x")])  # type: ignore[arg-type]
         assert (store.files(), store.generation()) == (before, generation)
         assert store.note("half") is None

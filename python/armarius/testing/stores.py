@@ -1,12 +1,12 @@
-"""What every `Store` must do, as tests to inherit: the executable form of `armarius.store.protocol`.
+"""Conformance suite for `Store` (`armarius.store.protocol`), as a test class to inherit.
 
     class TestMyStore(StoreConformance):
         @pytest.fixture
         def open_store(self, ...):
             return lambda project_id="p": MyStore(project_id, ...)   # a new handle on the same index each time
 
-Nothing beside pytest is needed to run them. `pytest.register_assert_rewrite("armarius.testing.stores")` in a
-conftest.py makes their failures speak.
+Only pytest is needed. `pytest.register_assert_rewrite("armarius.testing.stores")` in conftest.py gives detailed
+assertion messages.
 """
 
 from collections.abc import Callable, Iterator
@@ -69,16 +69,16 @@ class StoreConformance(StoreContents, StoreGenerations):
     def test_everything_is_there_after_closing(self, store: Store, open_store: OpenStore) -> None:
         """Opened anew, or reopened."""
 
-        def held(store: Store) -> object:
+        def contents(store: Store) -> object:
             rows = (store.files(), store.learnt("names"), store.entities(), found(store, "宝玉"))
             return (*rows, store.generation(), store.changed(0))
 
-        expected = held(store)
+        expected = contents(store)
         store.close()
         again = open_store()
-        assert held(again) == expected
+        assert contents(again) == expected
         reopened = again.reopen()
-        assert held(reopened) == expected
+        assert contents(reopened) == expected
         assert reopened.verify() == []
         with pytest.raises(StoreError):
             again.generation()

@@ -1,4 +1,4 @@
-"""The part of `VectorStoreConformance` about answers: the nearest, and one model after another."""
+"""The part of `VectorStoreConformance` about search, and about replacing one vector set by another."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ from armarius.testing.embedded import (
     chapter,
     embed,
     embed_all,
-    held,
+    owners_of,
     serving,
     setting,
     vectors_of,
@@ -33,7 +33,7 @@ class VectorSearch:
     """Who is nearest; see `VectorStoreConformance`."""
 
     def test_the_nearest_are_those_of_numpy(self, store: Store) -> None:
-        """Whatever the filter; never fewer than there are."""
+        """With every filter; as many as there are."""
         vectors = vectors_of(store)
         vectors.adopt(OLD)
         texts = {(f"chapters/ch{n:03}.md", i): f"第{n}章的第{i}个段落" for n in range(1, 7) for i in range(1, 10)}
@@ -86,7 +86,7 @@ class VectorSearch:
         assert len(vectors.sample(serving(vectors), 100)) == 20
 
     def test_a_new_model_is_built_beside_the_old_one_and_takes_over_at_once(self, store: Store) -> None:
-        """Which answers until then; whoever holds the old set is told."""
+        """The old set answers until then; afterwards its holder gets `SetGone`."""
         vectors = vectors_of(store)
         old = vectors.adopt(OLD)
         store.apply([chapter(1, "林小雨走进来了。", "她在窗边写信。")])
@@ -96,12 +96,12 @@ class VectorSearch:
             vectors.switch()
         store.apply([chapter(2, "中途加入的段落。")])
         assert len(embed_all(vectors, NEW, "building")) == 3
-        assert len(held(vectors)) == 2
+        assert len(owners_of(vectors)) == 2
         vectors.switch()
         vectors.refresh()
         assert list(vectors.sets()) == ["serving"]
         assert serving(vectors).fingerprint == NEW
-        assert len(held(vectors)) == 3
+        assert len(owners_of(vectors)) == 3
         answers(vectors, ("chapters/ch002.md", 1), "中途加入的段落。")
         assert vectors.put(old, OLD, [], np.empty((0, DIMENSION), np.float32)) == 0
         for ask in (lambda: vectors.nearest(old, np.ones(DIMENSION, np.float32), 3), lambda: vectors.sample(old, 3)):

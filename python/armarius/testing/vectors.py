@@ -1,11 +1,11 @@
-"""What every `VectorStore` must do, as tests to inherit: the executable form of `armarius.store.vectors_protocol`.
+"""Conformance suite for `VectorStore` (`armarius.store.vectors_protocol`), as a test class to inherit.
 
     class TestMyVectors(VectorStoreConformance):
         @pytest.fixture
         def store(self, ...):
             return MyStore(...)          # empty, with vectors
 
-Nothing beside pytest is needed to run them.
+Only pytest is needed.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from armarius.testing.embedded import (
     chapter,
     embed,
     embed_all,
-    held,
+    owners_of,
     people,
     setting,
     vectors_of,
@@ -49,7 +49,7 @@ class VectorStoreConformance(VectorSearch):
         texts = ["林小雨走进来了。", "她在窗边写信。", "人物\n她住在江城老街。"]
         assert embed_all(vectors, OLD) == texts
         owners: list[Owner] = [("chapters/ch001.md", 1), ("chapters/ch001.md", 3), ("spec/people.md", 1)]
-        assert held(vectors) == set(owners)
+        assert owners_of(vectors) == set(owners)
         for owner, text in zip(owners, texts, strict=True):
             answers(vectors, owner, text)
         assert store.verify() == []
@@ -83,7 +83,7 @@ class VectorStoreConformance(VectorSearch):
         store.apply([chapter(n, f"第{n}个段落的文字") for n in range(1, 6)])
         embed_all(vectors, OLD)
         store.apply([Remove("chapters/ch002.md"), Remove("chapters/ch004.md")])
-        assert held(vectors) == {(f"chapters/ch{n:03}.md", 1) for n in (1, 3, 5)}
+        assert owners_of(vectors) == {(f"chapters/ch{n:03}.md", 1) for n in (1, 3, 5)}
         store.apply([chapter(9, "完全不同的内容")])
         embed_all(vectors, OLD)
         answers(vectors, ("chapters/ch009.md", 1), "完全不同的内容")
@@ -106,7 +106,7 @@ class VectorStoreConformance(VectorSearch):
         store.apply([chapter(1, f"{NOTHING} 在这里", "有内容的段落")])
         assert len(embed_all(vectors, OLD)) == 2
         assert vectors.counts(made.id) == VectorCounts(1, 0, 1)
-        assert held(vectors) == {("chapters/ch001.md", 2)}
+        assert owners_of(vectors) == {("chapters/ch001.md", 2)}
 
     def test_what_cannot_be_compared_is_refused_and_stays_pending(self, store: Store) -> None:
         """NaN, infinity, another length, another model."""
@@ -133,16 +133,16 @@ class VectorStoreConformance(VectorSearch):
         vectors.set_cards({"lin": "林小雨的卡片", "zhou": "周先生的卡片", "nobody": "没有此人"})
         embed_all(vectors, OLD)
         cards = VectorFilter(entities=True)
-        assert held(vectors, cards) == {"lin", "zhou"}
-        assert held(vectors, VectorFilter()) == {("chapters/ch001.md", 1)}
+        assert owners_of(vectors, cards) == {"lin", "zhou"}
+        assert owners_of(vectors, VectorFilter()) == {("chapters/ch001.md", 1)}
         answers(vectors, "zhou", "周先生的卡片")
         store.apply([people("lin", "wu")])
-        assert held(vectors, cards) == {"lin"}
+        assert owners_of(vectors, cards) == {"lin"}
         vectors.set_cards({"lin": "林小雨的新卡片", "wu": "吴姓的卡片"})
         assert vectors.counts(made.id).pending == 2
         embed_all(vectors, OLD)
         answers(vectors, "lin", "林小雨的新卡片")
-        assert held(vectors, cards) == {"lin", "wu"}
+        assert owners_of(vectors, cards) == {"lin", "wu"}
         assert store.verify() == []
 
     def test_cards_come_first_then_the_named_documents(self, store: Store) -> None:
@@ -184,5 +184,5 @@ class VectorStoreConformance(VectorSearch):
         wanted: set[Owner] = {
             (one.path, p.index) for one in store.documents_of(paths) for p in one.paragraphs if p.role == "body"
         }
-        assert held(vectors) == wanted
+        assert owners_of(vectors) == wanted
         assert store.verify() == []

@@ -1,10 +1,12 @@
-"""Recall by meaning: an embedder, the vectors of a store, and the work between them.
+"""Vector search over an open project: embeds paragraphs and entity cards, and finds the nearest to a query.
 
-recall.py (what users ask)   project_vectors.py (over one store)   queue.py (embedding, in the background)
-project_vectors.py (questions asked again)   model_quality.py (what stands out)   queue.py (what it says of itself)
+    recall.py            `ProjectRecall`, the public class; follows the store when the index is rebuilt
+    project_vectors.py   vector search and embedding over one store; cache of query vectors
+    queue.py             background embedding, its progress and status
+    model_quality.py     weight of vector search in this project, and the threshold of similarity
 
-What must hold: vectors of two models never mix; nothing here knows SQL or which store it is; an answer never waits for
-embedding.
+Invariants: vectors of two models are never compared; nothing here uses SQL or depends on a kind of store; a query never
+waits for documents to be embedded.
 """
 
 from armarius.lazy import lazy

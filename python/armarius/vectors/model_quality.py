@@ -1,8 +1,8 @@
-"""How well a model knows the language of a project: what it finds of what the project itself says belongs together.
+"""Quality of an embedding model in one project, measured without labelled data.
 
-A line of the outline tells of a chapter, so a model that understands the text finds paragraphs of that chapter nearest
-to the line. Where there is no outline, a paragraph stands for a line: what is nearest to it, its neighbours aside, is
-of the same chapter more often than chance. An English model on a Chinese novel fails both; then it is not heard.
+A line of the outline describes a chapter, so a model that understands the language ranks paragraphs of that chapter
+first. Without an outline, a paragraph is the query: apart from its neighbours, the nearest paragraphs are of the same
+chapter more often than by chance. An English model on a Chinese novel fails both and gets weight 0.
 """
 
 import math
@@ -20,24 +20,24 @@ from armarius.store.protocol import Store
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, Vectors, VectorSet, VectorStore
 
-__all__ = ["PROBES", "Near", "NoiseFloor", "VectorHits", "trust_of"]
+__all__ = ["PROBES", "Near", "NoiseFloor", "VectorHits", "measure_quality"]
 
-_LINES = 48  # looked up, spread evenly
+_LINES = 48  # queries, spread evenly over the outline
 _FEWEST = 8
 _NEAREST = 64
-_BESIDE = 2  # paragraphs before and after one that are no evidence
+_BESIDE = 2  # neighbours before and after a paragraph that are not counted
 _NOTHING, _FULL = 0.10, 0.30
-"""Reciprocal rank of the right chapter beyond chance: of a model that cannot read it, and of one that counts in full.
+"""Mean reciprocal rank of the right chapter, above chance, that gives weight 0 and weight 1.
 
-By the outlines of three novels (before the standard error is taken off): multilingual-e5-small .39 .67 .44, an English
-model .35 on the English one, .06 and .05 on the Chinese ones.
+Measured with the outlines of three novels (standard error not subtracted): multilingual-e5-small .39 .67 .44; an
+English model .35 on the English novel, .06 and .05 on the Chinese ones.
 """
 
 
-def trust_of(store: Store, storage: VectorStore, serving: VectorSet, embedder: Embedder) -> float:
-    """0 to 1: what the similarities of `serving` are worth in this project.
+def measure_quality(store: Store, storage: VectorStore, serving: VectorSet, embedder: Embedder) -> float:
+    """Weight of the vector set `serving` in this project, 0 to 1.
 
-    Cost: at most 48 forward passes and searches; in the background, once for each set of vectors.
+    Cost: at most 48 forward passes and searches; runs in the background, once for each vector set.
     """
     asked = _lines(store)
     aside = False
@@ -68,7 +68,7 @@ def trust_of(store: Store, storage: VectorStore, serving: VectorSet, embedder: E
 
 
 def _beyond_chance(ranks: NDArray[np.float64], chapters: int) -> float:
-    """The reciprocal ranks, less their standard error and what any order of so many chapters gives; 0 to 1."""
+    """Mean reciprocal rank minus its standard error and the expectation of a random order, scaled to 0 to 1."""
     chance = float(np.mean(1.0 / np.arange(1, max(chapters, 1) + 1)))
     sure = float(np.mean(ranks)) - float(np.std(ranks)) / len(ranks) ** 0.5
     beyond = (sure - chance) / max(1.0 - chance, 1e-9)
@@ -76,19 +76,19 @@ def _beyond_chance(ranks: NDArray[np.float64], chapters: int) -> float:
 
 
 def _lines(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
-    """Text, chapter and place of the outline's paragraphs that tell of a chapter."""
+    """Text, chapter and position of the outline's paragraphs that belong to a chapter."""
     found: list[tuple[str, int | None, tuple[str, int]]] = []
     for row in store.documents(kinds=("outline",)):
         document = store.document(row.path)
         if document is None:
             continue
-        told = [one for one in document.paragraphs if one.chapter is not None and one.role == "body"]
-        found += [(document.text[one.start : one.end], one.chapter, (row.path, one.index)) for one in told]
+        lines = [one for one in document.paragraphs if one.chapter is not None and one.role == "body"]
+        found += [(document.text[one.start : one.end], one.chapter, (row.path, one.index)) for one in lines]
     return found
 
 
 def _paragraphs(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
-    """The same of one paragraph from the middle of each chapter."""
+    """Text, chapter and position of one paragraph from the middle of each chapter."""
     found: list[tuple[str, int | None, tuple[str, int]]] = []
     for document in _chapter_documents(store):
         by_chapter: dict[int | None, list[Paragraph]] = {}
@@ -152,16 +152,17 @@ PROBES = (
         "加密怎样保护消息？",
     ),
 )
-"""Questions of many fields, in two languages: what a project answers at most one or two of."""
+"""Unrelated questions in two languages; a project answers one or two of them at most."""
 
 _MARGIN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A paragraph near in meaning: code points `start` to `end` of the document, cosine similarity.
+    """A paragraph near a query: its span in code points and its cosine similarity.
 
-    `by_wording`: the embedder compares letters and words, not meaning.
+    Attributes:
+        by_wording: Whether the vectors are of the built-in lexical embedder, which compares wording and not meaning.
     """
 
     path: str
@@ -173,14 +174,14 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class VectorHits:
-    """An answer to retrieval.
+    """Result of vector search for retrieval.
 
     Attributes:
-        found: What stands out, best first.
-        trouble: Why more may be missing; "" when nothing is.
-        paragraphs: The nearest of chapters and notes: path, position, cosine similarity, best first.
-        lines: The nearest of the outline, likewise.
-        trust: How well the model knows this project, 0 to 1; see `semantic.trust`.
+        found: Paragraphs above the noise floor, best first.
+        trouble: Why results may be missing; "" if none are.
+        paragraphs: Nearest paragraphs of chapters and notes: path, index, cosine similarity; best first.
+        lines: Nearest paragraphs of the outline, likewise.
+        trust: Weight of the model in this project, 0 to 1; see `measure_quality`.
     """
 
     found: tuple[Near, ...] = ()
@@ -192,30 +193,30 @@ class VectorHits:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """How similar a question about something else is to just anything, so that only what stands out counts as found.
+    """The similarity of unrelated texts, so that only paragraphs above it count as found.
 
-    Every query has a nearest paragraph, also one about something the project never mentions, and each model has its own
-    scale. So questions that have nothing to do with a novel (`PROBES`) are compared with a sample of the project. Among
-    n unrelated paragraphs the best is expected about sqrt(2 ln n) standard deviations above the mean (the maximum of n
-    normal values); what is near in meaning lies beyond that. A query's own distribution does not serve: a question on
-    the very subject of a short book is near to all of it, and then nothing stands out (docs/decisions/0085).
+    Every query has a nearest paragraph, even if the project never mentions its subject, and each model has its own
+    scale of similarity. So unrelated questions (`PROBES`) are compared with a sample of the project. Among n unrelated
+    paragraphs the maximum is expected about sqrt(2 ln n) standard deviations above the mean (maximum of n normal
+    values); the threshold lies above that. The distribution of the query itself cannot be used: a question about the
+    subject of a short book is near to all of its paragraphs, and none would be an outlier (docs/decisions/0085).
 
     Attributes:
-        least: The cosine similarity from which a paragraph stands out.
+        least: Lowest cosine similarity of a paragraph that counts as found.
     """
 
     least: float
 
     @classmethod
     def of(cls, sample: Vectors, probes: Sequence[Vectors], count: int) -> "NoiseFloor":
-        """From some stored vectors (float32, shape (m, dimension)) and the vectors of each group of probes.
+        """Compute the threshold from the group of probes with the highest similarities.
 
-        The group that lies highest decides: a model that cannot read a script finds everything in it alike.
+        A model that does not know a script finds all texts in it similar, so the highest group is the safe choice.
 
         Args:
-            sample: Any scale, none zero.
-            probes: Groups in one language each, shape (p, dimension).
-            count: How many vectors there are in all.
+            sample: Stored vectors, float32, shape (m, dimension), none zero; need not be normalised.
+            probes: Vectors of `PROBES`, one group per language, each of shape (p, dimension).
+            count: Number of stored vectors.
         """
         if count < 2 or not len(sample):
             return cls(1.0)

@@ -1,4 +1,4 @@
-"""The vectors of one store: an embedder, the search, the background work. `ProjectRecall` is what users ask."""
+"""Vector search and background embedding over one store; `ProjectRecall` is the public class above it."""
 
 import json
 import threading
@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import astuple
 
-from armarius.deadline import bounded
+from armarius.deadline import run_with_deadline
 from armarius.embedders.adapt import as_embedder, fingerprint_of, model_failed
 from armarius.embedders.protocol import (
     AnyEmbedder,
@@ -20,7 +20,7 @@ from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
 from armarius.store.rows import Note
 from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet
-from armarius.vectors.model_quality import PROBES, Near, NoiseFloor, VectorHits, trust_of
+from armarius.vectors.model_quality import PROBES, Near, NoiseFloor, VectorHits, measure_quality
 from armarius.vectors.queue import EmbeddingQueue, SemanticStatus
 
 __all__ = ["QueryVectors", "Semantic"]
@@ -33,18 +33,18 @@ def _late(seconds: float) -> Exception:
 
 
 class QueryVectors:
-    """Embeds a query once; the last 64 are remembered. Threads may share it."""
+    """Cache of the vectors of the last 64 queries. Thread-safe."""
 
     def __init__(self) -> None:
-        # beside each vector who made it: the fingerprint says nothing of the prompt of questions
+        # The embedder is kept with its vector: the fingerprint does not include the query prompt.
         self._known: OrderedDict[tuple[Fingerprint, str], tuple[Embedder, Vectors]] = OrderedDict()
         self._lock = threading.Lock()
 
     def vector(self, embedder: Embedder, query: str) -> Vectors:
-        """The vector of `query`: float32, shape (dimension,); zeros when it has nothing to embed.
+        """The vector of `query`: float32, shape (dimension,); zeros if it cannot be embedded.
 
         Raises:
-            EmbeddingError: The embedder failed, whatever it raised, or was late.
+            EmbeddingError: The embedder raised an exception of any kind, or missed the deadline.
         """
         key = (embedder.fingerprint, query)
         with self._lock:
@@ -53,7 +53,7 @@ class QueryVectors:
                 self._known.move_to_end(key)
                 return known[1]
         try:
-            vector: Vectors = bounded(lambda: embedder.embed_queries([query])[0], _late)
+            vector: Vectors = run_with_deadline(lambda: embedder.embed_queries([query])[0], _late)
         except ArmariusError:
             raise
         except Exception as error:
@@ -72,23 +72,23 @@ _STANDING_OUT = 40
 
 
 class Semantic:
-    """Paragraphs and entities by meaning.
+    """Vector search over the paragraphs and entity cards of one store.
 
-    Opening with an embedder whose fingerprint is not the index's is allowed, so that `reembed` can be called; until it
-    is done, `nearest` raises DimensionMismatch. Vectors of wording alone (`lexical`) need no files and go on answering
-    meanwhile; `trouble` says that they are another model's.
+    The embedder may have another fingerprint than the stored vectors, so that `reembed` can be called; until then
+    `nearest` raises DimensionMismatch. Lexical vectors are an exception: their embedder needs no files and keeps
+    answering, and `trouble` says so.
 
     Args:
         store: An open store.
         embedder: Makes the vectors.
-        background: Whether to embed in a thread of its own; without, call `embed_pending`.
+        background: Whether to embed in a background thread; if not, call `embed_pending`.
 
     Raises:
-        EmbeddingError: The store keeps no vectors; the embedder cannot say what it is.
+        EmbeddingError: The store keeps no vectors, or the embedder has no fingerprint.
 
     Attributes:
-        store: The store it was opened with.
-        queue: What embeds: which documents first, how far, why it stopped, and stopping it.
+        store: The store.
+        queue: The background embedding: focus, progress, error, cancellation.
     """
 
     def __init__(self, store: Store, embedder: AnyEmbedder, *, background: bool = True) -> None:
@@ -108,7 +108,7 @@ class Semantic:
         self._background = background
         serving: VectorSet = self._storage.sets().get("serving") or self._storage.adopt(self._embedder.fingerprint)
         if (built_in := LexicalEmbedder.of(serving.fingerprint)) is not None:
-            self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files: always at hand
+            self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files, so it is always available
         if background:
             self.queue.start()
 
@@ -138,7 +138,7 @@ class Semantic:
                 continue
 
     def nearby(self, query: str) -> VectorHits:
-        """What is near in meaning, for retrieval; answers from what is embedded so far.
+        """Vector search for retrieval, over the paragraphs that are embedded so far.
 
         Raises:
             DimensionMismatch: The index holds vectors of another model.
@@ -157,7 +157,7 @@ class Semantic:
         )
 
     def _trust(self) -> float:
-        """How well the serving model knows this project; 0 until that was measured."""
+        """Weight of the serving model in this project; 0 until it is measured."""
         serving = self._storage.sets().get("serving")
         if serving is None:
             return 0.0
@@ -166,10 +166,7 @@ class Semantic:
         return self._trusted.get(serving.id, 0.0)
 
     def _standing_out(self, found: list[tuple[Owner, float]]) -> list[Near]:
-        """Those of `found` that stand out, best first.
-
-        This may be none: a question about something the project never mentions has no answer.
-        """
+        """The results above the noise floor, best first; none for a subject that the project never mentions."""
         if not found:
             return []
         serving = self._storage.sets()["serving"]
@@ -185,17 +182,17 @@ class Semantic:
         ]
 
     def changed(self, *, cards: Mapping[str, str] | None = None) -> None:
-        """Documents or cards changed: embed what is new."""
+        """Embed what is new after documents or cards changed."""
         if cards is not None:
             self._storage.set_cards(cards)
         if self._background:
             self.queue.start()
 
     def require_model(self) -> None:
-        """Check that the vectors being made are those of the embedder this was opened with.
+        """Check that the vectors being made are those of the given embedder.
 
         Raises:
-            DimensionMismatch: They are another model's, and `reembed` was not called.
+            DimensionMismatch: They are of another model, and `reembed` was not called.
         """
         sets = self._storage.sets()
         if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
@@ -203,7 +200,7 @@ class Semantic:
 
     @property
     def trouble(self) -> str:
-        """Why what answers is not the embedder's, or not all of it; "" when nothing is wrong. Cost: one look-up."""
+        """Why results are incomplete or of another model; "" if they are complete. Cost: one look-up."""
         try:
             self.require_model()
         except DimensionMismatch as error:
@@ -211,19 +208,19 @@ class Semantic:
         return self.queue.error
 
     def embed_pending(self, timeout: float | None = None) -> bool:
-        """Embed everything now and wait for it. False when the time ran out.
+        """Embed everything and wait for it. Returns False if `timeout` seconds passed before.
 
         Raises:
-            EmbeddingError: The embedder failed; what is done stays.
+            EmbeddingError: The embedder failed; vectors made so far are kept.
         """
         self.queue.start()
         return self.queue.wait(timeout)
 
     def reembed(self, embedder: AnyEmbedder | None = None, *, wait: bool = False) -> None:
-        """Replace all vectors by those of `embedder` (default: the one this was opened with).
+        """Replace all vectors by those of `embedder` (default: the current one).
 
-        They are made in the background beside the old ones, which keep answering if their embedder is at hand, and
-        take over in one transaction. Interrupted, it is resumed by calling it again.
+        The new set is built in the background and replaces the old one in one transaction. Until then the old vectors
+        answer, if their embedder is available. After an interruption, call it again to resume.
 
         Raises:
             EmbeddingError: With `wait`: the embedder failed; the old vectors stay.
@@ -233,7 +230,7 @@ class Semantic:
         with self._lock:
             self._embedders[made] = new
             self._embedder = new
-            # another prompt of questions may come with it
+            # the new embedder may have another query prompt
             self._probes, self._backgrounds, self._trusted = {}, {}, {}
         serving = self._storage.sets().get("serving")
         if serving is not None and serving.fingerprint == made:
@@ -245,7 +242,7 @@ class Semantic:
             self.queue.wait()
 
     def status(self) -> SemanticStatus:
-        """Which model answers, how far embedding is, what the index is like."""
+        """Model, progress of embedding, state of the vector index."""
         sets = self._storage.sets()
         serving, building = sets.get("serving"), sets.get("building")
         return SemanticStatus(
@@ -256,7 +253,7 @@ class Semantic:
         )
 
     def close(self) -> None:
-        """Stop the background work; call before the store is closed."""
+        """Stop the background thread. Call it before closing the store."""
         self._closing = True
         self.queue.cancel()
 
@@ -269,7 +266,7 @@ class Semantic:
             }
 
     def _settle(self) -> None:
-        """Nothing is pending: let a finished set take over, and bring the index up to date."""
+        """Called when nothing is pending: switch to a finished set, and refresh the vector index."""
         building = self._storage.sets().get("building")
         if building is not None and not self._storage.pending(building.id, limit=1):
             try:
@@ -283,27 +280,28 @@ class Semantic:
         self._storage.refresh(cancelled=lambda: self._closing)
 
     def _measure_trust(self) -> None:
-        """How well the serving model finds what the project itself says belongs together; measured once, and kept.
+        """Measure the weight of the serving model and store it.
 
-        Anew when a quarter of the paragraphs are new, so that a weight does not drift from save to save.
+        It is measured again only when the number of vectors has changed by a quarter, so that the weight does not
+        change with every save.
         """
         serving = self._storage.sets().get("serving")
         with self._lock:
             embedder = self._embedders.get(serving.fingerprint) if serving else None
         if serving is None or embedder is None:
             return
-        if LexicalEmbedder.of(serving.fingerprint) is not None:  # alike in letters, which words know better
+        if LexicalEmbedder.of(serving.fingerprint) is not None:  # wording is covered better by full-text search
             self._trusted = {serving.id: 0.0}
             return
         count = self._storage.counts(serving.id).embedded
         known = self._kept_trust(serving)
         if known is None or abs(count - known[1]) * 4 > known[1]:
-            known = trust_of(self.store, self._storage, serving, embedder), count
+            known = measure_quality(self.store, self._storage, serving, embedder), count
             self.store.apply([Note(_TRUST, json.dumps([*astuple(serving.fingerprint), *known]))])
         self._trusted = {serving.id: known[0]}
 
     def _kept_trust(self, serving: VectorSet) -> tuple[float, int] | None:
-        """Trust and number of vectors as they were measured, if it was of this model."""
+        """The stored weight and the number of vectors it was measured with; None if it is of another model."""
         try:
             *fingerprint, trust, count = json.loads(self.store.note(_TRUST) or "[0, 0]")
         except ValueError:

@@ -1,7 +1,7 @@
-"""Embedding in the background: one thread, small batches, everything resumable.
+"""Background embedding: one thread, small batches, resumable.
 
-What has to be done is a column of the index, not of this queue: after a crash the next start continues, and a paragraph
-that changed is no longer asked for. Memory is one batch of texts and vectors.
+Pending work is recorded in the store, not in this queue, so a crash loses at most one batch, and a text that changed is
+no longer pending. Memory: one batch of texts and vectors.
 """
 
 import threading
@@ -21,14 +21,14 @@ __all__ = ["EmbeddingProgress", "EmbeddingQueue", "SemanticStatus", "SimilarEnti
 _SMALLEST, _LARGEST = 8, 256
 _SLOW_S, _FAST_S = 1.0, 0.25
 _LOOK_EVERY_S = 1.0
-_LEASE_S = 30.0  # and others wait so long for whoever was killed
+_LEASE_S = 30.0  # other processes wait this long for one that was killed
 
 _Step = Literal["done", "nothing", "another"]
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingProgress:
-    """Texts done of all, over every set being filled. `error` is why the queue stopped, or ""."""
+    """Embedded texts and all texts, over every set being filled. `error` is why the queue stopped, or ""."""
 
     done: int
     total: int
@@ -37,16 +37,15 @@ class EmbeddingProgress:
 
 
 class EmbeddingQueue:
-    """Embeds what is pending, in a daemon thread that sleeps when there is nothing.
+    """Embeds pending texts in a daemon thread, which sleeps when there are none.
 
-    Entity cards come first, then the documents in focus, then the rest. Batches shrink and grow so that one takes
-    between a quarter of a second and a second: that is also how long `cancel` may take. Where a
-    store is filled by several processes (`Leasing`), one of them embeds at a time, and the others wait for it.
+    Order: entity cards, documents in focus, the rest. The batch size adapts so that a batch takes 0.25 to 1 s, which
+    is also the latency of `cancel`. If several processes share a store (`Leasing`), one embeds at a time.
 
     Args:
-        storage: Where texts come from and vectors go; of any store.
-        embedders: The embedder of each set, asked for before every batch; a set without one is left alone.
-        settled: Called in the thread each time nothing is pending any more, and before it sleeps.
+        storage: Source of texts and destination of vectors.
+        embedders: Returns the embedder of each set, called before every batch; a set without one is skipped.
+        settled: Called in the thread whenever nothing is pending, before it sleeps.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class EmbeddingQueue:
         self._condition = threading.Condition()
 
     def start(self) -> None:
-        """Begin, or look again for work; clears an earlier error."""
+        """Start the thread, or wake it to look for work; clears an earlier error."""
         with self._condition:
             self._stop, self._error, self._idle = False, "", False
             self._work += 1
@@ -80,11 +79,11 @@ class EmbeddingQueue:
             self._condition.notify_all()
 
     def focus(self, paths: Sequence[str]) -> None:
-        """Documents to embed before others, most urgent first; from the next batch on."""
+        """Paths of documents to embed first, most urgent first; takes effect with the next batch."""
         self._focus = tuple(paths)
 
     def cancel(self, timeout: float | None = 10.0) -> None:
-        """Stop after the batch at hand; what is embedded stays, the rest stays pending."""
+        """Stop after the current batch. Vectors made so far are kept, other texts stay pending."""
         with self._condition:
             self._stop = True
             self._condition.notify_all()
@@ -93,7 +92,7 @@ class EmbeddingQueue:
             thread.join(timeout)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until nothing is pending, or the queue stopped. False when the time ran out.
+        """Wait until nothing is pending or the queue stopped. Returns False if `timeout` seconds passed before.
 
         Raises:
             EmbeddingError: The embedder failed; `start` tries again.
@@ -106,11 +105,11 @@ class EmbeddingQueue:
 
     @property
     def error(self) -> str:
-        """Why the queue stopped; "" when it did not."""
+        """Why the queue stopped; "" if it did not."""
         return f"embedding stopped: {self._error}; `recall.embed()` tries again" if self._error else ""
 
     def progress(self) -> EmbeddingProgress:
-        """How far the embedding is."""
+        """Progress over all sets."""
         done = total = 0
         for vector_set in self._storage.sets().values():
             counts = self._storage.counts(vector_set.id)
@@ -141,7 +140,7 @@ class EmbeddingQueue:
                         settled_at = seen
             except SetGone:
                 continue
-            except Exception as error:  # noqa: BLE001 - an embedder may raise anything; `wait` and `progress` tell it
+            except Exception as error:  # noqa: BLE001 - an embedder may raise anything; `wait` and `progress` report it
                 self._let_others()
                 self._rest(seen, error=f"{type(error).__name__}: {message_of(error)}")
                 continue
@@ -152,7 +151,7 @@ class EmbeddingQueue:
             self._error = error
             self._idle = not error and not others and seen == self._work
             self._condition.notify_all()
-            # texts also arrive without `start`, from a builder thread or another process
+            # another thread or process may have added texts without calling `start`
             self._condition.wait_for(lambda: self._stop or seen != self._work, None if error else _LOOK_EVERY_S)
 
     def _one_batch(self) -> _Step:
@@ -169,7 +168,7 @@ class EmbeddingQueue:
             held = time.monotonic() < self._leased_until
             if not self._is_ours():
                 return "another"
-            if not held:  # what the one before us has done meanwhile is not asked for again
+            if not held:  # the previous holder of the lease may have embedded these texts: read pending again
                 rows = self._storage.pending(vector_set.id, limit=self._size, first=self._focus)
                 if not rows:
                     continue
@@ -181,7 +180,7 @@ class EmbeddingQueue:
         return "nothing"
 
     def _is_ours(self) -> bool:
-        """Whether this process may embed; asked of the store twice in a lease."""
+        """Whether this process holds the lease; renewed twice in its duration."""
         if not isinstance(self._storage, Leasing) or self._leased_until - time.monotonic() > _LEASE_S / 2:
             return True
         asked = time.monotonic()
@@ -192,7 +191,7 @@ class EmbeddingQueue:
     def _let_others(self) -> None:
         until, self._leased_until = self._leased_until, 0.0
         if until and isinstance(self._storage, Leasing):
-            with suppress(StoreError):  # it runs out by itself
+            with suppress(StoreError):  # the lease expires by itself
                 self._storage.release()
 
     def _adapt(self, seconds: float) -> None:
@@ -212,7 +211,7 @@ class SimilarEntity:
 
 @dataclass(frozen=True, slots=True)
 class SemanticStatus:
-    """For `armarius doctor`: which model answers, how far embedding is, what the index is like."""
+    """Model, progress of embedding and state of the vector index; printed by `armarius doctor`."""
 
     serving: Fingerprint | None
     building: Fingerprint | None

@@ -1,4 +1,4 @@
-"""Recall by meaning for an open project: its index, an embedder, and the work between them.
+"""Vector search over an open project.
 
 with ProjectIndex.open("novel/") as index, ProjectRecall(index, armarius.embedders.lexical()) as recall:
     recall.embed()
@@ -32,48 +32,48 @@ Answer = TypeVar("Answer")
 
 
 class Snapshot(Protocol):
-    """What is known of a project at one moment; see `armarius.index.snapshot`."""
+    """The part of `armarius.index.snapshot.Snapshot` that vector search uses."""
 
     @property
     def codex(self) -> Codex:
-        """Whose entities have cards."""
+        """The codex; each of its entities has a card."""
         ...
 
     @property
     def codex_digest(self) -> str:
-        """A digest of the codex: another one means other cards."""
+        """A digest of the codex, which changes when a card does."""
         ...
 
 
 class IndexOfProject(Protocol):
-    """What recall needs of an index; `ProjectIndex` has it."""
+    """The part of `ProjectIndex` that vector search uses."""
 
     @property
     def store(self) -> Store:
-        """The store of the moment. A rebuilt index is another store: ask each time."""
+        """The current store. A rebuilt index has a new one, so do not keep a reference."""
         ...
 
     @property
     def snapshot(self) -> Snapshot:
-        """Codex and matcher as the index last saw them."""
+        """The latest snapshot of the codex."""
         ...
 
     def freshen(self) -> object:
-        """Before answering: see that the index equals the folder."""
+        """Bring the index up to date with the folder."""
         ...
 
 
 class ProjectRecall:
-    """Paragraphs and entities of a project by meaning. Threads may share it.
+    """Finds paragraphs and entities of a project by vector similarity. Thread-safe.
 
-    Embedding runs in the background from the start, also of what changes later. What is not embedded yet is not found.
+    New and changed texts are embedded in the background; texts that are not embedded yet are not found.
 
     Args:
-        index: An open index; it stays the caller's to close, after this.
-        embedder: Makes the vectors. One whose fingerprint is not the index's is accepted, so that `reembed` can be
-            called; until then `similar` raises DimensionMismatch. One that cannot be asked now (a server that is away)
-            is accepted too, and asked again with each question.
-        background: Whether to embed in a thread of its own; without, `embed` does.
+        index: An open index. The caller closes it, after this object.
+        embedder: Makes the vectors. Its fingerprint may differ from that of the stored vectors, so that `reembed` can
+            be called; until then `similar` raises DimensionMismatch. If it fails now (a server that is down), it is
+            tried again with each query.
+        background: Whether to embed in a background thread; if not, call `embed`.
     """
 
     def __init__(self, index: IndexOfProject, embedder: AnyEmbedder, *, background: bool = True) -> None:
@@ -99,7 +99,7 @@ class ProjectRecall:
 
     @property
     def embedder(self) -> Embedder:
-        """What makes the vectors."""
+        """The embedder."""
         return self._embedder
 
     def similar(
@@ -115,18 +115,18 @@ class ProjectRecall:
 
         Args:
             query: Any text; one without letters or digits finds nothing.
-            limit: At most so many; fewer only when fewer paragraphs pass the filters and are embedded.
+            limit: Maximum number of hits; fewer only if fewer embedded paragraphs pass the filters.
             kinds: Kinds of documents, one or several; empty is all.
-            chapters: First and last, inclusive, either None; one number is that chapter alone. With it, paragraphs
-                outside chapters are left out.
-            timeout_s: Seconds that the embedder has for the query; late, it has failed.
+            chapters: First and last chapter, inclusive, either may be None; or one chapter. Paragraphs outside chapters
+                are then excluded.
+            timeout_s: Seconds for embedding the query; a timeout raises EmbeddingError.
 
         Returns:
-            Hits whose `score` is the cosine similarity, in [-1, 1]; with `EMBEDDING_UNAVAILABLE` in their `warnings`
-            when not everything could be embedded, or the vectors of wording alone answer for another model.
+            Hits, each `score` the cosine similarity in [-1, 1]. `warnings` contains `EMBEDDING_UNAVAILABLE` if not
+            every paragraph is embedded, or lexical vectors answer in place of another model's.
 
         Raises:
-            ContractError: Chapters or kinds that are none.
+            ContractError: Invalid chapters or kinds.
             EmbeddingError: The embedder failed.
             DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
 
@@ -145,11 +145,11 @@ class ProjectRecall:
         return self._ask(found)
 
     def near(self, query: str) -> VectorHits:
-        """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
+        """Vector search for retrieval, over the paragraphs embedded so far; only results above the noise floor."""
         return self._ask(lambda semantic: semantic.nearby(query))
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
-        """The entities whose cards are nearest to `query`; as `similar`."""
+        """The entities with the cards nearest to `query`, best first; raises as `similar`."""
         limit, query = whole("limit", limit), text("query", query, most=LONGEST_QUESTION)
         self._index.freshen()
         which = VectorFilter(entities=True)
@@ -157,7 +157,7 @@ class ProjectRecall:
         return [SimilarEntity(owner, value) for owner, value in found if isinstance(owner, str)]
 
     def focus(self, *documents: str) -> None:
-        """Embed these documents before others: where the writer is."""
+        """Embed these documents before others, for example the open one."""
         self._current().queue.focus(documents)
 
     def embed(self, *, progress: Callable[[EmbeddingProgress], None] | None = None) -> EmbeddingProgress:
@@ -167,7 +167,7 @@ class ProjectRecall:
             progress: Called about five times a second while it runs.
 
         Raises:
-            EmbeddingError: The embedder failed; what is done stays, and calling again resumes.
+            EmbeddingError: The embedder failed; vectors made so far are kept, and another call resumes.
             DimensionMismatch: The index holds vectors of another model.
         """
         semantic = self._current()
@@ -181,28 +181,28 @@ class ProjectRecall:
         return done
 
     def reembed(self, embedder: AnyEmbedder | None = None, *, wait: bool = False) -> None:
-        """Replace all vectors by those of `embedder` (default: the one this was opened with).
+        """Replace all vectors by those of `embedder` (default: the current one).
 
-        New vectors are made in the background while the old ones keep answering, and take over at once. Interrupted,
-        it is resumed by calling it again.
+        The new vectors are made in the background and replace the old ones in one transaction; until then the old ones
+        answer. After an interruption, call it again to resume.
 
         Raises:
-            EmbeddingError: With `wait`, that the embedder failed. The old vectors stay.
+            EmbeddingError: With `wait`, if the embedder failed. The old vectors are kept.
         """
         self._embedder = self._embedder if embedder is None else as_embedder(embedder)
         self._current().reembed(self._embedder, wait=wait)
 
     def cancel(self) -> None:
-        """Stop embedding after the batch at hand; `embed` or any question resumes it."""
+        """Stop embedding after the current batch; `embed` or any query resumes it."""
         self._current().queue.cancel()
 
     def status(self) -> SemanticStatus:
-        """Model, progress, and what the vector index is like."""
+        """Model, progress of embedding, state of the vector index."""
         return self._current().status()
 
     @property
     def trouble(self) -> str:
-        """Why paragraphs are not found by meaning, or not all of them; "" when nothing is wrong."""
+        """Why vector search is unavailable or incomplete; "" if it is complete."""
         try:
             return self._current().trouble
         except (EmbeddingError, StoreError) as error:
@@ -210,14 +210,14 @@ class ProjectRecall:
 
     @property
     def model(self) -> str:
-        """What makes the vectors, in words; why it cannot be asked, when it cannot."""
+        """Description of the model, or why it cannot be used."""
         try:
             return str(fingerprint_of(self._embedder))
         except EmbeddingError as error:
             return error.message
 
     def close(self) -> None:
-        """Stop the background work; closing twice is fine."""
+        """Stop the background thread; may be called twice."""
         with self._lock:
             self._end()
 
@@ -235,10 +235,10 @@ class ProjectRecall:
         except StoreError:
             if self._index.store is self._store:
                 raise
-            return question(self._current())  # the index was rebuilt meanwhile
+            return question(self._current())  # the index was rebuilt during the query
 
     def _current(self) -> Semantic:
-        """The semantic side of the store of the moment, told about the cards of the moment."""
+        """`Semantic` over the current store, with the current cards."""
         with self._lock:
             store = self._index.store
             if self._semantic is None or store is not self._store:
