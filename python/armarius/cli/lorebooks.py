@@ -23,7 +23,7 @@ from armarius.lorebooks.book import EXPORTS, Book
 from armarius.lorebooks.importing import Importing, ImportReport
 from armarius.lorebooks.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.lorebooks.project_books import Books, available_books
-from armarius.lorebooks.record import Conflict, Loss
+from armarius.lorebooks.record import Conflict, UnsupportedField
 from armarius.lorebooks.storage import FOLDER
 
 __all__ = ["add_commands"]
@@ -190,7 +190,9 @@ def _manuscript_lines(report: ManuscriptReport) -> list[str]:
     return lines
 
 
-def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN, rest: str = "--json") -> list[str]:
+def _rows(
+    title: str, rows: Sequence[UnsupportedField | Conflict], limit: int = _SHOWN, rest: str = "--json"
+) -> list[str]:
     if not rows:
         return []
     lines = [f"  {title} ({len(rows)}):"]
@@ -201,9 +203,9 @@ def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN, rest
     return lines
 
 
-def _said_of(row: Loss | Conflict) -> list[str]:
+def _said_of(row: UnsupportedField | Conflict) -> list[str]:
     """A row as lines: a conflict with what it was, ours and theirs."""
-    if isinstance(row, Loss):
+    if isinstance(row, UnsupportedField):
         return [str(row)]
     if not row.field:
         gone = "deleted here, changed in the file" if row.ours is None else "changed here, gone from the file"

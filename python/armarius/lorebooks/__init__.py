@@ -15,14 +15,15 @@ from armarius.lazy import lazy
 
 TABLE = {
     "lorebooks.activation": "ProfileDifference activate profile_differences scan_of",
-    "lorebooks.active.result": "Activation Active Effect Left State",
+    "lorebooks.active.result": "Activation Active Effect SkippedEntry State",
     "lorebooks.active.scan": "Scan",
     "lorebooks.book": "Book Exported detect_book read_book",
     "lorebooks.edits": "Change",
     "lorebooks.importing": "ImportReport Importing Proposal",
     "lorebooks.project_books": "Books",
     "lorebooks.record": (
-        "Chance Condition Conflict Decorator Entry EntrySource Key Loss Matching Place Range Scope Share Timing Wake"
+        "Condition Conflict Decorator Entry EntrySource Key Matching Place Priority Probability Range Recursion Scope "
+        "Timing UnsupportedField"
     ),
     "lorebooks.storage": "BookKeeping",
 }

@@ -12,7 +12,7 @@ from armarius.errors import ContractError
 from armarius.lorebooks.active.agnai import KNOWN as AGNAI
 from armarius.lorebooks.active.agnai import CompiledAgnai, search_agnai
 from armarius.lorebooks.active.compiled import CompiledBooks
-from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.result import Activation, Active, SkippedEntry, State
 from armarius.lorebooks.active.risu import KNOWN as RISU
 from armarius.lorebooks.active.risu import CompiledRisu, full_words, search_risu
 from armarius.lorebooks.active.rounds import search_rounds
@@ -141,7 +141,7 @@ class Activator:
             unknown_settings(scan.settings, known)
         luck = Random(rolls, str(scan.turn))
         active: list[Active] = []
-        left: list[Left] = []
+        left: list[SkippedEntry] = []
         after = State() if state is None else state
         for profile, some in by_profile.items():
             before = self._replayed(profile, some, scan) if state is None else after

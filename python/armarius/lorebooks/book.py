@@ -26,7 +26,7 @@ from armarius.lorebooks.formats.format import (
     is_empty,
 )
 from armarius.lorebooks.formats.notes import VAULT_MARK
-from armarius.lorebooks.record import LEAVES, Entry, Loss, dotted, value_of
+from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, dotted, value_of
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, valid_text
 
@@ -48,7 +48,7 @@ class Exported(NamedTuple):
     """
 
     data: bytes
-    losses: tuple[Loss, ...]
+    losses: tuple[UnsupportedField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Book:
     profile: ProfileName
     entries: tuple[Entry, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[UnsupportedField, ...] = ()
     file: str = ""
     description: str = ""
     rules: bool = False
@@ -316,14 +316,14 @@ def _edited(book: Book, own: Format) -> Exported:
     return Exported(book.container.repacked(trees), losses)
 
 
-def _edited_tree(book: Book, own: Format) -> tuple[Any, tuple[Loss, ...]]:
+def _edited_tree(book: Book, own: Format) -> tuple[Any, tuple[UnsupportedField, ...]]:
     """The tree that was read, with what differs written into it."""
     assert book.container is not None
     assert book.found is not None
     trees = book.container.trees
     tree = copy.deepcopy(trees if book.container.kind == "novelcrafter" else trees[book.found.label])
     before = {one.id: one for one in book.read}
-    losses: list[Loss] = []
+    losses: list[UnsupportedField] = []
     added = []
     for entry in book.entries:
         old = before.pop(entry.id, None)
@@ -335,13 +335,13 @@ def _edited_tree(book: Book, own: Format) -> tuple[Any, tuple[Loss, ...]]:
         _remove(tree, gone, losses)
     for entry in added:
         if own.add is None:
-            losses.append(Loss(entry.id, entry.name, f"{own.name} takes no new entries; not written"))
+            losses.append(UnsupportedField(entry.id, entry.name, f"{own.name} takes no new entries; not written"))
         else:
             _add(tree, own, entry, losses)
     return tree, tuple(losses)
 
 
-def _remove(tree: Any, entry: Entry, losses: list[Loss]) -> None:  # noqa: ANN401
+def _remove(tree: Any, entry: Entry, losses: list[UnsupportedField]) -> None:  # noqa: ANN401
     place = tree
     for part in entry.source.path[:-1]:
         place = place[part]
@@ -351,7 +351,9 @@ def _remove(tree: Any, entry: Entry, losses: list[Loss]) -> None:  # noqa: ANN40
     elif isinstance(place, dict) and last in place:
         del place[last]
     else:
-        losses.append(Loss(dotted(entry.source.path), entry.name, "cannot be taken out of this format; it stays"))
+        losses.append(
+            UnsupportedField(dotted(entry.source.path), entry.name, "cannot be taken out of this format; it stays")
+        )
 
 
 def _write(
@@ -360,7 +362,7 @@ def _write(
     entry: Entry,
     base: Entry,
     path: TreePath,
-    losses: list[Loss],
+    losses: list[UnsupportedField],
     unsaid: Entry | None = None,
 ) -> None:
     """Write every field that differs from `base` into the raw object at `path`; what is as in `unsaid` is no loss."""
@@ -370,12 +372,12 @@ def _write(
         if value == value_of(base, leaf) or leaf in _FREE or format_.write(raw, leaf, entry):
             continue
         if unsaid is None or value != value_of(unsaid, leaf):
-            losses.append(Loss(f"{entry.id}.{leaf}", value, f"{format_.name} cannot say it"))
+            losses.append(UnsupportedField(f"{entry.id}.{leaf}", value, f"{format_.name} cannot say it"))
     if format_.put is not None:
         format_.put(tree, path, raw)
 
 
-def _add(tree: Any, format_: Format, entry: Entry, losses: list[Loss]) -> None:  # noqa: ANN401
+def _add(tree: Any, format_: Format, entry: Entry, losses: list[UnsupportedField]) -> None:  # noqa: ANN401
     assert format_.add is not None
     path = format_.add(tree, entry)
     base = _read_back(tree, format_, path)
@@ -392,7 +394,7 @@ def _read_back(tree: Any, format_: Format, path: TreePath) -> Entry:  # noqa: AN
 def _converted(book: Book, target: Format) -> Exported:
     assert target.begin is not None
     tree = target.begin(book.name, book.description)
-    losses: list[Loss] = []
+    losses: list[UnsupportedField] = []
     own = None if book.found is None else book.found.format
     said: set[str] = set()
     if target.fill is not None:
@@ -409,16 +411,18 @@ def _converted(book: Book, target: Format) -> Exported:
             said.update(dotted((*entry.source.path, name)) for name in carried)
         if entry.decorators and target.name not in _WITH_DECORATORS:
             names = ", ".join(f"@@{one.name}" for one in entry.decorators)
-            losses.append(Loss(f"{entry.id}.decorators", names, f"{target.name} has none; left out"))
+            losses.append(UnsupportedField(f"{entry.id}.decorators", names, f"{target.name} has none; left out"))
     if own is not None:
         losses += [
-            Loss(loss.path, loss.value, f"{loss.reason}; not in {target.name}")
+            UnsupportedField(loss.path, loss.value, f"{loss.reason}; not in {target.name}")
             for loss in book.losses
             if loss.path not in said
         ]
         losses += _unheard(book, target, said)
         if book.settings.get("budget") is not None and "book.budget" not in said:
-            losses.append(Loss("book.budget", book.settings["budget"], f"{target.name}: set it where it is used"))
+            losses.append(
+                UnsupportedField("book.budget", book.settings["budget"], f"{target.name}: set it where it is used")
+            )
     return Exported(dump_json(tree), tuple(losses))
 
 
@@ -445,7 +449,7 @@ def _origin(book: Book) -> Origin:
     return Origin(book.settings, card, card_at, raw if isinstance(raw, Mapping) else {}, book_at or ())
 
 
-def _unheard(book: Book, target: Format, said: set[str]) -> list[Loss]:
+def _unheard(book: Book, target: Format, said: set[str]) -> list[UnsupportedField]:
     """What a card says that its import had no reason to report, and that the target, a card too, has no member for."""
     card, card_at = _card(book)
     if target.members is None:
@@ -455,10 +459,12 @@ def _unheard(book: Book, target: Format, said: set[str]) -> list[Loss]:
     for name, value in card.items():
         path = dotted((*card_at, name))
         if path not in said and path not in reported and name not in _APART and not is_empty(value):
-            losses.append(Loss(path, value, f"{target.name} has no such member"))
+            losses.append(UnsupportedField(path, value, f"{target.name} has no such member"))
     if card.get("assets") and book.container is not None and book.container.kind != "json":
         path = dotted((*card_at, "assets"))
-        losses.append(Loss(path, card["assets"], "pictures and sounds of the original file; JSON does not hold them"))
+        losses.append(
+            UnsupportedField(path, card["assets"], "pictures and sounds of the original file; JSON does not hold them")
+        )
     return losses
 
 

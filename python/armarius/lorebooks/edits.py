@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from armarius.errors import UnknownId
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.record import LEAVES, Condition, Conflict, Entry, Key, Loss, Range, value_of
+from armarius.lorebooks.record import LEAVES, Condition, Conflict, Entry, Key, Range, UnsupportedField, value_of
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown
 
@@ -68,7 +68,7 @@ def applied(
     edits: Mapping[str, Any],
     base: Mapping[str, Entry],
     book: str,
-) -> tuple[tuple[Entry, ...], list[Conflict], list[Loss]]:
+) -> tuple[tuple[Entry, ...], list[Conflict], list[UnsupportedField]]:
     """Entries as they were read, with edits over them.
 
     Args:
@@ -79,7 +79,7 @@ def applied(
         book: Id of the book.
     """
     conflicts: list[Conflict] = []
-    losses: list[Loss] = []
+    losses: list[UnsupportedField] = []
     made: list[Entry] = []
     waiting = dict(edits)
     for entry in read:
@@ -134,7 +134,7 @@ def decided(
 
 
 def _changed(
-    entry: Entry, said: Mapping[str, Any], base: Entry | None, conflicts: list[Conflict], losses: list[Loss]
+    entry: Entry, said: Mapping[str, Any], base: Entry | None, conflicts: list[Conflict], losses: list[UnsupportedField]
 ) -> Entry:
     values: dict[str, Any] = {}
     for leaf, raw in said.items():
@@ -143,7 +143,7 @@ def _changed(
                 raise KeyError(leaf)
             value = from_json(leaf, raw)
         except (KeyError, TypeError, ValueError) as error:
-            losses.append(Loss(f"{entry.id}.{leaf}", raw, f"an edit that cannot be read: {error}"))
+            losses.append(UnsupportedField(f"{entry.id}.{leaf}", raw, f"an edit that cannot be read: {error}"))
             continue
         now = value_of(entry, leaf)
         if base is not None and value_of(base, leaf) != now and now != value:

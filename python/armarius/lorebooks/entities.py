@@ -19,7 +19,7 @@ from armarius.codex.profiles.read import parse_profiles
 from armarius.codex.profiles.relations import neutral_type
 from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.lorebooks.formats.notes import linked, nested_of
-from armarius.lorebooks.record import Entry, Loss
+from armarius.lorebooks.record import Entry, UnsupportedField
 from armarius.text.unicode import fold
 
 # Fields of a note that set the activation of its entry and do not describe the entity.
@@ -39,7 +39,7 @@ class ExtractedEntities:
 
     entities: tuple[Entity, ...] = ()
     relations: tuple[tuple[str, str, str], ...] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[UnsupportedField, ...] = ()
 
 
 NO_ENTITIES = ExtractedEntities()
@@ -80,7 +80,7 @@ def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntit
         called |= {fold(path.rpartition("/")[2].removesuffix(".md"))}
         called |= {fold(name) for name in as_strings(parse_front_matter(text)[0].get("aliases"))}
     losses = [
-        Loss(path, f"[[{target}]]", "a link to a note that is not there; kept, no relation")
+        UnsupportedField(path, f"[[{target}]]", "a link to a note that is not there; kept, no relation")
         for path, text in texts.items()
         for target in linked(text)
         if not _ATTACHED.search(target) and fold(target.rpartition("/")[2].removesuffix(".md")) not in called
@@ -92,7 +92,7 @@ def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntit
 def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> ExtractedEntities:
     drafts: list[Draft] = []
     relations: list[DraftRelation] = []
-    losses: list[Loss] = []
+    losses: list[UnsupportedField] = []
     entries = [entry for entry in entries if entry.name.strip()]
     by_id = {entry.id: entry for entry in entries}
     made: list[tuple[Entry, Draft]] = []
@@ -116,7 +116,7 @@ def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> ExtractedEntiti
         for other in nested_of(entry.original):
             path = f"{entry.source.path[0] if entry.source.path else entry.id}.metadata.json.relationships"
             if other not in by_id:
-                losses.append(Loss(path, other, "nests an entry that is not there; kept, no relation"))
+                losses.append(UnsupportedField(path, other, "nests an entry that is not there; kept, no relation"))
             elif id_of[entry.id] and id_of[other] and id_of[entry.id] != id_of[other]:
                 kind = neutral_type("nested", entry.name, by_id[other].name)
                 relations.append(DraftRelation(id_of[entry.id], id_of[other], kind, None, None, Origin("")))

@@ -16,7 +16,7 @@ from armarius.lorebooks.edits import Change, applied, changes_between, decided
 from armarius.lorebooks.entities import NO_ENTITIES, ExtractedEntities
 from armarius.lorebooks.formats.format import ProfileName, checked_profile
 from armarius.lorebooks.project_books import Books
-from armarius.lorebooks.record import Conflict, Entry, Loss, book_id
+from armarius.lorebooks.record import Conflict, Entry, UnsupportedField, book_id
 from armarius.lorebooks.storage import edits_of
 from armarius.validation import texts, valid_text
 
@@ -64,7 +64,7 @@ class ImportReport:
     """
 
     book: Book
-    losses: tuple[Loss, ...]
+    losses: tuple[UnsupportedField, ...]
     conflicts: tuple[Conflict, ...]
     kind: str
     entities: tuple[Proposal, ...]

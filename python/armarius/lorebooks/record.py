@@ -1,9 +1,9 @@
-"""Records of a lorebook: an `Entry` with its parts, and what an import or an export could not carry over.
+"""Records of a lorebook: `Entry` with its parts, `UnsupportedField` and `Conflict`.
 
-An entry is no entity: real books hold several entries about one person, with the same keys, and rules with none. An
-entry may point to an entity. Its parts say when it is found (`match`), by which text (`wake`), with which probability
-(`chance`) and when (`timing`), its order and budget (`share`), its position (`place`) and for whom it is (`scope`). All
-are immutable: `dataclasses.replace` makes a changed one, `Book.with_entry` a book that holds it.
+An entry is not an entity: books hold several entries about one person with the same keys, and entries without keys.
+`Entry.entity` may refer to an entity. The parts of an entry are its keys (`match`), recursion (`wake`), probability and
+groups (`chance`), timing, order and budget (`share`), position (`place`) and the characters that it is limited to
+(`scope`). All records are immutable: `dataclasses.replace` makes a changed copy, `Book.with_entry` a book with it.
 """
 
 import unicodedata
@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple
 from armarius.codex.model import ContextLevel
 
 __all__ = [
-    "Chance", "Condition", "Conflict", "Decorator", "Entry", "EntrySource", "Key", "Loss", "Matching", "Place", "Range",
-    "Scope", "Share", "Timing", "Wake",
+    "Condition", "Conflict", "Decorator", "Entry", "EntrySource", "Key", "Matching", "Place", "Priority", "Probability",
+    "Range", "Recursion", "Scope", "Timing", "UnsupportedField",
 ]  # fmt: skip
 
 KeyKind = Literal["plain", "regex", "wildcard"]
@@ -80,14 +80,14 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True)
-class Wake:
-    """Recursion: what activates an entry, and whether its text activates others.
+class Recursion:
+    """Recursive scanning: whether the scanned text or other entries activate an entry, and whether it activates others.
 
     Attributes:
-        by_text: The searched text does.
-        by_entries: The text of other active entries does; None as the book says.
-        wakes_others: Its own text wakes others; None as the book says.
-        level: Woken by entries only, from this round of them on; 0 is also by the text.
+        by_text: The scanned text activates the entry.
+        by_entries: The text of other active entries activates it; None uses the book's setting.
+        wakes_others: Its text activates other entries; None uses the book's setting.
+        level: First recursion step that activates the entry; the scanned text then does not. 0 allows both.
     """
 
     by_text: bool = True
@@ -97,15 +97,15 @@ class Wake:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
-    """Random and rivals.
+class Probability:
+    """Probability and inclusion groups.
 
     Attributes:
-        probability: Percent; None always.
-        groups: One entry of each group is active.
-        weight: In the draw of its group.
-        preferred: Wins its group without a draw.
-        scored: The most keys found win the group; None as the profile says.
+        probability: Percent; None is always.
+        groups: Inclusion groups: one entry of each is active.
+        weight: Weight in the random choice of its group.
+        preferred: The entry wins its group without a random choice.
+        scored: The entry with most keys found wins the group; None uses the profile's setting.
     """
 
     probability: float | None = None
@@ -139,19 +139,19 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Priority:
     """Order and budget.
 
     Attributes:
-        order: A higher one stands later.
-        keep_priority: A lower one is left out first; None as `order`.
-        max_tokens: Of its text.
-        max_share: Likewise, as a share of the budget.
-        reserved: Tokens kept free for it; below or equal 1 a share.
-        exempt: Enters a full budget too.
-        trim: What is cut when it is too long: `end` or `start` or `none`, with the unit.
-        prefix: Stands before its text, and survives trimming.
-        suffix: Behind it.
+        order: Insertion order: higher values stand later.
+        keep_priority: Entries of lower priority are omitted first; None is `order`.
+        max_tokens: Limit of its text, in tokens.
+        max_share: The same limit as a fraction of the budget.
+        reserved: Tokens reserved for the entry; a fraction of the budget if at most 1.
+        exempt: The entry ignores the budget.
+        trim: Which end of a text above the limit is cut (`end`, `start` or `none`), and in which unit.
+        prefix: Text before the entry; never trimmed.
+        suffix: Text after the entry; never trimmed.
     """
 
     order: float = 100
@@ -223,8 +223,8 @@ class EntrySource:
     path: tuple[str | int, ...] = ()
 
 
-_MATCHING, _WAKE, _CHANCE, _TIMING = Matching(), Wake(), Chance(), Timing()
-_SHARE, _PLACE, _SCOPE, _SOURCE = Share(), Place(), Scope(), EntrySource("armarius")
+_MATCHING, _RECURSION, _PROBABILITY, _TIMING = Matching(), Recursion(), Probability(), Timing()
+_PRIORITY, _PLACE, _SCOPE, _SOURCE = Priority(), Place(), Scope(), EntrySource("armarius")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +254,10 @@ class Entry:
     type: str = ""
     decorators: tuple[Decorator, ...] = ()
     match: Matching = _MATCHING
-    wake: Wake = _WAKE
-    chance: Chance = _CHANCE
+    wake: Recursion = _RECURSION
+    chance: Probability = _PROBABILITY
     timing: Timing = _TIMING
-    share: Share = _SHARE
+    share: Priority = _PRIORITY
     place: Place = _PLACE
     scope: Scope = _SCOPE
     source: EntrySource = _SOURCE
@@ -279,8 +279,8 @@ class Entry:
 
 def _leaves() -> tuple[str, ...]:
     parts = {
-        "match": Matching, "wake": Wake, "chance": Chance, "timing": Timing, "share": Share, "place": Place,
-        "scope": Scope,
+        "match": Matching, "wake": Recursion, "chance": Probability, "timing": Timing, "share": Priority,
+        "place": Place, "scope": Scope,
     }  # fmt: skip
     plain = ("name", "text", "level", "entity", "folder", "type")
     return plain + tuple(f"{part}.{leaf}" for part, made in parts.items() for leaf in made.__slots__)  # type: ignore[attr-defined]
@@ -304,12 +304,12 @@ def book_id(name: str) -> str:
     return "-".join(part for part in made.split("-") if part)[:64] or "book"
 
 
-class Loss(NamedTuple):
-    """One field that is kept but has no effect, a value that was repaired, or two spellings that disagree.
+class UnsupportedField(NamedTuple):
+    """A field without effect (it is kept in the file), a repaired value, or two spellings that disagree.
 
     Attributes:
-        path: Where it stands in the file: `entries.6.automationId`.
-        value: As written.
+        path: Path in the file: `entries.6.automationId`.
+        value: The value in the file.
         reason: One sentence.
     """
 

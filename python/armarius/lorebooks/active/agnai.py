@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from armarius.lorebooks.active.compiled import BREAK, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
-from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.result import Activation, Active, SkippedEntry, State
 from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.book import Book
 from armarius.positions import cleaned
@@ -51,7 +51,7 @@ def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -
         newest |= dict.fromkeys(ready.index.found(cleaned(line)), number)
     across = frozenset(ready.index.found(text))
     found = []
-    left: list[Left] = []
+    left: list[SkippedEntry] = []
     for number, (book, entry, refs) in enumerate(ready.rows):
         if entry.level in ("never", "manual_only") or book.switched_off:
             continue
@@ -67,7 +67,7 @@ def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -
     for place, one in enumerate(found):
         size = scan.count(one[5])
         if used + size >= limit:
-            left += [Left(lost[3].id, lost[4], "budget") for lost in found[place:]]
+            left += [SkippedEntry(lost[3].id, lost[4], "budget") for lost in found[place:]]
             break
         used += size
         kept.append(one)

@@ -1,4 +1,4 @@
-"""What a search of the books answers: the active entries in order, those that were close, and what later turns need."""
+"""The result of an activation: active entries in order, skipped entries with reasons, and the state for later turns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, overload
 from armarius.errors import ContractError
 from armarius.lorebooks.record import Entry, Place
 
-__all__ = ["Activation", "Active", "Effect", "Left", "State"]
+__all__ = ["Activation", "Active", "Effect", "SkippedEntry", "State"]
 
 
 class Effect(NamedTuple):
@@ -87,8 +87,8 @@ class Active:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """One entry that a key found, or that would be active but for the reason."""
+class SkippedEntry:
+    """An entry that is not active although a key was found or it is constant, with the reason."""
 
     book: str
     entry: Entry
@@ -101,12 +101,12 @@ class Activation(Sequence[Active]):
 
     Attributes:
         active: The same.
-        left: What was close, with its reason.
-        state: To be handed to the next turn.
+        left: Skipped entries.
+        state: Input of the next turn.
     """
 
     active: tuple[Active, ...]
-    left: tuple[Left, ...]
+    left: tuple[SkippedEntry, ...]
     state: State
 
     @overload

@@ -10,7 +10,7 @@ from typing import Any
 
 from armarius.lorebooks.active.compiled import ANY, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import RISU, Decorated, decorated, expanded, without_comments
-from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.result import Activation, Active, SkippedEntry, State
 from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key, Place
@@ -127,7 +127,8 @@ def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Ra
     result = _within(active, left, int(said["tokenBudget"]), scan, luck)
     done = {row.address for row, _ in active.values() if row.entry.timing.once or row.entry.timing.keep}
     kept = tuple(
-        Left(ready.rows[number].book.id, ready.rows[number].original, why) for number, why in sorted(left.items())
+        SkippedEntry(ready.rows[number].book.id, ready.rows[number].original, why)
+        for number, why in sorted(left.items())
     )
     return Activation(result, kept, State(state.sticky, state.cooldown, state.done | done))
 

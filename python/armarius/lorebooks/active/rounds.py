@@ -9,7 +9,7 @@ from typing import Literal
 
 from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry
 from armarius.lorebooks.active.macros import expanded, searched
-from armarius.lorebooks.active.result import Activation, Active, Effect, Left, State
+from armarius.lorebooks.active.result import Activation, Active, Effect, SkippedEntry, State
 from armarius.lorebooks.active.rules import Rules
 from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.active.searched import Searched
@@ -393,7 +393,7 @@ class _Search:
             ]
         )
         left = tuple(
-            Left(self.ready.lore[rank].book.id, self.ready.lore[rank].original, why)
+            SkippedEntry(self.ready.lore[rank].book.id, self.ready.lore[rank].original, why)
             for rank, why in sorted(self.out.items())
             if rank not in self.active
         )

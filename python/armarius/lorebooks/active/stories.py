@@ -9,7 +9,7 @@ from typing import Any
 
 from armarius.lorebooks.active.compiled import ANY, EDGE, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
-from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.result import Activation, Active, SkippedEntry, State
 from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key
@@ -69,7 +69,7 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
         return _novelai(ready, text, scan, luck, state)
     numbers = frozenset(ready.index.found(text))
     active: list[tuple[_Row, str]] = []
-    left: list[Left] = []
+    left: list[SkippedEntry] = []
     for row in ready.rows:
         entry = row.entry
         if entry.level in ("never", "manual_only") or row.book.switched_off:
@@ -81,7 +81,7 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
         if found is None:
             continue
         if (why := _refused(ready, row, numbers, text)) or (why := _unlucky(ready.profile, row, luck)):
-            left.append(Left(row.book.id, entry, why))
+            left.append(SkippedEntry(row.book.id, entry, why))
         else:
             active.append((row, f"key {_spelt(row, found)}"))
     return _answer(active, left, scan, luck, state)
@@ -186,7 +186,9 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
     return _answer(active, [], scan, luck, state)
 
 
-def _answer(active: list[tuple[_Row, str]], left: list[Left], scan: Scan, luck: Random, state: State) -> Activation:
+def _answer(
+    active: list[tuple[_Row, str]], left: list[SkippedEntry], scan: Scan, luck: Random, state: State
+) -> Activation:
     made: list[Active] = []
     used = 0
     for order, (row, reason) in enumerate(active):
@@ -195,7 +197,7 @@ def _answer(active: list[tuple[_Row, str]], left: list[Left], scan: Scan, luck: 
         sent = f"{share.prefix}{sent}{share.suffix}" if sent else ""
         size = scan.count(sent) if scan.budget is not None else 0
         if scan.budget is not None and used + size > scan.budget:
-            left.append(Left(row.book.id, row.entry, "budget"))
+            left.append(SkippedEntry(row.book.id, row.entry, "budget"))
             continue
         used += size
         made.append(Active(row.book.id, row.entry, row.entry.place, reason, sent, order))

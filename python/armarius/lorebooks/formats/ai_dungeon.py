@@ -4,7 +4,7 @@ from typing import Any
 
 from armarius.lorebooks.formats.fields import Table, content, field, keys
 from armarius.lorebooks.formats.format import Format, Reader, appender, written_id
-from armarius.lorebooks.record import Entry, Share
+from armarius.lorebooks.record import Entry, Priority
 
 
 def _table(text: str) -> Table:
@@ -13,7 +13,7 @@ def _table(text: str) -> Table:
         content(text),
         field("type", "type"),
         keys("keys", comma=","),
-        base=Entry("", share=Share(order=0)),
+        base=Entry("", share=Priority(order=0)),
     )
 
 

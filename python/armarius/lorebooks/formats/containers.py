@@ -27,7 +27,7 @@ from armarius.lorebooks.formats.file_encoding import (
 )
 from armarius.lorebooks.formats.format import Format
 from armarius.lorebooks.formats.notes import NOVELCRAFTER, VAULT, archived_texts
-from armarius.lorebooks.record import Loss
+from armarius.lorebooks.record import UnsupportedField
 
 Kind = Literal["json", "png", "charx", "risum", "novelcrafter"]
 
@@ -49,7 +49,7 @@ class Container:
     data: bytes
     trees: Mapping[str, Any]
     repacked: Callable[[Mapping[str, Any]], bytes] = field(repr=False)
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[UnsupportedField, ...] = ()
 
 
 def open_container(data: bytes, name: str) -> Container:
@@ -76,29 +76,29 @@ def _picture(data: bytes, name: str) -> Container:
     chunks, rest = png_chunks(data, name)
     trees: dict[str, Any] = {}
     layouts: dict[str, JsonLayout] = {}
-    losses: list[Loss] = []
+    losses: list[UnsupportedField] = []
     for chunk in chunks:
         try:
             found = chunk_text(chunk)
         except BookError as error:
-            losses.append(Loss(chunk.kind.decode("latin-1"), None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField(chunk.kind.decode("latin-1"), None, f"kept, not read: {error}"))
             continue
         if found is None:
             continue
         keyword, text = found
         if keyword in trees:
-            losses.append(Loss(keyword, None, "a second chunk of this name is kept and not read"))
+            losses.append(UnsupportedField(keyword, None, "a second chunk of this name is kept and not read"))
             continue
         try:
             where = f"{name}: chunk {keyword}"
             trees[keyword], layouts[keyword] = load_json(from_base64(text, where), where)
         except BookError as error:
-            losses.append(Loss(keyword, None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField(keyword, None, f"kept, not read: {error}"))
     if not trees:
         why = f": {losses[0].reason}" if losses else ""
         raise BookError(f"{name}: a picture without a card or lorebook{why}")
     if "ccv3" in trees and "chara" in trees and _data(trees["ccv3"]) != _data(trees["chara"]):
-        losses.append(Loss("chara", None, "differs from ccv3, which is read; kept"))
+        losses.append(UnsupportedField("chara", None, "differs from ccv3, which is read; kept"))
 
     def repacked(changed: Mapping[str, Any]) -> bytes:
         seen: set[str] = set()
@@ -134,13 +134,15 @@ def _module(data: bytes, name: str) -> Container:
     )
 
 
-def _unread(name: str, unknown: int) -> Loss:
-    return Loss(name, unknown, "so many bytes have codes that are not known: shown as \ufffd or 1, kept as they are")
+def _unread(name: str, unknown: int) -> UnsupportedField:
+    return UnsupportedField(
+        name, unknown, "so many bytes have codes that are not known: shown as \ufffd or 1, kept as they are"
+    )
 
 
 def _archive(data: bytes, name: str) -> Container:
     archive = Archive(data, name)
-    outside = tuple(Loss(one, None, "leads out of the archive; not read") for one in archive.outside)
+    outside = tuple(UnsupportedField(one, None, "leads out of the archive; not read") for one in archive.outside)
     if "card.json" in archive.names:
         return _charx(data, name, archive, outside)
     trees, losses = archived_texts(archive)
@@ -153,7 +155,7 @@ def _archive(data: bytes, name: str) -> Container:
     return Container("novelcrafter", data, trees, repacked, (*outside, *losses))
 
 
-def _charx(data: bytes, name: str, archive: Archive, outside: tuple[Loss, ...]) -> Container:
+def _charx(data: bytes, name: str, archive: Archive, outside: tuple[UnsupportedField, ...]) -> Container:
     tree, layout = load_json(archive.read("card.json"), f"{name}: card.json")
     trees = {"card.json": tree}
     losses = list(outside)
@@ -164,7 +166,7 @@ def _charx(data: bytes, name: str, archive: Archive, outside: tuple[Loss, ...]) 
             trees["module.risum"] = module.trees[""]
             losses += module.losses
         except BookError as error:
-            losses.append(Loss("module.risum", None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField("module.risum", None, f"kept, not read: {error}"))
 
     def repacked(changed: Mapping[str, Any]) -> bytes:
         members = {}
@@ -214,7 +216,7 @@ class Found(NamedTuple):
     format: Format
     label: str
     name: str
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[UnsupportedField, ...] = ()
 
 
 def by_name(name: str) -> Format:
@@ -252,7 +254,9 @@ def found_in(container: Container, name: str) -> Found:
             raise BookError(f"{name}: card.json is no card that is known")
         module = trees.get("module.risum")
         if module is not None and (format_ := _claimed(module)) is not None:
-            lost = Loss("data.character_book", None, "module.risum holds the book that counts; kept, not read")
+            lost = UnsupportedField(
+                "data.character_book", None, "module.risum holds the book that counts; kept, not read"
+            )
             return Found(format_, "module.risum", "charx", (lost,))
         return Found(card, "card.json", "charx")
     label = next((one for one in ("", "ccv3", "chara", "naidata") if one in trees), "")

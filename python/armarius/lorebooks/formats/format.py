@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from armarius.errors import ContractError
-from armarius.lorebooks.record import Entry, EntrySource, Loss, book_id, dotted
+from armarius.lorebooks.record import Entry, EntrySource, UnsupportedField, book_id, dotted
 from armarius.validation import shown
 
 MAX_ENTRIES: Final = 200_000
@@ -100,7 +100,7 @@ class Reader:
     def __init__(self, file: str, format: str, id_: str = "") -> None:  # noqa: A002
         self.file, self.format = file, format
         self.entries: list[Entry] = []
-        self.losses: list[Loss] = []
+        self.losses: list[UnsupportedField] = []
         self.name, self.description = "", ""
         self.settings: dict[str, Any] = {}
         self._id = id_
@@ -120,7 +120,7 @@ class Reader:
 
     def report(self, path: Iterable[str | int], value: object, reason: str) -> None:
         """Add a row to the losses."""
-        self.losses.append(Loss(dotted(path), value, reason))
+        self.losses.append(UnsupportedField(dotted(path), value, reason))
 
     def report_unknown(self, raw: Mapping[str, Any], known: frozenset[str], path: TreePath) -> None:
         """Report every member of `raw` that says something and is not `known`."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from armarius.lorebooks.formats.fields import Row, Table, Values, content, field, keys, level, secondary, typed_keys
 from armarius.lorebooks.formats.format import Format, Reader, TreePath, appender, in_order, written_id
-from armarius.lorebooks.record import Condition, Entry, Key, Matching, Share
+from armarius.lorebooks.record import Condition, Entry, Key, Matching, Priority
 
 
 def _table(*, lite: bool) -> Table:
@@ -42,7 +42,7 @@ def _table(*, lite: bool) -> Table:
             "probability", "chance.probability", "number", load=lambda chance: None if chance in (0, 100) else chance,
             save=lambda chance: 100 if chance is None else chance,
         ),
-        base=Entry("", share=Share(order=0)),
+        base=Entry("", share=Priority(order=0)),
     )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ _V2 = Table(
     level("", "constant"),
     keys("key"),
     secondary(keys("keysecondary"), "selective"),
-    base=Entry("", match=Matching(case=True), share=Share(order=0)),
+    base=Entry("", match=Matching(case=True), share=Priority(order=0)),
 )
 _V2_KNOWN = _V2.names | {"uid", "folder", "comment", "token_length", "type", "wpp", "use_wpp", "v1_uid", "object_type"}
 

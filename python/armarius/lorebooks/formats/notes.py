@@ -15,7 +15,7 @@ from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
 from armarius.lorebooks.formats.format import Format, Reader, TreePath
-from armarius.lorebooks.record import Entry, Key, Loss, Matching, Range, Share, Wake
+from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField
 
 TREE = "novelcrafter"
 _FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")
@@ -31,19 +31,19 @@ _TYPES = {
 }
 
 
-def archived_texts(archive: Archive) -> tuple[dict[str, str], tuple[Loss, ...]]:
+def archived_texts(archive: Archive) -> tuple[dict[str, str], tuple[UnsupportedField, ...]]:
     """The archived_texts of the entries by path, and what of the archive is not read."""
     found: dict[str, str] = {}
     losses = []
     for name in archive.names:
         if _FOLDER.search(name) is None:
             if not name.endswith("/"):
-                losses.append(Loss(name, None, "kept, not read: no entry of the codex"))
+                losses.append(UnsupportedField(name, None, "kept, not read: no entry of the codex"))
             continue
         try:
             found[name] = archive.read(name).decode("utf-8-sig")
         except (BookError, UnicodeDecodeError) as error:
-            losses.append(Loss(name, None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField(name, None, f"kept, not read: {error}"))
     return found, tuple(losses)
 
 
@@ -96,8 +96,8 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
             "match": Matching(
                 keys=tuple(Key(one) for one in (name, *names) if one.strip()) if tracked else (), boundary="auto"
             ),
-            "wake": Wake(by_text=tracked),
-            "share": Share(order=0),
+            "wake": Recursion(by_text=tracked),
+            "share": Priority(order=0),
         }
         more = _own_fields(files.get("entry.md", "")[:end])
         reader.add(id_, values, path, {**files, "metadata": metadata, "fields": more})
@@ -218,8 +218,8 @@ def _note_values(
         "match": Matching(
             keys=tuple(Key(key) for key in keys), range=None if depth is None else Range(depth), boundary="auto"
         ),
-        "wake": Wake(wakes_others=False if silent else None),
-        "share": Share(order=-number, keep_priority=-number),
+        "wake": Recursion(wakes_others=False if silent else None),
+        "share": Priority(order=-number, keep_priority=-number),
     }
 
 

@@ -17,7 +17,7 @@ from armarius.codex.cards import one_line, tidy, without_later
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, frame, heading
 from armarius.lorebooks.activation import scan_of
 from armarius.lorebooks.active.macros import with_user
-from armarius.lorebooks.active.result import Active, Left
+from armarius.lorebooks.active.result import Active, SkippedEntry
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.book_search import BookSearch, ConstantEntries, cast_of, constant_entries
 from armarius.lorebooks.project_books import Books
@@ -112,7 +112,7 @@ class Looked:
     books: Mapping[str, Book]
     standing: tuple[Active, ...]
     woken: tuple[Active, ...]
-    left: tuple[Left, ...]
+    left: tuple[SkippedEntry, ...]
     problems: Mapping[str, str]
 
     def of(self, layer: LayerName) -> list[Active]:
@@ -275,7 +275,7 @@ def _kept_first(active: list[Active]) -> list[Active]:
     return sorted(active, key=worth)
 
 
-def _omission(left: Left) -> Omission:
+def _omission(left: SkippedEntry) -> Omission:
     matching = [reason for words, reason in _WHY if left.reason.startswith(words)]
     reason: OmitReason = matching[0] if matching else "excluded"
     source = f"lore:active:{left.book}/{left.entry.id}"
