@@ -45,7 +45,7 @@ from armarius.search.rerank import Reranking
 from armarius.search.retrieve import Sources
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.store.protocol import Store
-from armarius.store.rows import Changed, Learnt
+from armarius.store.rows import Changed, DerivedRow
 from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import near, near_paths, suggestion
@@ -430,7 +430,7 @@ class Project:
             complete=complete,
         )
 
-    def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, Learnt]:
+    def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, DerivedRow]:
         """What the index keeps of documents for retrieval; nothing where it cannot be asked."""
         try:
             return self.index.ask(lambda store: store.learnt(KIND, paths))

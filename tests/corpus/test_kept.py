@@ -23,7 +23,7 @@ from armarius.search import corpus as tables_module
 from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.retrieve import retrieve
 from armarius.store.derived import join_pieces, split_pieces
-from armarius.store.rows import Learnt
+from armarius.store.rows import DerivedRow
 from armarius.text.matcher import EntityMatcher
 
 DATA = Path(__file__).parents[1] / "data"
@@ -265,7 +265,7 @@ def test_a_save_keeps_the_new_part_with_the_new_text(folder, worked_out):
 def test_an_index_of_another_form_is_brought_to_this_one(folder, worked_out):
     with armarius.open(folder, watch=False) as engine:
         expected, rows = ask(engine), engine.index.store.learnt(KIND)
-        older = [Learnt(row.path, KIND, f"0.{row.about}", b"older") for row in rows.values()]
+        older = [DerivedRow(row.path, KIND, f"0.{row.about}", b"older") for row in rows.values()]
         engine.index.store.apply([*older, armarius.store.rows.Note(KIND, "0")])
     with armarius.open(folder, watch=False) as engine:
         engine.index.refresh()

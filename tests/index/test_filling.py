@@ -4,7 +4,7 @@ import pytest
 from tests.index.conftest import put
 from tests.index.test_watcher import eventually
 
-from armarius.index import keeper
+from armarius.index import manager
 from armarius.index.project_index import ProjectIndex
 
 
@@ -16,7 +16,7 @@ def many(tmp_path, cache):
 
 
 def test_what_was_put_off_is_done_once_nobody_waits(many, monkeypatch):
-    monkeypatch.setattr(keeper, "_REST_SECONDS", 0.0)
+    monkeypatch.setattr(manager, "_REST_SECONDS", 0.0)
     with ProjectIndex.open(many) as index:
         generation = index.store.generation()
         eventually(lambda: not index.store.lags())
@@ -25,7 +25,7 @@ def test_what_was_put_off_is_done_once_nobody_waits(many, monkeypatch):
 
 
 def test_a_search_does_not_wait_for_the_thread(many, monkeypatch):
-    monkeypatch.setattr(keeper, "_REST_SECONDS", 600.0)
+    monkeypatch.setattr(manager, "_REST_SECONDS", 600.0)
     with ProjectIndex.open(many) as index:
         assert index.store.lags()
         assert [hit.path for hit in index.search("独角兽7号")] == ["n7.md"]
@@ -33,7 +33,7 @@ def test_a_search_does_not_wait_for_the_thread(many, monkeypatch):
 
 
 def test_an_index_is_closed_without_waiting_for_what_was_put_off(many, monkeypatch):
-    monkeypatch.setattr(keeper, "_REST_SECONDS", 600.0)
+    monkeypatch.setattr(manager, "_REST_SECONDS", 600.0)
     index = ProjectIndex.open(many)
     began = time.monotonic()
     index.close()

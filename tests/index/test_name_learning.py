@@ -11,7 +11,7 @@ from tests.index.conftest import mentions_of, put
 import armarius
 from armarius.index.project_index import ProjectIndex
 from armarius.names import Counts, NameCounts
-from armarius.store.rows import Learnt, Note
+from armarius.store.rows import DerivedRow, Note
 from armarius.store.sqlite.store import SqliteStore
 from armarius.text.matcher import EntityMatcher, names_of
 
@@ -198,7 +198,7 @@ NO_COUNTS = [
 def test_counts_of_another_form_are_counted_again(data, village):
     with ProjectIndex.open(village) as index:
         sound, learnt = index.store.learnt("names"), index.snapshot.name_model
-        index.store.apply([Learnt(path, row.kind, row.about, data) for path, row in sound.items()])
+        index.store.apply([DerivedRow(path, row.kind, row.about, data) for path, row in sound.items()])
         index.store.apply([Note("habits", "")])
     with ProjectIndex.open(village) as index:
         assert index.snapshot.name_model == learnt
@@ -366,7 +366,7 @@ def test_counts_with_a_changed_byte_are_counted_again_and_the_others_are_not(vil
         sound, learnt = index.store.learnt("names"), index.snapshot.name_model
         row = sound["chapters/ch001.md"]
         damaged = row.data[:-1] + bytes([row.data[-1] ^ 1])
-        index.store.apply([Learnt(row.path, row.kind, row.about, damaged), Note("habits", "")])
+        index.store.apply([DerivedRow(row.path, row.kind, row.about, damaged), Note("habits", "")])
     counted = []
     count = NameCounts.count
     monkeypatch.setattr(NameCounts, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])

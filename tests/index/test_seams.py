@@ -7,7 +7,7 @@ import pytest
 from armarius.codex import Memories
 from armarius.errors import ConfigError, ProjectError, StoreError
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import Graph, Learnt, Note, Put, Records, Remove
+from armarius.store.rows import DerivedRow, Graph, Note, Put, Records, Remove
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeSource
@@ -105,7 +105,7 @@ def test_a_configuration_that_is_wrong_from_the_beginning_is_an_error(source, st
 def test_a_first_index_is_one_transaction(source, authored, store):
     with ProjectIndex.over(source, authored, lambda: store, project_id="novel"):
         (changes,) = store.applied
-    assert set(kinds_of(changes)) == {"Graph", "Note", "Put", "Learnt"}
+    assert set(kinds_of(changes)) == {"Graph", "Note", "Put", "DerivedRow"}
     notes = [change.key for change in changes if isinstance(change, Note)]
     assert notes == ["graph", "names", "corpus", "habits", "reader"]
 
@@ -113,8 +113,8 @@ def test_a_first_index_is_one_transaction(source, authored, store):
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "Learnt": 3, "Note": 1}),
-        ("spec/people.md", "# 人物\n\n## 林默\n\n- 类型：人物\n", {"Put": 1, "Learnt": 9, "Note": 3, "Graph": 1}),
+        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "DerivedRow": 3, "Note": 1}),
+        ("spec/people.md", "# 人物\n\n## 林默\n\n- 类型：人物\n", {"Put": 1, "DerivedRow": 9, "Note": 3, "Graph": 1}),
     ],
 )
 def test_a_save_is_one_transaction_whatever_follows_from_it(index, source, store, path, text, expected):
@@ -128,9 +128,9 @@ def test_a_new_name_reads_each_document_for_its_names_and_is_one_transaction(ind
     authored.declare(json.dumps({"entities": [{"id": "clock", "name": "雨里", "type": "location"}]}))
     index.freshen()
     (changes,) = store.applied
-    found = [change.path for change in changes if isinstance(change, Learnt) and change.kind == "mentions"]
+    found = [change.path for change in changes if isinstance(change, DerivedRow) and change.kind == "mentions"]
     assert found == list(NOVEL)
-    assert found == [change.path for change in changes if isinstance(change, Learnt) and change.kind == "corpus"]
+    assert found == [change.path for change in changes if isinstance(change, DerivedRow) and change.kind == "corpus"]
     assert not [change for change in changes if isinstance(change, Put)]
     assert len([change for change in changes if isinstance(change, Graph)]) == 1
 

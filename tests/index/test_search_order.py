@@ -13,7 +13,7 @@ from armarius.cli import main
 from armarius.corpus.kept import KIND
 from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import Learnt
+from armarius.store.rows import DerivedRow
 from armarius.verbs import methods_of
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
@@ -108,7 +108,7 @@ def test_a_kept_part_that_is_damaged_or_another_ones_changes_nothing(tmp_path, c
         wanted = index.search("钟", limit=99)
         rows = index.store.learnt(KIND)
         row, other = rows["a.md"], rows["c.md"]
-        index.store.apply([Learnt("a.md", KIND, row.about, other.data if data is None else data)])
+        index.store.apply([DerivedRow("a.md", KIND, row.about, other.data if data is None else data)])
         assert ProjectIndex.search(index, "钟", limit=99) == wanted
         with armarius.open(tmp_path / "book", watch=False) as engine:
             assert engine.search("钟", limit=99) == wanted

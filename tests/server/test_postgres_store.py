@@ -7,7 +7,7 @@ from tests.server.tracing import ShufflingPool, Trace
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import migrate
 from armarius.store.postgres.store import PostgresStore
-from armarius.store.rows import Learnt, Put
+from armarius.store.rows import DerivedRow, Put
 from armarius.testing import StoreConformance
 from armarius.testing.novel import document, fill
 
@@ -73,7 +73,7 @@ def test_a_large_document_lies_in_pieces_of_256_kib(open_store, shared_pool):
     store = open_store()
     chance = random.Random(1)
     text = "".join(chr(chance.randrange(0x4E00, 0x9FA0)) for _ in range(400_000))
-    store.apply([Put(document("big.md", text), ""), Learnt("big.md", "x", "", bytes(700_000))])
+    store.apply([Put(document("big.md", text), ""), DerivedRow("big.md", "x", "", bytes(700_000))])
     assert store.document("big.md").text == text
     with shared_pool.lent() as connection:
         query = "SELECT max(length(data)), count(*) FROM armarius.pieces WHERE project = %s"

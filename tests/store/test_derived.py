@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius.store.derived import DerivedCache, join_pieces, split_pieces
-from armarius.store.rows import Learnt
+from armarius.store.rows import DerivedRow
 
 
 def _read(data):
@@ -37,8 +37,8 @@ def test_a_value_is_read_while_what_it_rests_on_is_the_same():
 
 
 def test_a_row_of_another_version_or_shape_has_no_value():
-    assert CACHE.value(Learnt("a.md", "words", "2 names hash", ROW.data), "names hash") is None
-    assert CACHE.value(Learnt("a.md", "words", ROW.about, b"{"), "names hash") is None
+    assert CACHE.value(DerivedRow("a.md", "words", "2 names hash", ROW.data), "names hash") is None
+    assert CACHE.value(DerivedRow("a.md", "words", ROW.about, b"{"), "names hash") is None
 
 
 @pytest.mark.parametrize(("count", "asked"), [(3, ["000.md", "002.md"]), (40, None)])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import armarius
 from armarius.errors import StoreBusy, StoreCorrupt
-from armarius.store.rows import Learnt, Note, Put, Remove, TextQuery
+from armarius.store.rows import DerivedRow, Note, Put, Remove, TextQuery
 from armarius.store.sqlite import fulltext, reading
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.schema import SCHEMA_VERSION
@@ -45,7 +45,7 @@ def test_who_looks_after_more_removals_than_are_remembered_is_told_to_begin_anew
 
 def test_rows_learnt_from_a_document_that_is_not_there_are_found_by_verify(open_store):
     store = open_store()
-    store.apply([Put(document("a.md", "甲"), ""), Learnt("a.md", "names", "cast", b"12")])
+    store.apply([Put(document("a.md", "甲"), ""), DerivedRow("a.md", "names", "cast", b"12")])
     assert store.verify() == []
     with store._session.writing() as connection:
         connection.execute("UPDATE learnt SET document = 99")
@@ -279,7 +279,7 @@ def test_a_long_log_is_folded_when_there_is_time_and_a_very_long_one_at_once(ope
 
     def write(megabytes):
         for _ in range(megabytes):
-            store.apply([Learnt("a.md", "names", "", os.urandom(1 << 20))])
+            store.apply([DerivedRow("a.md", "names", "", os.urandom(1 << 20))])
 
     store.apply([Put(document("a.md", "独角兽"), "")])
     assert not store.lags()
@@ -301,7 +301,7 @@ def test_a_log_that_somebody_reads_from_is_folded_later(open_store):
     with store._session.reading() as connection:
         assert connection.execute("SELECT count(*) FROM documents").fetchone() == (1,)
         for _ in range(6):
-            store.apply([Learnt("a.md", "names", "", os.urandom(1 << 20))])
+            store.apply([DerivedRow("a.md", "names", "", os.urandom(1 << 20))])
         store.fill()
         assert store.lags()
         assert connection.execute("SELECT count(*) FROM learnt").fetchone() == (0,)

@@ -13,7 +13,7 @@ from armarius._core import CorpusPart
 from armarius.corpus.part import DocumentPart, Named, TextPart, parts_of
 from armarius.documents.document import Document
 from armarius.store.derived import DerivedCache, join_pieces, split_pieces
-from armarius.store.rows import Learnt
+from armarius.store.rows import DerivedRow
 
 if TYPE_CHECKING:
     from armarius.text.matcher import EntityMatcher
@@ -52,9 +52,9 @@ class KeptParts:
     """
 
     names: str
-    read: Callable[[Sequence[str] | None], Mapping[str, Learnt]]
+    read: Callable[[Sequence[str] | None], Mapping[str, DerivedRow]]
 
-    def of(self, document: Document, row: Learnt | None) -> Kept | None:
+    def of(self, document: Document, row: DerivedRow | None) -> Kept | None:
         """What a row says of a document, None when it is about another one or damaged."""
         return PARTS.value(row, fingerprint(self.names, document.content_hash))
 
@@ -64,7 +64,7 @@ def fingerprint(names: str, content_hash: str) -> str:
     return f"{names} {content_hash}"
 
 
-def part_rows(documents: Sequence[Document], matcher: "EntityMatcher", names: str) -> list[Learnt]:
+def part_rows(documents: Sequence[Document], matcher: "EntityMatcher", names: str) -> list[DerivedRow]:
     """Rows of documents, for these names."""
     parts = zip(documents, parts_of(documents, matcher), strict=True)
     return [PARTS.row(one.path, fingerprint(names, one.content_hash), part) for one, part in parts]

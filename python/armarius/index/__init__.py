@@ -1,13 +1,13 @@
-"""The index of one project: kept equal to the source of its texts, in whatever store.
+"""The index of one project: a store that is kept equal to the project's texts.
 
-source.py (where texts come from)   folder_source.py series.py (a folder, and those of a series)
-settings.py (the configuration, and where the index lives)   watcher.py (changes of files)
-refresh.py commits.py (compare, read, write)   snapshot.py (codex and matcher of one moment)
+source.py (protocol of a document source)   folder_source.py series.py (one folder; a series of folders)
+settings.py (live configuration, location of the index)   watcher.py (file events)
+refresh.py commits.py (compare, read, write)   snapshot.py (codex and matcher at one moment)
 name_learning.py mentions.py describing.py (derived rows)   search.py graph.py status.py next_steps.py
-keeper.py (a store kept equal, asked, repaired)   project_index.py (all of it, open)
+manager.py (refreshes, queries and repairs a store)   project_index.py (`ProjectIndex`: all of it)
 
-What must hold: whatever happens to the index, the next look makes it equal to its texts again; what one refresh says is
-one transaction, unless it is of many documents; what is learnt is a function of the texts alone, not of the way there.
+Invariants: the next comparison restores the index from the texts, in any state; one refresh is one transaction,
+unless it writes more than 32 documents; derived rows depend on the texts alone, not on the order of changes.
 """
 
 from armarius.lazy import lazy

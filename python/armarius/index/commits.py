@@ -1,4 +1,4 @@
-"""What a store holds as it was last looked at, and what one refresh writes to it: one transaction, or batches of 32."""
+"""The contents of a store as last read, and the transactions of one refresh: one, or one per 32 documents."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,23 +9,23 @@ from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, FileRow, Note, Put, Remove, Restamp
 
-__all__ = ["BATCH", "Commits", "Held", "Holdings"]
+__all__ = ["BATCH", "Commits", "ContentsCache", "IndexContents"]
 
 _NOTES: Final = {"graph": "graph", "names": "names", "reader": "reader", "form": PART}  # field to key
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What a store holds at a generation: its files, and what it says of itself.
+class IndexContents:
+    """The files and notes of a store at one generation.
 
     Attributes:
-        store: Which.
-        generation: Of the store.
-        files: By path, in path order.
+        store: The store.
+        generation: Generation of the store.
+        files: Rows by path, in path order.
         graph: Digest of its codex.
-        names: Digest of the names that were looked for; "" while some texts have been searched for others.
-        reader: How its texts were read.
-        form: Of what it keeps for retrieval.
+        names: Digest of the matched names; "" while documents were matched with different ones.
+        reader: Version and settings of the document reader.
+        form: Format version of the rows for retrieval.
     """
 
     store: Store
@@ -36,10 +36,10 @@ class Held:
     reader: str | None
     form: str | None
 
-    def after(self, changes: Sequence[Change], generation: int) -> "Held":
-        """What it holds after these changes, of which none is a `Restamp`; nobody else has written.
+    def after(self, changes: Sequence[Change], generation: int) -> "IndexContents":
+        """The contents after `changes`, without reading the store. `changes` must hold no `Restamp`.
 
-        Cost: one look at every change, and a copy of `files`.
+        Cost: linear in the changes, and a copy of `files`.
         """
         files, known = dict(self.files), len(self.files)
         notes: dict[str, Any] = {field: getattr(self, field) for field in _NOTES}
@@ -56,50 +56,50 @@ class Held:
         return replace(self, generation=generation, files=files, **notes)
 
     def is_of_another(self, graph: str, names: str) -> bool:
-        """Whether it says that it was made with another codex or other names than those of these digests."""
+        """Whether the store was written with another codex or other names than these digests."""
         return self.graph not in (None, graph) or self.names not in (None, "", names)
 
 
-class Holdings:
-    """The last look at a store; not thread safe."""
+class ContentsCache:
+    """Caches the contents of a store until its generation changes; not thread safe."""
 
     def __init__(self) -> None:
-        self._seen: Held | None = None
+        self._seen: IndexContents | None = None
         self._equal: tuple[str, int] | None = None  # the stamp of a source, and the generation that equals it
 
-    def of(self, store: Store) -> Held:
-        """What the store holds, read again when it is at another generation."""
+    def of(self, store: Store) -> IndexContents:
+        """The contents of the store; read again when its generation changed."""
         generation = store.generation()
         seen = self._seen
         if seen is None or seen.store is not store or seen.generation != generation:
             notes = {field: store.note(key) for field, key in _NOTES.items()}
-            seen = self._seen = Held(store, generation, store.files(), **notes)
+            seen = self._seen = IndexContents(store, generation, store.files(), **notes)
         return seen
 
-    def take(self, before: Held, changes: Sequence[Change], generation: int) -> None:
-        """These changes alone were made to what `before` says: there is nothing to be read again."""
+    def take(self, before: IndexContents, changes: Sequence[Change], generation: int) -> None:
+        """Apply `changes`, the only ones since `before`, without reading the store again."""
         self._seen = before.after(changes, generation)
 
     @property
     def seen(self) -> tuple[Store, int] | None:
-        """The store and its generation that were looked at last."""
+        """The store and the generation that were read last."""
         return None if self._seen is None else (self._seen.store, self._seen.generation)
 
     def look_again(self) -> None:
-        """Read what the store holds once more: one generation may stand for several writes."""
+        """Read the store at the next call of `of`: several writes may share one generation."""
         self._seen = None
 
     def forget(self) -> None:
-        """The store is another one, or may hold something else than it seemed."""
+        """Drop everything: the store was replaced or rolled back."""
         self._seen = self._equal = None
 
     def keep_equal(self, stamp: str, generation: int) -> None:
-        """A source of this stamp was found equal to this generation; "" is no stamp."""
+        """Remember that the source with this stamp equals this generation; "" is no stamp."""
         if stamp:
             self._equal = (stamp, generation)
 
     def is_equal(self, stamp: str, generation: int) -> bool:
-        """Whether it is still the same source, and the same generation."""
+        """Whether this stamp and generation were found equal."""
         return bool(stamp) and self._equal == (stamp, generation)
 
 
@@ -108,19 +108,19 @@ BATCH = 32  # documents in one transaction; what is committed survives a crash a
 
 @dataclass(slots=True)
 class Commits:
-    """Collects changes, and commits a batch when another follows it: the last one takes everything else along.
+    """Collects changes and commits them in batches. The last batch also commits the remaining changes.
 
     Attributes:
-        store: Written to.
-        generation: Of the store, before and after.
-        progress: Of the refresh.
+        store: The store to write.
+        generation: Generation of the store after the last commit.
+        progress: Progress of the refresh.
         report: Called after every committed batch of documents.
-        is_cancelled: Asked before every batch of documents.
-        unsettled: What an index says of itself between two batches, when it is not whole.
-        outcome: What was committed.
-        restamped: Whether stamps of files were among it.
-        alone: Nobody else has written meanwhile: `generation` holds what the refresh knew, and what it wrote.
-        whole: All that was written, where one transaction was enough for it; None where it was not.
+        is_cancelled: Called before every batch of documents.
+        unsettled: Changes that mark the index as incomplete between two batches.
+        outcome: Counts of the committed changes.
+        restamped: Whether a `Restamp` was committed.
+        alone: No other writer committed since the refresh began.
+        whole: All changes, if one transaction held them; else None.
     """
 
     store: Store
@@ -138,11 +138,11 @@ class Commits:
     _documents: list[Put | Remove | Restamp] = field(default_factory=list)
 
     def before(self, changes: Iterable[Change]) -> None:
-        """To be committed with the next batch, ahead of its documents."""
+        """Add changes to the next batch, before its documents."""
         self._first += changes
 
     def documents(self, changes: Sequence[Put | Remove | Restamp], learnt: Iterable[Change]) -> bool:
-        """A batch, and what was learnt from its documents. False when the refresh was cancelled."""
+        """Add a batch with its derived rows. False when the refresh was cancelled."""
         if not self.flush():
             return False
         self._documents += changes
@@ -150,11 +150,11 @@ class Commits:
         return True
 
     def flush(self) -> bool:
-        """Commit the batch at hand, another follows. False when the refresh was cancelled."""
+        """Commit the collected batch; more will follow. False when the refresh was cancelled."""
         return not self._documents or self._commit(self.unsettled())
 
     def finish(self, changes: Iterable[Change]) -> bool:
-        """Commit what is left, with `changes`. False when the refresh was cancelled."""
+        """Commit the remaining changes and `changes`. False when the refresh was cancelled."""
         return self._commit(tuple(changes))
 
     def _commit(self, more: Sequence[Change]) -> bool:
@@ -166,7 +166,7 @@ class Commits:
         if changes:
             self.whole = changes if self.whole == () else None
             before, self.generation = self.generation, self.store.apply(changes)
-            # Stamps alone need no generation: one that came with them may be somebody else's.
+            # A commit of stamps alone adds no generation; if the generation rose, another writer committed.
             self.alone = self.alone and self.generation - before <= (len(changes) > stamps)
         self.outcome.count(changes)
         self.restamped = self.restamped or stamps > 0

@@ -18,7 +18,7 @@ from armarius.documents.document import Document
 from armarius.index.series import SeriesAuthored
 from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
-from armarius.store.rows import Learnt
+from armarius.store.rows import DerivedRow
 
 __all__ = ["KIND", "Describing"]
 
@@ -29,21 +29,21 @@ _KINDS: Final = ("setting", "outline", "note")
 
 
 class Describing:
-    """What the documents say that describe something, as the index last saw them.
+    """The profiles found in settings, outlines and notes, as of the last refresh.
 
     Args:
-        authored: What the user wrote beside them.
+        authored: The user's codex files and records.
     """
 
     def __init__(self, authored: Authored) -> None:
         self._authored = authored
         self._said: dict[str, Profiles] = {}
-        self._unkept: list[Learnt] = []
+        self._unkept: list[DerivedRow] = []
 
     def load(self, store: Store) -> None:
-        """Take what the store holds for all there is.
+        """Load the profiles of all documents from the store.
 
-        Cost: a look at every row; the texts of those that nobody has read yet.
+        Cost: linear in the documents of these kinds; documents without a current row are parsed.
         """
         self._said, self._unkept = {}, []
         fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=_KINDS)}
@@ -56,34 +56,34 @@ class Describing:
             self._unkept += self.rows([document])
 
     def take(self, document: Document) -> bool:
-        """A new or changed document; whether it describes something, or its path did before."""
-        told = self.drop(document.path)
-        return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or told
+        """Parse a new or changed document. True if it has profiles, or its previous version had."""
+        dropped = self.drop(document.path)
+        return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or dropped
 
     def drop(self, path: str) -> bool:
-        """A document that is gone; whether it described something."""
+        """Drop a removed document. True if it had profiles."""
         return self._said.pop(path, None) is not None
 
     def codex(self) -> Codex:
-        """What they say with what was authored, as `build_codex` makes it."""
+        """The codex of the documents and the user's files; see `build_codex`."""
         said: dict[str, dict[str, Profiles]] = {}
         for path, one in self._said.items():
             root, inside = self._inside(path)
             said.setdefault(root, {})[inside] = one
-        series: Sequence[Told] = self._authored.told() if isinstance(self._authored, SeriesAuthored) else ()
+        series: Sequence[Told] = self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
         authored = AuthoredCodex(self._authored).read()
         return build_codex((), self._authored.declared(), authored=authored, series=series, said=said)
 
-    def rows(self, documents: Iterable[Document]) -> list[Learnt]:
-        """What the index is to keep of documents that were taken."""
+    def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
+        """The rows to store for documents that were taken."""
         return [
             _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._said.get(one.path, Profiles()))
             for one in documents
             if one.kind in _KINDS
         ]
 
-    def unkept(self) -> Sequence[Learnt]:
-        """What it should have kept of documents that it already had; told once."""
+    def unkept(self) -> Sequence[DerivedRow]:
+        """Rows that the store lacks for documents that it already holds; returned once."""
         rows, self._unkept = self._unkept, []
         return rows
 

@@ -37,7 +37,7 @@ _COARSE_NS = 2_000_000_000
 _DOUBT = "?"
 _CHUNK_BYTES = 64 * 1024 * 1024
 _FILES, _BYTES = 64, 4 * 1024 * 1024  # read in one go
-_REREAD = 256  # documents whose last reading is remembered
+_REREAD = 256  # documents kept in the cache of readings
 # How the system says that it has no more files or memory to give, and that a folder cannot be listed at all. The core
 # reports in the system's words; Windows has others than those of C, and there such a look counts as one at nothing.
 _SHORT = tuple(os.strerror(number) for number in (errno.EMFILE, errno.ENFILE, errno.ENOMEM))

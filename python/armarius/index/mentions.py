@@ -1,4 +1,4 @@
-"""Where a document mentions whom, as the index keeps it: packed, one row a document, found again when names change."""
+"""Mentions of entities in documents: one packed row per document, computed again when names change."""
 
 import json
 import struct
@@ -10,11 +10,11 @@ from typing import Final
 from armarius.corpus.kept import FORM, part_rows
 from armarius.corpus.kept import KIND as PART
 from armarius.documents.document import Document
-from armarius.index.commits import BATCH, Held
+from armarius.index.commits import BATCH, IndexContents
 from armarius.index.snapshot import Snapshot
 from armarius.store.derived import DerivedCache, join_pieces, split_pieces
 from armarius.store.protocol import Store
-from armarius.store.rows import Change, Learnt, Note
+from armarius.store.rows import Change, DerivedRow, Note
 
 __all__ = [
     "KIND",
@@ -42,7 +42,7 @@ class DocumentMention:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """How many mentions are inside paragraphs; then the ids as JSON and the rows, compressed."""
+    """Number of mentions inside paragraphs; then entity ids (JSON) and mention rows, compressed."""
 
     inside: int
     body: bytes
@@ -59,10 +59,10 @@ _MENTIONS: Final = DerivedCache[_Packed, _Packed](
 KIND: Final = _MENTIONS.kind
 
 
-def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Learnt]:
-    """The mentions in each document by (start, -end, entity), in one crossing.
+def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[DerivedRow]:
+    """The mentions in each document, by (start, -end, entity).
 
-    Cost: one pass over the texts on all cores; 16 bytes a mention before they are compressed.
+    Cost: one pass over the texts on all cores; 16 bytes a mention before compression.
     """
     ids = snapshot.matcher.entity_ids
     found = snapshot.matcher.find_rows(
@@ -77,20 +77,20 @@ def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Lea
     return rows
 
 
-def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[Learnt]:
-    """What is kept of documents and depends on names: where these are mentioned, and what retrieval reads."""
+def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[DerivedRow]:
+    """The derived rows that depend on names: mentions, and rows for retrieval."""
     if not documents:
         return []
     return [*find_mentions(snapshot, documents), *part_rows(documents, snapshot.matcher, snapshot.match_digest)]
 
 
-def read_names_again(snapshot: Snapshot, held: Held, written: Mapping[str, str]) -> list[Change]:
-    """Find all names again when the stored ones were found with others, or are kept in another form.
+def read_names_again(snapshot: Snapshot, held: IndexContents, written: Mapping[str, str]) -> list[Change]:
+    """Compute the mentions of all documents again if names or the row format changed.
 
     Args:
-        snapshot: Whose names are to be found.
-        held: What the store holds, without what is still to be committed.
-        written: Path of each document that is being written to the names that were looked for in it.
+        snapshot: Has the names to match.
+        held: Contents of the store, without uncommitted changes.
+        written: Path of each document of this refresh to the digest of the names that were matched in it.
     """
     names = snapshot.match_digest
     same, formed = held.names == names, held.form == FORM
@@ -103,11 +103,11 @@ def read_names_again(snapshot: Snapshot, held: Held, written: Mapping[str, str])
     return [*changes, Note("names", names), *([] if formed else [Note(PART, FORM)])]
 
 
-def unpack_mentions(row: Learnt) -> list[DocumentMention]:
-    """What `find_mentions` found in one document.
+def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:
+    """The mentions in a row of `find_mentions`.
 
     Raises:
-        ValueError: The row holds something else.
+        ValueError: The row has another format.
     """
     try:
         ids, table = split_pieces(zlib.decompress(_unpack(row.data).body), 2)
@@ -120,7 +120,7 @@ def unpack_mentions(row: Learnt) -> list[DocumentMention]:
 
 
 def count_mentions(store: Store) -> int:
-    """How many mentions the index holds, inside paragraphs."""
+    """Number of mentions inside paragraphs in the whole index."""
     rows = store.learnt(KIND).values()
     packed = (_MENTIONS.value(row, row.about.partition(" ")[2]) for row in rows)
     return sum(one.inside for one in packed if one is not None)

@@ -1,6 +1,6 @@
-"""How the index learns the habits of its names: from all prose it holds, kept up with every change, and remembered.
+"""Statistics on how prose uses each name, kept up to date with every change.
 
-Each document is counted once for a cast, and its counts are kept in the store with it (`Learnt`). What is learnt is a
+Each document is counted once for a cast, and its counts are stored with it (`DerivedRow`). The name model is a
 function of their sum: an index built in one go and one that grew save by save find the same mentions, and a process
 that comes after another reads the counts of the documents that changed, not the documents.
 """
@@ -21,7 +21,7 @@ from armarius.index.snapshot import Snapshot, people_digest_of, snapshot_of
 from armarius.names import Counts, Lessons, NameCounts, NameModel, model_of
 from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
-from armarius.store.rows import Change, Learnt, Note, Put, Remove
+from armarius.store.rows import Change, DerivedRow, Note, Put, Remove
 from armarius.warnings import HABITS_UNLEARNT
 
 __all__ = ["KIND", "NameLearner", "Pass"]
@@ -73,23 +73,23 @@ logger = logging.getLogger("armarius")
 
 _COUNTS: Final = DerivedCache[bytes, bytes]("names", f"{RULES}", bytes, bytes)  # read by the core, all at once
 KIND: Final = _COUNTS.kind
-_PROSE: Final = ("chapter", "note")  # kinds whose text is learnt from: names stand there as they are used
+_PROSE: Final = ("chapter", "note")  # kinds of running prose: lists and profiles would distort the statistics
 _BATCH: Final = 32  # documents counted at once
 
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The counts of one document in the sum, and of which text they are."""
+    """The counts of one document, with the hash of its text."""
 
     content_hash: str
     data: bytes
 
 
 class NameLearner:
-    """Sums kept from one refresh to the next, and from whichever process the counts came.
+    """The sum of all documents' counts, kept between refreshes.
 
     Attributes:
-        trouble: Why names are found without habits; None when they are not.
+        trouble: Why names are matched without statistics; None when they are used.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class NameLearner:
         self._habits: tuple[NameModel, str] | None = None
 
     def recall(self, store: Store, codex: Codex) -> Snapshot:
-        """The world of a codex, with what the store remembers of the habits of its cast, if it does."""
+        """The snapshot of a codex, with the stored name model if it is of the same cast."""
         people_digest, head = people_digest_of(codex), remembered(store)
         if (head.get("cast"), head.get("rules")) == (people_digest, RULES):
             with self.harmless():
@@ -111,7 +111,7 @@ class NameLearner:
 
     @contextmanager
     def harmless(self) -> Iterator[None]:
-        """Habits make answers better, no answer depends on them: what fails here is told and fails nothing else.
+        """Turn errors into a warning: statistics improve matching, but are optional.
 
         Raises:
             StoreError: The index cannot be used.
@@ -120,24 +120,24 @@ class NameLearner:
             yield
         except StoreError:
             raise
-        except Exception as error:  # whatever it is: an answer with bare names is better than none
+        except Exception as error:  # any error: names are then matched without statistics
             self._tally = None
             self.trouble = HABITS_UNLEARNT(kind=type(error).__name__, error=error)
             logger.warning("%s", self.trouble, exc_info=True)
 
     def sum_of(
         self, store: Store, snapshot: Snapshot, prose: Mapping[str, str], new: Sequence[Document]
-    ) -> list[Learnt]:
-        """Bring the sum to this prose, and say what the index is to keep of what was counted for that.
+    ) -> list[DerivedRow]:
+        """Update the sum to this prose, and return the rows of counts to store.
 
         Args:
-            store: Has all of `prose` but `new`, or had a moment ago.
-            snapshot: Whose names are counted.
+            store: Holds all of `prose` except `new`.
+            snapshot: Has the names to count.
             prose: Path to content hash.
             new: Documents of `prose` that are not in the store yet.
 
-        Cost: `NameCounts.count` of `new`, and of every document whose counts the store has not; a look at the counts of
-            every document that is not in the sum yet, or is there as it was.
+        Cost: `NameCounts.count` of `new` and of every document without stored counts; a read of the stored counts of
+            the others that are not in the sum yet.
         """
         if self._tally is None or self._people_digest != snapshot.people_digest:
             self._people_digest = snapshot.people_digest
@@ -161,28 +161,28 @@ class NameLearner:
         return kept
 
     def name_model(self) -> NameModel:
-        """What the sum teaches. Cost: of what has changed in it."""
+        """The name model of the sum. Cost: linear in what changed since the last call."""
         return NameModel() if self._tally is None else model_of(self._tally, self._lessons)
 
     def prose(self, store: Store) -> dict[str, str]:
-        """Path to content hash of what is learnt from. Cost: a look at every document, but where `know` told it."""
+        """Path to content hash of chapters and notes. Cost: one query over all documents, unless `know` cached it."""
         known, self._known = self._known, None
         if known is not None and known[0] is store and known[1] == store.generation():
             return known[2]
         return {row.path: row.content_hash for row in store.documents(kinds=_PROSE)}
 
     def know(self, store: Store, generation: int, prose: dict[str, str]) -> None:
-        """What `prose` is to answer while the store is at this generation."""
+        """Cache the result of `prose` for this generation of the store."""
         self._known = store, generation, prose
 
     def habits(self, name_model: NameModel) -> str:
-        """A model as JSON, written once while it is the same."""
+        """A model as JSON, cached for the last model."""
         if self._habits is None or self._habits[0] is not name_model:
             self._habits = name_model, to_json(name_model.to_dict())
         return self._habits[1]
 
     def _read(self, tally: NameCounts, store: Store, prose: Mapping[str, str]) -> None:
-        """Add what the store has of these paths, and of these texts of theirs."""
+        """Add the stored counts of these paths, where they are of these content hashes."""
         fingerprints = {path: _fingerprint(self._people_digest, content) for path, content in prose.items()}
         known = _COUNTS.load(store, fingerprints)
         counts, sound = Counts.added(list(known.values()))
@@ -190,8 +190,8 @@ class NameLearner:
         for path, data in compress(known.items(), sound):
             self._counted[path] = _Counted(prose[path], data)
 
-    def _count(self, tally: NameCounts, documents: Sequence[Document], old: dict[str, bytes]) -> list[Learnt]:
-        """Count documents into the sum, in the place of what `old` has of their paths, which is taken out of it."""
+    def _count(self, tally: NameCounts, documents: Sequence[Document], old: dict[str, bytes]) -> list[DerivedRow]:
+        """Count documents into the sum; counts in `old` of the same paths are replaced and removed from `old`."""
         kept = []
         for document, counts in zip(documents, tally.count([one.text for one in documents]), strict=True):
             if document.path in old:
@@ -202,13 +202,13 @@ class NameLearner:
             kept.append(self._row(document.path))
         return kept
 
-    def _row(self, path: str) -> Learnt:
+    def _row(self, path: str) -> DerivedRow:
         one = self._counted[path]
         return _COUNTS.row(path, _fingerprint(self._people_digest, one.content_hash), one.data)
 
 
 class Pass:
-    """What one refresh learns."""
+    """The update of name statistics during one refresh."""
 
     def __init__(self, learner: NameLearner, store: Store) -> None:
         self._learner = learner
@@ -216,15 +216,15 @@ class Pass:
         self._prose: dict[str, str] | None = None  # path to content hash
         self._taught = self._failed = False
 
-    def learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[Learnt]]:
-        """The world with the habits of the prose as it is after `changes`, and what to keep; before they are written.
+    def learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[DerivedRow]]:
+        """The snapshot with the name model of the prose after `changes`, and the rows to store with them.
 
-        When learning fails, the world has none for the rest of this refresh, and `NameLearner.trouble` says why.
+        On failure the snapshot has no statistics for the rest of this refresh, and `NameLearner.trouble` says why.
 
-        Cost: `NameLearner.sum_of`, and a new matcher when the habits are others. Nothing, where prose and cast are
-            those that the store remembers having learnt from.
+        Cost: `NameLearner.sum_of`, and a new matcher when the model changed. None if prose and cast are those of the
+            stored model.
         """
-        kept: list[Learnt] = []
+        kept: list[DerivedRow] = []
         if not self._failed:
             self._failed = True
             with self._learner.harmless():
@@ -232,7 +232,7 @@ class Pass:
                 self._failed = False
         return (snapshot.with_name_model(NameModel()) if self._failed else snapshot), kept
 
-    def _learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[Learnt]]:
+    def _learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[DerivedRow]]:
         if self._prose is None:
             self._prose = self._learner.prose(self._store)
         new = [c.document for c in changes if isinstance(c, Put) and c.document.kind in _PROSE]
@@ -251,7 +251,7 @@ class Pass:
         return snapshot.with_name_model(self._learner.name_model()), kept
 
     def finish(self, snapshot: Snapshot) -> list[Note]:
-        """What the index is to remember, now that everything is going to be written."""
+        """The note of the name model, to be written with the last batch."""
         if self._failed:
             return [forgotten()]  # the next refresh learns anew
         self._learner.trouble = None
@@ -263,7 +263,7 @@ class Pass:
         return []
 
     def written(self, generation: int) -> None:
-        """The store has at this generation what the refresh knew and what it wrote, and nothing of anybody else's."""
+        """Cache the prose of this generation; call only if no other process has written meanwhile."""
         if self._prose is not None:
             self._learner.know(self._store, generation, self._prose)
 

@@ -75,16 +75,16 @@ def next_steps(
     books: Sequence[LyingAbout] = (),
     shared: Sequence[SharedName] = (),
 ) -> list[str]:
-    """What would help, the most helpful first; each a sentence with the command or the line to write.
+    """Suggestions, the most useful first; each is a sentence with a command or a line of configuration.
 
     Args:
-        rows: Of every document.
-        status: Of the index.
+        rows: The rows of all documents.
+        status: The status of the index.
         here: The project folder, as its user would write it in a command.
-        books: Lorebooks and cards that lie in the folder and are not read from there.
+        books: Lorebooks and cards in the folder that are not imported.
         shared: Names that several entities have.
     """
-    beside, here = here, shlex.quote(here)
+    folder, here = here, shlex.quote(here)
     chapters = [row for row in rows if row.kind == "chapter"]
     steps = []
     if not rows and status.skipped:
@@ -98,7 +98,7 @@ def next_steps(
         )
     steps += [
         f"{one.path} is a book of {_counted(one.entries)} ({one.format}): "
-        f"`armarius import {shlex.quote(f'{beside}/{one.path}')} --into {here}`"
+        f"`armarius import {shlex.quote(f'{folder}/{one.path}')} --into {here}`"
         for one in books[:_SHOWN]
     ]
     twice = [number for number, count in Counter(row.chapter for row in chapters).items() if number and count > 1]
@@ -115,7 +115,7 @@ def next_steps(
         )
     if chapters and not status.entities:
         steps.append(
-            f"nobody is described: `armarius propose {here} --write {shlex.quote(f'{beside}/settings/people.md')}` "
+            f"nobody is described: `armarius propose {here} --write {shlex.quote(f'{folder}/settings/people.md')}` "
             "drafts profiles to edit"
         )
     steps += [f"{one}: call one otherwise, or leave it where both are meant" for one in shared[:_SHOWN]]

@@ -1,7 +1,6 @@
-"""The index of one project: kept equal to the source of its texts, asked by everything else.
+"""`ProjectIndex`: the index of one project, kept equal to the source of its texts.
 
-`ProjectIndex` owns the keeper of the store and the watcher. The source is the truth: whatever happens to the index, the
-next look makes it equal to that again.
+It owns the manager of the store and the watcher. The index is derived data: the next comparison rebuilds what is lost.
 """
 
 import os
@@ -21,7 +20,7 @@ from armarius.deadline import verb_of
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ContractError, StoreError
 from armarius.index.folder_source import FolderSource
-from armarius.index.keeper import StoreKeeper
+from armarius.index.manager import IndexManager
 from armarius.index.mentions import count_mentions
 from armarius.index.refresh import Refresher
 from armarius.index.search import search
@@ -48,16 +47,16 @@ __all__ = ["ProjectIndex"]
 
 
 class ProjectIndex:
-    """An open index. Threads may share it. Make one with `ProjectIndex.open`, or `ProjectIndex.over` other texts.
+    """An open index; thread-safe. Created by `ProjectIndex.open` (a folder) or `ProjectIndex.over` (other sources).
 
-    One that nobody closed and nobody holds any longer is closed in the background.
+    An index that is garbage collected without `close` is closed in the background.
 
     Attributes:
-        source: Where the texts come from.
-        authored: Where everything else that the user wrote comes from.
-        root: The project folder, None where there is none.
-        books: Where its books are kept, when not in its folder.
-        project_id: Of the project.
+        source: Source of the documents.
+        authored: The user's codex, records and configuration.
+        root: The project folder, None for other sources.
+        books: Storage of lorebooks, if not the project folder.
+        project_id: Id of the project.
     """
 
     def __init__(
@@ -84,7 +83,9 @@ class ProjectIndex:
         self._process = os.getpid()
         self._following = Following()
         self._corpus = StoreCorpus()
-        self._kept = StoreKeeper(self._refresher, config, open_store, told=self._following.is_told, whole=whole)
+        self._kept = IndexManager(
+            self._refresher, config, open_store, is_current=self._following.is_current, whole=whole
+        )
         self._unclosed = let_go_unclosed(self, self._kept.cancel, self._following.stop, self._kept.close)
 
     @classmethod
@@ -105,26 +106,26 @@ class ProjectIndex:
 
         Args:
             root: The project folder.
-            config: Read from `armarius.toml` when not given.
-            project_id: The folder's name when not given.
-            index_dir: Where the index lives; the user's cache directory when neither given nor configured.
-            wait: Return when the index equals the folder; otherwise at once, and build in the background.
-            watch: Follow changes from now on.
+            config: Default: read from `armarius.toml`.
+            project_id: Default: the folder's name.
+            index_dir: Folder of the index; default: the configured one, else the user's cache directory.
+            wait: Return when the index is up to date; otherwise at once, and build in the background.
+            watch: Watch the folder for changes.
             progress: Called after every committed batch, from the thread that builds.
-            permissions: What the project may say; None asks the user's configuration.
-            with_: Other folders of a series, read and never written; see `armarius.open`.
+            permissions: What the project may set; None reads the user's configuration.
+            with_: Other folders of a series, read-only; see `armarius.open`.
 
         Raises:
-            ProjectError: `root` is no folder, or `index_dir` no path; folders of `with_` that do not lie apart.
-            ContractError: `with_` is no list of folders.
-            ConfigError: `armarius.toml` is wrong.
-            StoreError: The index cannot be used; a damaged one is rebuilt instead.
+            ProjectError: `root` is not a folder, `index_dir` is not a path, or folders of `with_` overlap.
+            ContractError: `with_` is not a list of folders.
+            ConfigError: `armarius.toml` is invalid.
+            StoreError: The index cannot be used. A damaged index is rebuilt instead.
         """
         folder = project_folder(root)
         roots = read_roots(folder, with_)
         authored, source, live = _parts(folder, config, roots)
-        besides = [one.folder for one in roots]
-        place, live.ignored = place_of(folder, live.now, index_dir, permissions=permissions, besides=besides)
+        others = [one.folder for one in roots]
+        place, live.ignored = place_of(folder, live.now, index_dir, permissions=permissions, others=others)
         name = project_id or project_name(folder)
         index = cls(
             source,
@@ -150,21 +151,20 @@ class ProjectIndex:
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
         books: BookKeeping | None = None,
     ) -> Self:
-        """Open the index of texts that are no folder.
+        """Open the index of a source that is not a folder.
 
         Args:
-            source: Where the texts come from.
-            authored: Where codex, records, configuration and profile come from.
+            source: Source of the documents.
+            authored: Source of codex, records, configuration and profile.
             open_store: Opens the store of this project.
-            project_id: Its id.
+            project_id: Id of the project.
             wait: As for `open`.
             progress: As for `open`.
-            whole: For a store that keeps the texts too: everything done to it inside is one transaction, and other
-                writers wait.
-            books: Where its lorebooks are kept; None is in memory.
+            whole: For a store that also holds the texts: runs all writes in one transaction, while other writers wait.
+            books: Storage of lorebooks; None is in memory.
 
         Raises:
-            ConfigError: The configuration is wrong.
+            ConfigError: The configuration is invalid.
             StoreError: The index cannot be used.
         """
         live = LiveConfig(authored, authored.config())
@@ -192,53 +192,53 @@ class ProjectIndex:
 
     @property
     def store(self) -> Store:
-        """The store of the moment. A rebuilt index is another store: ask each time."""
+        """The open store. A rebuilt index is another object: do not keep it."""
         return self._kept.store
 
     @property
     def config(self) -> Config:
-        """The last configuration that was right."""
+        """The last valid configuration."""
         return self._config.now
 
     @property
     def equal(self) -> tuple[Store, int] | None:
-        """The store and its generation, where the last `freshen` found them equal to the texts."""
+        """The store and the generation that the last `freshen` found equal to the texts, else None."""
         return self._kept.equal
 
     @property
     def snapshot(self) -> Snapshot:
-        """Codex and matcher as the index last saw them."""
+        """Codex and matcher as of the last refresh."""
         return self._kept.snapshot
 
     @property
     def complete(self) -> bool:
-        """Whether the texts have been read to their end; before that, what nothing describes may only be unread."""
+        """Whether all texts have been read; before that, an unknown name may be described in an unread text."""
         return self._kept.complete
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """Files that look like documents and are not, with the reason, by path."""
+        """Files that could not be read as documents, with the reason, in path order."""
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
     def marked(self, document: Document) -> Document:
-        """A document of the store, which does not keep that it is of an earlier book of a series; unpacks nothing."""
+        """A document of the store, marked `past` if it belongs to an earlier book of a series."""
         return self.source.marked(document) if isinstance(self.source, SeriesSource) else document
 
     def placed(self, document: Document) -> Document:
-        """A document that was read by its path alone, as the source reads what lies there."""
+        """A document that was read by its path alone, as this source would read it."""
         return self.source.placed(document) if isinstance(self.source, SeriesSource) else document
 
-    refresh = verb_of("_kept", StoreKeeper.refresh, question=False)
-    """Make the index equal to the folder, or to some paths of it."""
-    freshen = verb_of("_kept", StoreKeeper.freshen, question=False)
-    """Before answering: see that the index equals the folder, or say that it does not."""
-    ask = verb_of("_kept", StoreKeeper.ask, question=False)
-    """Ask the store; a damaged or replaced index is repaired first and asked again."""
-    write = verb_of("_kept", StoreKeeper.write, question=False)
-    """Something done to the store, and all that follows from it, in one transaction."""
-    wait = verb_of("_kept", StoreKeeper.wait, question=False)
-    cancel = verb_of("_kept", StoreKeeper.cancel, question=False)
+    refresh = verb_of("_kept", IndexManager.refresh, question=False)
+    """Update the index from the folder, or from some paths of it."""
+    freshen = verb_of("_kept", IndexManager.freshen, question=False)
+    """Update the index before a request, or return warnings about what it lacks."""
+    ask = verb_of("_kept", IndexManager.ask, question=False)
+    """Run a query on the store; a damaged or replaced index is repaired first."""
+    write = verb_of("_kept", IndexManager.write, question=False)
+    """Run a write and the refresh that follows in one transaction."""
+    wait = verb_of("_kept", IndexManager.wait, question=False)
+    cancel = verb_of("_kept", IndexManager.cancel, question=False)
 
     def search(
         self,
@@ -251,10 +251,10 @@ class ProjectIndex:
         also: Sequence[str] = (),
         shown: Callable[[Passage], str] | None = None,
     ) -> Hits:
-        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`.
+        """Paragraphs that contain the words of `text`, best first; see `armarius.index.search.search`.
 
         Raises:
-            ContractError: An argument that is none, a kind that there is not among them.
+            ContractError: An argument is invalid, such as an unknown kind.
         """
         text, bounds = strict_text("text", text, most=LONGEST_QUESTION), Bounds.of(chapters, kinds)
         if match not in ("all", "any"):
@@ -267,7 +267,7 @@ class ProjectIndex:
         return self.ask(lambda store: found(store, self._corpus.at(store)))
 
     def status(self) -> IndexStatus:
-        """What the index is doing and what it holds."""
+        """State, progress and contents of the index."""
         state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
         refresher = self._refresher
         warnings = (
@@ -292,24 +292,24 @@ class ProjectIndex:
         )
 
     def start_watching(self) -> None:
-        """Follow changes until `stop_watching`; starting twice is fine.
+        """Watch the folder until `stop_watching`. Idempotent.
 
-        Only a folder has events: other sources are asked for their stamp before every answer, watched or not.
+        Does nothing for sources that are not folders: their stamp is compared before every answer.
         """
         self._follow()
 
     def _follow(self, by: Watcher | None = None) -> None:
-        """Follow changes of the main folder by a watcher of many, this among them; of every folder by its own, else."""
+        """Watch all folders of the project; `by`, a watcher shared between projects, watches the project's own."""
         if self._folders:
             self._following.start(self._folders, weakly(self._changed), by)
 
     def stop_watching(self) -> None:
-        """Follow changes no longer."""
+        """Stop watching. Idempotent."""
         self._following.stop()
 
     @contextmanager
     def watch(self) -> Iterator[Self]:
-        """Follow changes inside a `with` block."""
+        """Watch the folder inside a `with` block."""
         already = self._following.on
         self.start_watching()
         try:
@@ -319,13 +319,13 @@ class ProjectIndex:
                 self.stop_watching()
 
     def rest(self) -> None:
-        """Hold nothing open: no events, no store, no memory of it. Whoever asks next opens it again."""
+        """Release watcher and store; the next request opens the store again."""
         self.stop_watching()
         self._kept.rest()
 
     def close(self) -> None:
-        """Stop watching and building, close the store; closing twice is fine."""
-        if self._process != os.getpid():  # the threads and the store are its parent's
+        """Stop watching and building, and close the store. Idempotent."""
+        if self._process != os.getpid():  # threads and store belong to the parent process
             return
         self._unclosed.detach()
         self.cancel()
@@ -333,14 +333,14 @@ class ProjectIndex:
         self._kept.close()
 
     def _changed(self, paths: set[str] | None) -> None:
-        with suppress(StoreError, OSError):  # already in the status; the next look tries again
+        with suppress(StoreError, OSError):  # already in the status; the next comparison tries again
             self.refresh(paths)
 
 
 def _parts(
     folder: Path, config: Config | None, roots: Sequence[Root]
 ) -> tuple[FolderAuthored, DocumentSource, LiveConfig]:
-    """What is authored in a folder, its documents and its configuration, with those of its series."""
+    """Records, document source and configuration of a project folder, with those of its series."""
     if not roots:
         authored = FolderAuthored(folder)
         live = LiveConfig(authored, authored.config() if config is None else config)

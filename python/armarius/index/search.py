@@ -1,6 +1,6 @@
-"""Search as people ask it: text in, passages out, with the places where the words stand.
+"""Full-text search: paragraphs that contain the terms, with the positions of the matches.
 
-The full text of the store finds what holds the words, the corpus says in which order it is told (docs/decisions/0061).
+The full-text index of the store finds the paragraphs; the corpus ranks them (docs/decisions/0061).
 """
 
 import re
@@ -43,23 +43,23 @@ def search(
     also: Sequence[str] = (),
     shown: Callable[[Passage], str] | None = None,
 ) -> Hits:
-    """Paragraphs that hold every term of `text` (or, with `match="any"`, the most telling pieces of it), best first.
+    """Paragraphs that contain every term of `text` (with `match="any"`, its rarest n-grams), best first.
 
     Args:
         store: The index.
-        corpus: Of the same texts.
-        text: Anything; no query language.
-        limit: At most so many.
+        corpus: The corpus of the same texts.
+        text: Plain text; there is no query syntax.
+        limit: Maximum number of hits.
         kinds: Only documents of these kinds.
         chapters: Inclusive bounds on the chapter.
-        match: "all" finds what is written; "any" finds what is about the same.
-        also: Other words for it: what holds any of them is found too, what holds several stands higher.
-        shown: What of a paragraph may be seen, in its place: the rest as spaces.
+        match: "all" requires every term; "any" ranks by the terms that are present.
+        also: Query variants. A paragraph that matches any of them is a hit; one that matches several ranks higher.
+        shown: Returns the visible text of a paragraph, with hidden parts replaced by spaces.
 
     Raises:
-        ContractError: `limit` is no number, or below 1.
+        ContractError: `limit` is not an integer of at least 1.
 
-    Cost: the full text and the postings of the words, a score of each paragraph that holds them, `limit` texts.
+    Cost: a full-text query per variant, a score of each matching paragraph, `limit` texts.
     """
     limit = whole("limit", limit, least=1)
     asked = (one.encode("utf-8", "replace").decode() for one in (text, *also))  # no text holds a lone surrogate
@@ -103,7 +103,7 @@ def _search(
 
 
 def _ordered(corpus: Corpus, words: Sequence[str], keys: Sequence[PassageKey]) -> list[tuple[PassageKey, float]]:
-    """Best first, ties in the order of the project; what the corpus does not rank (function words) comes last."""
+    """Best first, ties in project order; paragraphs that the corpus does not score (function words) last."""
     if not keys:
         return []
     scores = by_words(corpus, words)

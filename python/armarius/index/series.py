@@ -31,14 +31,14 @@ _UNNAMED = "root"
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """One of them; nothing is ever written in it.
+    """One read-only folder of a series.
 
     Attributes:
-        name: What its ids and paths begin with, and no path of the project does.
-        folder: Absolute. It may be missing: then it has no documents, and comes back with them.
+        name: First part of its ids and paths; unique in the project.
+        folder: Absolute path. A missing folder has no documents until it returns.
         past: It had chapters when the project was opened.
-        authored: Reads its codex; its constraints, memories, pins and summaries are not asked for.
-        config: Its own `armarius.toml`, of which only what is a document counts.
+        authored: Its codex; constraints, memories, pins and summaries are not read.
+        config: Its `armarius.toml`; only the settings that select documents apply.
         source: Its documents, by paths inside it.
     """
 
@@ -54,11 +54,11 @@ class Root:
 
     @property
     def is_there(self) -> bool:
-        """Whether the folder can be looked into. Cost: one stat."""
+        """Whether the folder exists. Cost: one stat."""
         return self.folder.is_dir()
 
-    def told(self) -> Told:
-        """What it says of entities beside its documents."""
+    def codex_files(self) -> Told:
+        """The entities of its codex files (not of its documents)."""
         if not self.is_there:
             return Told(self.name, self.past)
         authored = AuthoredCodex(self.authored).read()
@@ -66,15 +66,15 @@ class Root:
 
 
 def read_roots(project: Path, given: Sequence[str | PathLike[str]]) -> tuple[Root, ...]:
-    """The folders that a caller names beside a project, in that order.
+    """The other folders of a series, in the order given.
 
     Args:
         project: The project folder.
         given: Folders, relative to the working directory.
 
     Raises:
-        ContractError: No list of paths, or more than 16.
-        ProjectError: One of them is no path, holds the project or another one, or lies inside one of these.
+        ContractError: Not a list of paths, or more than 16.
+        ProjectError: One is not a path, or contains or lies inside the project or another one.
 
     Cost: a folder is read until its first chapter is found.
     """
@@ -279,7 +279,7 @@ class SeriesSource:
 
 
 class SeriesAuthored(FolderAuthored):
-    """What is authored in the project, whose stamps tell of the other folders too.
+    """The codex and records of the project; its stamps include those of the other folders.
 
     Args:
         root: The project folder.
@@ -303,16 +303,16 @@ class SeriesAuthored(FolderAuthored):
         name, slash, rest = path.partition("/")
         return (name, rest) if slash and any(one.name == name for one in self._roots) else ("", path)
 
-    def told(self) -> list[Told]:
-        """What the other folders say beside their documents, the strongest first."""
-        return [one.told() for one in self._roots]
+    def codex_files(self) -> list[Told]:
+        """The entities of the other folders' codex files, in order of precedence."""
+        return [one.codex_files() for one in self._roots]
 
 
 class SeriesConfig(LiveConfig):
-    """The project's configuration, and what those of the other folders say of their documents.
+    """The project's configuration with the document settings of the other folders.
 
     Args:
-        authored: Of the project.
+        authored: The project's records.
         first: As for `LiveConfig`.
         roots: The other folders.
     """
@@ -329,18 +329,18 @@ class SeriesConfig(LiveConfig):
 
     @property
     def note(self) -> str:
-        """How texts are read: also which folder is called what, and is what."""
+        """Reader settings of all folders, with their names and `past`."""
         return "|".join([super().note, *(f"{one.name!r}:{one.past}:{one.config.note}" for one in self._roots)])
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:
-        """What is wrong with them, and which folders are not there."""
+        """Faults of the configurations, and folders that are missing."""
         missing = [SERIES_UNAVAILABLE(root=one.name) for one in self._roots if not one.is_there]
-        return (*super().warnings, *missing, *(told for one in self._roots for told in one.config.warnings))
+        return (*super().warnings, *missing, *(warning for one in self._roots for warning in one.config.warnings))
 
 
 def _placed(root: Root, document: Document) -> Document:
-    """A document of another folder as one of the project."""
+    """A document of another folder, with the path that it has in the project."""
     paragraphs = document.paragraphs
     if root.past or document.kind == "chapter":
         paragraphs = tuple(one if one.chapter is None else replace(one, chapter=None) for one in paragraphs)

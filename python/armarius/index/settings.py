@@ -1,4 +1,4 @@
-"""The configuration of a project while it is open: the last one that was right; and where its index lives."""
+"""The last valid configuration of an open project, and the location of its index."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LiveConfig", "place_of", "reader_note"]
 
-# What is stored of a text depends on how it is read: raise this when `documents` reads the same bytes differently.
+# Version of the document reader: raise it when `documents` reads the same bytes differently.
 _READER = 2
 
 
 def reader_note(config: Config) -> str:
-    """How texts are read, as the store notes it: what was read otherwise is read again."""
+    """Reader version and settings, stored in the index; when they change, all texts are read again."""
     return f"{_READER}:{config.kinds!r}:{config.max_bytes}"
 
 
@@ -31,13 +31,13 @@ class LiveConfig:
     """Reads the configuration again when it has changed.
 
     Args:
-        authored: Where it comes from.
-        first: It as it is now, when it has been read already.
+        authored: Source of the configuration.
+        first: The present configuration, if already read.
 
     Attributes:
-        now: The last configuration that was right.
-        warning: Why the present one is not; None when it is.
-        ignored: What of the first one was not heeded.
+        now: The last valid configuration.
+        warning: Why the present one is invalid; None if it is valid.
+        ignored: Warning about a setting of `first` that was ignored.
     """
 
     def __init__(self, authored: "Authored", first: Config | None = None) -> None:
@@ -48,7 +48,7 @@ class LiveConfig:
         self.ignored: ContextWarning | None = None
 
     def reload(self) -> None:
-        """Take the configuration as it is now."""
+        """Read the configuration."""
         self._stamp = self._authored.config_stamp()
         try:
             self.now, self.warning = self._authored.config(), None
@@ -58,21 +58,21 @@ class LiveConfig:
                 self.forget()
 
     def forget(self) -> None:
-        """Read it again at the next look."""
+        """Make `is_stale` true until the next `reload`."""
         self._stamp = "not read"
 
     @property
     def note(self) -> str:
-        """How texts are read; see `reader_note`."""
+        """See `reader_note`."""
         return reader_note(self.now)
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:
-        """What is wrong with it now."""
+        """Present warnings about the configuration."""
         return tuple(one for one in (self.warning, self.ignored) if one is not None)
 
     def is_stale(self) -> bool:
-        """Whether it has changed since."""
+        """Whether the configuration changed since the last `reload`."""
         return self._authored.config_stamp() != self._stamp
 
 
@@ -82,30 +82,30 @@ def place_of(
     index_dir: str | PathLike[str] | None = None,
     *,
     permissions: "Permissions | None" = None,
-    besides: Sequence[Path] = (),
+    others: Sequence[Path] = (),
 ) -> tuple[Place, ContextWarning | None]:
-    """The place of the index of the project at `root`, and a warning where `armarius.toml` names one in vain.
+    """The location of the index of the project at `root`, with a warning if `index_dir` of `armarius.toml` is ignored.
 
     Args:
         root: The project folder.
-        config: What the project says: a name that the user's configuration has, or, of a trusted project, any folder.
-        index_dir: The caller's choice, before all others.
-        permissions: What the project may say; None asks the user's configuration.
-        besides: Other folders that the index holds: an index apart from the project's own.
+        config: Its `index_dir` is a name from the user's configuration or, in a trusted project, any folder.
+        index_dir: The caller's choice; takes precedence.
+        permissions: What the project may set; None reads the user's configuration.
+        others: The other folders of a series; each set of folders has an index of its own.
 
     Raises:
-        ProjectError: `index_dir` is no path.
-        ConfigError: The configured folder is no path.
+        ProjectError: `index_dir` is not a path.
+        ConfigError: The configured folder is not a path.
     """
     if index_dir is not None and (problem := no_path(index_dir)):
         raise ProjectError(f"index_dir: {problem}")
     if index_dir is not None or config.index_dir is None:
-        return place_for(root, index_dir, besides=besides), None
+        return place_for(root, index_dir, others=others), None
     if permissions is None:
         from armarius.trust.settings import Permissions
 
         permissions = Permissions.of(root)
     try:
-        return place_for(root, permissions.index(config.index_dir), besides=besides), None
+        return place_for(root, permissions.index(config.index_dir), others=others), None
     except SettingRefused as error:
-        return place_for(root, besides=besides), INDEX_DIR_IGNORED(error=error)
+        return place_for(root, others=others), INDEX_DIR_IGNORED(error=error)

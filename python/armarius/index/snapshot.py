@@ -17,7 +17,7 @@ from armarius.store.rows import Change, EntityRow, Graph, Note, Record, Records,
 from armarius.text.matcher import EntityMatcher, kind_of
 from armarius.warnings import NAME_UNUSABLE
 
-__all__ = ["Snapshot", "people_digest_of", "read_records", "snapshot_after", "snapshot_of", "untold"]
+__all__ = ["Snapshot", "pending_changes", "people_digest_of", "read_records", "snapshot_after", "snapshot_of"]
 
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in (Entity, Fact, Origin, Overruled)}
 _ENCODER = json.JSONEncoder(
@@ -33,11 +33,11 @@ class Snapshot:
 
     Attributes:
         codex: As built from the documents and the authored files.
-        matcher: Over every entity, whatever its context level, with the habits; every answer is made with it.
-        name_model: What the project's prose taught about these names.
-        unusable: Why names of some entities cannot be matched.
-        people_digest: Digest of what habits are learnt about: ids, names, aliases, kinds, and what is said of persons.
-        match_digest: Digest of all that decides what is a mention: mentions found with another one are out of date.
+        matcher: Matches the names of all entities of every context level, with the name model.
+        name_model: Statistics on how the project's prose uses these names.
+        unusable: Warnings about names that cannot be matched.
+        people_digest: Digest of the input of the name model: ids, names, aliases, kinds, and attributes of persons.
+        match_digest: Digest of everything that decides what is a mention; stored mentions with another are outdated.
         codex_digest: Digest of the whole codex.
     """
 
@@ -51,23 +51,23 @@ class Snapshot:
 
     @cached_property
     def who(self) -> NameIndex:
-        """Whom an id, a name or an alias means."""
+        """Resolves an id, a name or an alias to an entity."""
         return NameIndex(self.codex.entities, others=self.codex.others)
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:
-        """Of the codex, and of entities whose names cannot be matched."""
+        """Warnings of the codex, and about names that cannot be matched."""
         return tuple(dict.fromkeys((*self.codex.warnings, *self.unusable)))
 
     @property
     def bare_matcher(self) -> EntityMatcher | None:
-        """The matcher, where it is one of all entities and of no habits."""
+        """The matcher if it has all entities and an empty name model, else None."""
         return None if self.unusable or self.name_model.policy != NameModel().policy else self.matcher
 
     def with_name_model(self, name_model: NameModel) -> "Snapshot":
-        """The same codex, its names found by other habits.
+        """The same codex with another name model.
 
-        Cost: a new matcher, unless the habits have the same policy.
+        Cost: a new matcher, unless the models have the same policy.
         """
         if name_model == self.name_model:
             return self
@@ -79,11 +79,11 @@ class Snapshot:
         )
 
     def with_codex(self, codex: Codex) -> "Snapshot":
-        """Another codex of the same people (`people_digest`): the same matcher."""
+        """Another codex with the same `people_digest`; keeps the matcher."""
         return replace(self, codex=codex, codex_digest=_codex_digest(codex))
 
     def with_entities(self, entities: Sequence[Entity]) -> "Snapshot":
-        """The same world with further entities, of a graph that no file describes."""
+        """The same snapshot with further entities, from a graph."""
         codex = replace(self.codex, entities=(*self.codex.entities, *entities))
         matcher, faults = EntityMatcher.from_valid(codex.entities, name_model=self.name_model)
         return replace(
@@ -108,7 +108,7 @@ def people_digest_of(codex: Codex) -> str:
 
 
 def snapshot_of(codex: Codex, people_digest: str, name_model: NameModel | None = None) -> Snapshot:
-    """The world of a codex whose names are found by these habits; None are none.
+    """The snapshot of a codex with this name model; None is an empty one.
 
     Cost: a matcher of all names, and a digest of the codex.
     """
@@ -166,13 +166,13 @@ def snapshot_after(known: Snapshot | None, codex: Codex) -> Snapshot:
     return snapshot_of(codex, people_digest)
 
 
-def untold(snapshot: Snapshot, authored: Authored, store: Store, graph: str | None) -> list[Change]:
-    """What a store has to say otherwise of the world, whoever changed it and whether or not anybody looked.
+def pending_changes(snapshot: Snapshot, authored: Authored, store: Store, graph: str | None) -> list[Change]:
+    """The changes that make codex and records of the store equal to the snapshot and the user's files.
 
     Args:
-        snapshot: The world.
-        authored: What the user wrote beside the documents.
-        store: Compared with that record by record.
+        snapshot: The codex to store.
+        authored: The user's records.
+        store: Its records are compared one by one.
         graph: Digest of the codex that the store holds.
     """
     changes: list[Change] = [

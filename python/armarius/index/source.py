@@ -1,11 +1,10 @@
-"""Where the texts of a project come from.
+"""`DocumentSource`: the protocol of the documents of a project.
 
-An index is kept equal to a source: a folder (`armarius.index.folder_source.FolderSource`), or whatever a host keeps its
-texts in. `armarius.testing.DocumentSourceConformance` is the executable form of this page, `FakeSource` the smallest
-example.
+A source is a folder (`armarius.index.folder_source.FolderSource`) or a storage of the host.
+`armarius.testing.DocumentSourceConformance` tests a source; `FakeSource` is the smallest example.
 
-    known = store.files()                                   # what the index has, and at which stamp it was read
-    difference = source.compare(known)                      # what is to be read, what is gone
+    known = store.files()                                   # paths and stamps in the index
+    difference = source.compare(known)                      # changed and removed documents
     for found in source.read(difference, known):            # changes for `Store.apply`
         ...
 """
@@ -73,7 +72,7 @@ class DocumentSource(Protocol):
         Args:
             known: `Store.files()`.
             only: Paths of documents and folders to look at; empty means everything.
-            force: Read everything, whatever its stamp says.
+            force: Read all documents, also those with an unchanged stamp.
         """
         ...
 

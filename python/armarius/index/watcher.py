@@ -1,9 +1,9 @@
-"""Changes of files, as hints: which paths to look at again; of one folder, or of many that lie in one.
+"""File events of one folder, or of many folders in one parent folder.
 
-Events get lost, come twice, or name a file that is gone. So an event only marks a path; after 100 ms of quiet (a save
-at once, 2 s at most) the marked paths are handed over to be compared with the index. The whole tree is compared after a
-burst so long that the operating system may have dropped events, when the root was replaced, and every minute.
-Everything is right with the watcher off.
+Events are hints: the operating system drops, repeats or delays some. So an event only marks a path. After 100 ms
+without events (15 ms for a single save, 2 s at most) the marked paths are compared with the index. The whole tree is
+compared after long bursts, which may overflow the event queue, when the root was replaced, and every minute.
+Without a watcher every request compares the tree, so results are the same.
 """
 
 import logging
@@ -26,8 +26,8 @@ logger = logging.getLogger("armarius")
 
 Given = ParamSpec("Given")
 
-# A save is one burst of events, over in a few milliseconds. What goes on changing (a copy, a switch of branches) is
-# waited for longer, so that it is not read once for every file.
+# A save is one burst of a few milliseconds. Longer series of events (a copy, a branch switch) are collected longer, so
+# that the index is not refreshed once per file.
 _QUIET_SECONDS: Final = 0.1
 _ALONE_SECONDS: Final = 0.015
 _REST_SECONDS: Final = 0.2  # a burst so long after the last one was read is a save
@@ -39,21 +39,21 @@ _MANY: Final = 1000  # paths of one burst: inotify keeps 16,384 events for us, a
 _IGNORED: Final = frozenset({"opened", "closed_no_write", "attrib"})
 _TELLING: Final = frozenset({".gitignore", ".ignore", ".armarius"})  # hidden files that change what the index holds
 
-# What watchdog says is for a host that listens to logs, and for nobody's terminal.
+# Without a handler, logging would print watchdog's warnings to the terminal of a host that configures no logging.
 logging.getLogger("watchdog").addHandler(logging.NullHandler())
 
 
 class Followed:
-    """A folder that a watcher follows, and what of it has been marked as maybe changed. Threads may share it.
+    """A watched folder with its marked paths. Thread-safe.
 
     Args:
-        root: The folder, every link in its path followed.
-        watcher: Who follows it.
-        changed: Called with relative paths whose files, or whole folders, may have changed, or with None for
-            "everything", from the watcher's thread; must not raise.
+        root: The folder, with all links resolved.
+        watcher: Its watcher.
+        changed: Called from the watcher's thread with relative paths of files or folders that may have changed, or
+            with None for the whole tree; must not raise.
 
     Attributes:
-        swept: When the whole tree was handed over last.
+        swept: Time (monotonic) of the last comparison of the whole tree.
     """
 
     def __init__(self, root: Path, watcher: "Watcher", changed: Callable[[set[str] | None], None]) -> None:
@@ -69,17 +69,17 @@ class Followed:
 
     @property
     def blind(self) -> bool:
-        """No events come: the tree is compared every second or so instead."""
+        """There are no events: the tree is compared about once per second instead."""
         return self._watcher.blind
 
     @property
     def trouble(self) -> str:
-        """Why no events come, "" while they do."""
+        """Why there are no events, "" if there are."""
         return self._watcher.trouble
 
     @property
     def pending(self) -> bool:
-        """Something is marked, or another folder lies in its place. Cost: one stat: no event tells of that."""
+        """Whether a path is marked, or the folder was replaced (which gives no event). Cost: one stat."""
         if _identity(self.root) != self._identity:
             self.mark_everything()
         return bool(self._paths or self._everything)
@@ -99,7 +99,7 @@ class Followed:
         self._touch(None, everything=True)
 
     def due(self) -> float | None:
-        """When what is marked is to be handed over, None when nothing is; ask with the watcher's lock held."""
+        """Time (monotonic) to hand marked paths over, None without any. Requires the watcher's lock."""
         if not (self._paths or self._everything):
             return None
         rested = self._first - self._settled >= _REST_SECONDS
@@ -107,7 +107,7 @@ class Followed:
         return min(self._last + (_ALONE_SECONDS if alone else _QUIET_SECONDS), self._first + _LONGEST_SECONDS)
 
     def hand_over(self) -> float:
-        """Give what is marked, or everything, to be compared; seconds from the first mark, 0 without any."""
+        """Pass the marked paths, or None, to `changed`. Returns seconds since the first mark, 0 without any."""
         with self._watcher.wake:
             first, paths, whole = self._first, self._paths, self._everything or not 0 < len(self._paths) <= _MANY
             self._paths, self._everything, self._first = set(), False, 0.0
@@ -120,7 +120,7 @@ class Followed:
         return self._settled - first if first else 0.0
 
     def stop(self) -> None:
-        """End; what is marked and not handed over is left to the next comparison."""
+        """Stop. Marked paths are left to the next comparison."""
         self._watcher.unfollow(self)
 
     def _touch(self, path: str | None, *, everything: bool) -> None:
@@ -134,16 +134,16 @@ class Followed:
 
 
 class Watcher:
-    """Follows folders that lie in `root`, or `root` itself, with one thread and one subscription to events.
+    """Watches `root`, or many folders directly in it, with one thread and one subscription to events.
 
     Args:
         root: A folder.
-        many: Whether folders directly in `root` are followed, each by itself. The watcher of `root` alone ends with it.
+        many: Watch folders in `root`, each by itself. Otherwise the watcher stops when `root` is unfollowed.
 
     Attributes:
         lag: Seconds from the first mark to the comparison, of the last change.
-        trouble: Why no events come, "" while they do, or while nothing is followed.
-        wake: Held to change marks, told of every mark.
+        trouble: Why there are no events, "" if there are or no folder is watched.
+        wake: Condition that guards the marks; notified of every mark.
     """
 
     def __init__(self, root: Path, *, many: bool = False) -> None:
@@ -162,11 +162,11 @@ class Watcher:
 
     @property
     def blind(self) -> bool:
-        """No events come."""
+        """Whether there are no events."""
         return self._observer is None
 
     def follow(self, folder: Path, changed: Callable[[set[str] | None], None]) -> Followed:
-        """Begin; the tree is compared once, because it may have changed before the first event could come."""
+        """Watch `folder`. The tree is compared once: it may have changed before the subscription."""
         followed = Followed(Path(os.path.realpath(folder)), self, changed)
         with self.wake:
             self._followed.setdefault(str(followed.root), []).append(followed)
@@ -180,7 +180,7 @@ class Watcher:
         return followed
 
     def unfollow(self, followed: Followed) -> None:
-        """Follow a folder no longer."""
+        """Stop watching one folder."""
         key = str(followed.root)
         with self.wake:
             here = [one for one in self._followed.pop(key, []) if one is not followed]
@@ -190,7 +190,7 @@ class Watcher:
             self.stop()
 
     def stop(self) -> None:
-        """End, for good."""
+        """Stop; the watcher cannot be started again."""
         with self.wake:
             self._stopped = True
             self.wake.notify()
@@ -200,7 +200,7 @@ class Watcher:
             thread.join(timeout=5)
 
     def mark(self, path: str) -> None:
-        """Mark an absolute path for whoever follows the folder that it lies in."""
+        """Mark an absolute path in the watched folder that contains it."""
         concerned = self._all()
         if self._many and (name := os.path.relpath(path, self._root).split(os.sep, 1)[0]) != os.curdir:
             with self.wake:
@@ -213,13 +213,13 @@ class Watcher:
             return [one for here in self._followed.values() for one in here]
 
     def _begin(self) -> None:
-        """Ask for events, anew where they come already."""
+        """Subscribe to events, again if already subscribed."""
         self._end()
         self._identity, self._tried = _identity(self._root), time.monotonic()
         from watchdog.observers import Observer  # not for a process that never watches
 
         try:
-            observer = Observer()  # asks for an instance of inotify: a user has 128 of them, unless told otherwise
+            observer = Observer()  # takes an inotify instance; the default limit is 128 per user
             handler: Any = _Handler(self.mark)  # the one method of a handler that is called
             observer.schedule(handler, str(self._root), recursive=True)
             observer.start()
@@ -264,14 +264,14 @@ class Watcher:
         return one.swept + self._every() if due is None else due
 
     def _delay(self) -> float:
-        """Seconds until there is something to do; asked with the lock held."""
+        """Seconds until the next action. Requires the lock."""
         now = time.monotonic()
         times = [self._tried + self._every()] if self.blind else []
         times += [self._due(one) for here in self._followed.values() for one in here]
         return min(times, default=now + _SWEEP_SECONDS) - now
 
     def _look(self) -> None:
-        """See that events come, from the folder that is there now."""
+        """Subscribe again if the folder was replaced, or if the last subscription failed."""
         replaced = _identity(self._root) != self._identity
         if replaced or (self.blind and time.monotonic() >= self._tried + self._every()):
             was_blind = self.blind
@@ -296,7 +296,7 @@ class _Handler:
         self._mark = mark
 
     def dispatch(self, event: "FileSystemEvent") -> None:
-        """Mark both ends of whatever happened; a folder that merely lists other files now says nothing new."""
+        """Mark source and destination of an event; a changed folder listing is redundant with its files' events."""
         if event.event_type in _IGNORED or (event.is_directory and event.event_type == "modified"):
             return
         for path in (event.src_path, event.dest_path):
@@ -305,50 +305,50 @@ class _Handler:
 
 
 class Following:
-    """What watchers follow for an index, while there are any; they know nothing of the index."""
+    """The watched folders of one index, if any."""
 
     def __init__(self) -> None:
         self.watchers: tuple[Followed, ...] = ()
 
     @property
     def on(self) -> bool:
-        """Whether changes are followed."""
+        """Whether the folders are watched."""
         return bool(self.watchers)
 
     @property
     def trouble(self) -> str:
-        """Why changes are looked for and not told, "" when they are."""
+        """Why there are no events, "" if there are."""
         return next((one.trouble for one in self.watchers if one.trouble), "")
 
-    def is_told(self) -> bool:
-        """Whether events come, and none is waiting."""
+    def is_current(self) -> bool:
+        """Whether there are events and no path is marked."""
         return self.on and not any(one.blind or one.pending for one in self.watchers)
 
     def start(
         self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: Watcher | None = None
     ) -> None:
-        """Follow folders, by what the paths of each begin with; starting twice is fine.
+        """Watch folders. Idempotent.
 
         Args:
-            folders: The project's own has "" before its paths.
-            changed: Called as `Followed` says.
-            by: Who follows the project's own folder; the others have a watcher of their own.
+            folders: Folders by the first part of their paths; "" for the project's own.
+            changed: See `Followed`.
+            by: Watcher of the project's own folder; every other folder has a watcher of its own.
         """
         if not self.watchers:
             self.watchers = tuple(
-                (Watcher(root) if by is None or name else by).follow(root, partial(_told, name, changed))
+                (Watcher(root) if by is None or name else by).follow(root, partial(_qualified, name, changed))
                 for name, root in folders.items()
             )
 
     def stop(self) -> None:
-        """Follow them no longer; stopping twice is fine."""
+        """Stop watching. Idempotent."""
         watchers, self.watchers = self.watchers, ()
         for one in watchers:
             one.stop()
 
 
 def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
-    """A bound method that does not keep its object alive; nothing happens once that is gone."""
+    """A callable that holds only a weak reference to its object, and does nothing once that is gone."""
     known = weakref.WeakMethod(method)
 
     def call(*args: Given.args, **kwargs: Given.kwargs) -> None:
@@ -359,7 +359,7 @@ def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
     return call
 
 
-def _told(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
+def _qualified(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
     changed({f"{name}/{path}" for path in paths} if name and paths is not None else paths)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Generic, TypeVar
 
 from armarius.store.protocol import Store
-from armarius.store.rows import Learnt
+from armarius.store.rows import DerivedRow
 
 __all__ = ["DerivedCache", "join_pieces", "split_pieces"]
 
@@ -38,11 +38,11 @@ class DerivedCache(Generic[Packed, Value]):
         self._pack = pack
         self._unpack = unpack
 
-    def row(self, path: str, fingerprint: str, value: Packed) -> Learnt:
+    def row(self, path: str, fingerprint: str, value: Packed) -> DerivedRow:
         """The row of a document; `fingerprint` names what else the value rests on, its content hash at the end."""
-        return Learnt(path, self.kind, f"{self.version} {fingerprint}", self._pack(value))
+        return DerivedRow(path, self.kind, f"{self.version} {fingerprint}", self._pack(value))
 
-    def value(self, row: Learnt | None, fingerprint: str, *, or_others: bool = False) -> Value | None:
+    def value(self, row: DerivedRow | None, fingerprint: str, *, or_others: bool = False) -> Value | None:
         """The value of a row; None where there is no row, or it rests on something else, or is damaged.
 
         Args:

@@ -25,10 +25,10 @@ from armarius.store.rows import (
     Change,
     Changed,
     Collection,
+    DerivedRow,
     DocumentRow,
     EntityRow,
     FileRow,
-    Learnt,
     Passage,
     PassageKey,
     Record,
@@ -105,7 +105,7 @@ class Store(Protocol):
         """A small fact kept with the index, or None."""
         ...
 
-    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, Learnt]:
+    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, DerivedRow]:
         """What was learnt of this kind, by path in path order: from every document, or from these paths."""
         ...
 

@@ -13,11 +13,11 @@ __all__ = [
     "Change",
     "Changed",
     "Collection",
+    "DerivedRow",
     "DocumentRow",
     "EntityRow",
     "FileRow",
     "Graph",
-    "Learnt",
     "Note",
     "Passage",
     "PassageKey",
@@ -118,7 +118,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class DerivedRow:
     """Something worked out from one document, kept until the document changes; unknown paths are ignored.
 
     Attributes:
@@ -134,7 +134,7 @@ class Learnt:
     data: bytes
 
 
-Change = Put | Remove | Restamp | Note | Graph | Records | Learnt
+Change = Put | Remove | Restamp | Note | Graph | Records | DerivedRow
 
 
 @dataclass(frozen=True, slots=True)

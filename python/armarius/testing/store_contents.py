@@ -4,8 +4,8 @@ import random
 
 from armarius.store.protocol import Store
 from armarius.store.rows import (
+    DerivedRow,
     Graph,
-    Learnt,
     Put,
     Record,
     Records,
@@ -154,22 +154,22 @@ class StoreContents:
         """The last row of a kind stands; the store does not look inside."""
         rows = store.learnt("names")
         assert list(rows) == sorted(NOVEL)
-        assert rows["outline.md"] == Learnt("outline.md", "names", "cast", "大纲".encode())
+        assert rows["outline.md"] == DerivedRow("outline.md", "names", "cast", "大纲".encode())
         hostile = bytes(range(256)) * 300
-        store.apply([Learnt("outline.md", "names", "other", hostile), Learnt("outline.md", "else", "x", b"")])
-        store.apply([Learnt("none.md", "names", "cast", b"nothing")])
+        store.apply([DerivedRow("outline.md", "names", "other", hostile), DerivedRow("outline.md", "else", "x", b"")])
+        store.apply([DerivedRow("none.md", "names", "cast", b"nothing")])
         assert store.learnt("names", ["outline.md", "none.md"]) == {
-            "outline.md": Learnt("outline.md", "names", "other", hostile)
+            "outline.md": DerivedRow("outline.md", "names", "other", hostile)
         }
         assert list(store.learnt("names")) == sorted(NOVEL)
-        assert store.learnt("else") == {"outline.md": Learnt("outline.md", "else", "x", b"")}
+        assert store.learnt("else") == {"outline.md": DerivedRow("outline.md", "else", "x", b"")}
         assert store.learnt("names", []) == store.learnt("none") == {}
         assert store.verify() == []
 
     def test_all_that_was_learnt_from_a_document_comes_and_goes_with_it(self, store: Store) -> None:
         """Kinds side by side in one `apply`, of any size; a document that is put again begins without them."""
         path, large = "chapters/ch003.md", bytes(range(256)) * 4_000
-        rows = {kind: Learnt(path, kind, f"about {kind}", large[: 10**at]) for at, kind in enumerate("abcdefg")}
+        rows = {kind: DerivedRow(path, kind, f"about {kind}", large[: 10**at]) for at, kind in enumerate("abcdefg")}
         store.apply([Put(document(path, "# 第三回"), ""), *rows.values()])
         assert {kind: store.learnt(kind) for kind in rows} == {kind: {path: row} for kind, row in rows.items()}
         store.apply([Put(document(path, "# 第三回 又"), ""), rows["a"]])

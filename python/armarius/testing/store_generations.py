@@ -7,7 +7,7 @@ import pytest
 from armarius.errors import StoreConflict
 from armarius.store.protocol import Store
 from armarius.store.rows import (
-    Learnt,
+    DerivedRow,
     Note,
     Put,
     Remove,
@@ -34,7 +34,7 @@ class StoreGenerations:
         """The last word holds."""
         first, last = document("x.md", "先"), document("x.md", "后")
         store.apply(
-            [Put(first, "1"), Learnt("x.md", "names", "", b"1"), Put(last, "2"), Note("n", "1"), Note("n", "2")]
+            [Put(first, "1"), DerivedRow("x.md", "names", "", b"1"), Put(last, "2"), Note("n", "1"), Note("n", "2")]
         )
         assert (store.document("x.md"), store.note("n")) == (last, "2")
         assert "x.md" not in store.learnt("names")

@@ -16,7 +16,7 @@ import pytest
 from armarius.errors import StoreError
 from armarius.store.protocol import Store
 from armarius.store.rows import (
-    Learnt,
+    DerivedRow,
     Put,
     Remove,
 )
@@ -108,7 +108,7 @@ class StoreConformance(StoreContents, StoreGenerations):
         def write() -> None:
             for i in range(20):
                 text = "宝玉。\n\n" * (1 if i % 2 else 3)
-                store.apply([Put(document("x.md", text), ""), Learnt("x.md", "names", "", text.encode())])
+                store.apply([Put(document("x.md", text), ""), DerivedRow("x.md", "names", "", text.encode())])
 
         together([read] * 4 + [write])
         assert store.verify() == []

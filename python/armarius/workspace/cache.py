@@ -21,8 +21,8 @@ from armarius.validation import shown
 
 __all__ = [
     "Counters",
+    "EngineCache",
     "HotEngine",
-    "HotEngines",
     "HotStored",
     "Keeping",
     "ProjectEntry",
@@ -68,7 +68,7 @@ class HotEngine:
 Hot = TypeVar("Hot", bound=HotEngine)
 
 
-class HotEngines(Generic[Hot]):
+class EngineCache(Generic[Hot]):
     """Threads may share it. Two that want the same project wait for one engine; others do not wait.
 
     Args:

@@ -30,7 +30,7 @@ from armarius.store.postgres.keys import check_path
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, text, valid_text, whole
 from armarius.warnings import WATCH_UNAVAILABLE
-from armarius.workspace.cache import Counters, HotEngine, HotEngines, bytes_in
+from armarius.workspace.cache import Counters, EngineCache, HotEngine, bytes_in
 from armarius.workspace.project import Health, Novel, ShelfStatus, ShelvedEngine
 from armarius.workspace.stored import PROFILE, RECORDS, StoredFiles
 
@@ -270,7 +270,7 @@ class _State:
     """What a process has open: engines, and who follows their folders."""
 
     def __init__(self, root: Path, limit: int, most: int, *, watch: bool) -> None:
-        self.hot = HotEngines[_HotFolder](limit, most)
+        self.hot = EngineCache[_HotFolder](limit, most)
         self.watcher = Watcher(root, many=True) if watch else None
 
 

@@ -27,7 +27,7 @@ from armarius.store.postgres.session import Session
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.postgres.transaction import Transaction
 from armarius.store.protocol import Store
-from armarius.workspace.cache import Counters, HotEngines, HotStored, Keeping, Quota, bytes_in
+from armarius.workspace.cache import Counters, EngineCache, HotStored, Keeping, Quota, bytes_in
 from armarius.workspace.folder import Pulled, pull
 from armarius.workspace.project import Health, Novel, ShelfStatus
 from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource
@@ -66,7 +66,7 @@ class Shelf(Keeping):
         self.schema = schema_name(schema)
         self.pool = Pool(dsn, size=connections, wait_s=wait_s)
         self.counters = Counters()
-        self._hot = HotEngines[HotStored](bytes_in(memory))
+        self._hot = EngineCache[HotStored](bytes_in(memory))
         self._stale = stale_s
         self._quota = quota or Quota()
         self._embedder = None if embedder is None else as_embedder(embedder)

@@ -9,7 +9,7 @@ from armarius.errors import StoreCorrupt
 from armarius.store.postgres.packing import read_documents, read_pieces
 from armarius.store.postgres.transaction import Transaction
 from armarius.store.postgres.writing import unpack_graph
-from armarius.store.rows import Changed, Graph, Learnt, Record
+from armarius.store.rows import Changed, DerivedRow, Graph, Record
 
 __all__ = ["changed", "learnt", "read_graph", "read_records"]
 
@@ -31,7 +31,7 @@ def changed(tx: Transaction, project: UUID, since: int) -> Changed:
     return Changed(now, tuple(documents), tuple(path for (path,) in gone), notes, whole)
 
 
-def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | None) -> dict[str, Learnt]:
+def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | None) -> dict[str, DerivedRow]:
     """See `Store.learnt`."""
     if paths is not None and not paths:
         return {}
@@ -42,7 +42,7 @@ def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | Non
         f"FROM {{s}}.learnt l WHERE l.project = %s AND l.kind = %s {where}ORDER BY l.path",
         (project, kind, *(() if paths is None else (list(set(paths)),))),
     )
-    return {path: Learnt(path, kind, about, b"".join(data or ())) for path, about, data in rows}
+    return {path: DerivedRow(path, kind, about, b"".join(data or ())) for path, about, data in rows}
 
 
 def read_graph(tx: Transaction, project: UUID) -> Graph:

@@ -20,11 +20,11 @@ from armarius.store.rows import (
     Change,
     Changed,
     Collection,
+    DerivedRow,
     DocumentRow,
     EntityRow,
     FileRow,
     Graph,
-    Learnt,
     Passage,
     PassageKey,
     Record,
@@ -158,7 +158,7 @@ class PostgresStore:
             rows = tx.rows("SELECT value FROM {s}.notes WHERE project = %s AND key = %s", (self._key, key))
         return rows[0][0].decode("utf-8", "surrogatepass") if rows else None
 
-    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, Learnt]:
+    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, DerivedRow]:
         """See `Store`."""
         with self.session.reading() as tx:
             return learnt(tx, self._key, kind, paths)

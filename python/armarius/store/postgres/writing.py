@@ -11,7 +11,7 @@ from armarius.documents.document import Document
 from armarius.store.postgres.keys import check_name, check_path
 from armarius.store.postgres.packing import document_hash, head_of, learnt_hash, pack_text, replace_pieces
 from armarius.store.postgres.transaction import Transaction
-from armarius.store.rows import Change, EntityRow, Graph, Learnt, Note, Put, Records, RelationRow, Remove, Restamp
+from armarius.store.rows import Change, DerivedRow, EntityRow, Graph, Note, Put, Records, RelationRow, Remove, Restamp
 
 __all__ = ["Folded", "fold", "pack_graph", "unpack_graph", "write"]
 
@@ -35,7 +35,7 @@ class Folded:
     put: dict[str, Put] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
     stamps: dict[str, Restamp] = field(default_factory=dict)
-    learnt: dict[tuple[str, str], Learnt] = field(default_factory=dict)
+    learnt: dict[tuple[str, str], DerivedRow] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     graph: Graph | None = None
     records: dict[str, Records] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def fold(changes: Sequence[Change]) -> Folded:
                 folded.graph = change
             case Records():
                 folded.records[change.collection] = change
-            case Learnt():
+            case DerivedRow():
                 if change.path not in folded.removed:
                     folded.learnt[change.path, check_name(change.kind, "kind")] = change
             case _:

@@ -39,13 +39,13 @@ PlaceState = Literal["absent", "closed", "left", "foreign"]
 _FOLDER: Final = "armarius-index"  # in a folder that somebody chose
 
 
-def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, besides: Sequence[Path] = ()) -> "Place":
+def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, others: Sequence[Path] = ()) -> "Place":
     """The place of a project's index: `<chosen>/armarius-index/<name>-<digest>/`, or `<cache>/<name>-<digest>/`.
 
     Args:
         root: The project folder; its resolved path names the index.
         index_dir: The chosen folder, relative to the project; ignored when it is on a network drive.
-        besides: Other folders that the index holds too: each set of them has an index of its own.
+        others: Other folders that the index holds too: each set of them has an index of its own.
 
     Raises:
         StoreError: `index_dir` is no path.
@@ -54,7 +54,7 @@ def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, be
     if index_dir is not None and "\0" in os.fspath(index_dir):
         raise StoreError(f"index_dir: not a path: {os.fspath(index_dir)!r}")
     slug = re.sub(r"[^\w-]+", "-", resolved.name)[:40] or "project"
-    every = b"\0".join(os.fsencode(os.path.realpath(one)) for one in (resolved, *besides))
+    every = b"\0".join(os.fsencode(os.path.realpath(one)) for one in (resolved, *others))
     name = f"{slug}-{hashlib.blake2b(every, digest_size=8).hexdigest()}"
     if index_dir is None or is_remote(resolved / index_dir):
         return Place(cache_root() / name)

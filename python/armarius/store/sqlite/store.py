@@ -11,10 +11,10 @@ from armarius.store.rows import (
     Change,
     Changed,
     Collection,
+    DerivedRow,
     DocumentRow,
     EntityRow,
     FileRow,
-    Learnt,
     Passage,
     PassageKey,
     Record,
@@ -157,7 +157,7 @@ class SqliteStore:
             row = first_row(connection, "SELECT value FROM notes WHERE key = ?", (key,))
         return None if row is None else str(row[0])
 
-    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, Learnt]:
+    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, DerivedRow]:
         """See `Store`."""
         select = "SELECT d.path, l.about, l.data FROM documents d JOIN learnt l ON l.document = d.id AND l.kind = ?"
         with self._reading() as connection:
@@ -166,7 +166,7 @@ class SqliteStore:
             else:
                 found = (first_row(connection, f"{select} WHERE d.path = ?", (kind, one)) for one in sorted({*paths}))
                 rows = [row for row in found if row is not None]
-        return {path: Learnt(path, kind, about, data) for path, about, data in rows}
+        return {path: DerivedRow(path, kind, about, data) for path, about, data in rows}
 
     def files(self) -> dict[str, FileRow]:
         """See `Store`."""

@@ -9,7 +9,7 @@ from itertools import groupby
 import apsw
 
 from armarius.documents.document import Document
-from armarius.store.rows import Change, Graph, Learnt, Note, Put, Records, Remove, Restamp
+from armarius.store.rows import Change, DerivedRow, Graph, Note, Put, Records, Remove, Restamp
 from armarius.store.sqlite import reading
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.fulltext import keep_full_text, standing
@@ -28,8 +28,8 @@ def write(connection: apsw.Connection, changes: Sequence[Change], version: int) 
         together = list(some)
         if kind is Put:
             _put(connection, [one for one in together if isinstance(one, Put)], version)
-        elif kind is Learnt:
-            _keep_learnt(connection, [one for one in together if isinstance(one, Learnt)])
+        elif kind is DerivedRow:
+            _keep_learnt(connection, [one for one in together if isinstance(one, DerivedRow)])
         else:
             for change in together:
                 _make(connection, change, version)
@@ -72,7 +72,7 @@ def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> N
     _carry_vectors(connection, numbered)
 
 
-def _keep_learnt(connection: apsw.Connection, rows: Sequence[Learnt]) -> None:
+def _keep_learnt(connection: apsw.Connection, rows: Sequence[DerivedRow]) -> None:
     """Keep what was learnt; that of a path that is no document is dropped."""
     connection.executemany(
         "INSERT OR REPLACE INTO learnt SELECT id, ?, ?, ? FROM documents WHERE path = ?",

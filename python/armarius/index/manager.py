@@ -1,4 +1,4 @@
-"""The store of an index, kept equal to its texts: refreshed when they change, repaired when it is damaged."""
+"""`IndexManager`: refreshes the store of an index when texts change, and repairs it when it is damaged."""
 
 import os
 import threading
@@ -16,31 +16,31 @@ from armarius.io.messages_without_paths import without_paths
 from armarius.store.protocol import Lagging, Store
 from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 
-__all__ = ["StoreKeeper"]
+__all__ = ["IndexManager"]
 
-_REST_SECONDS: Final = 1.0  # the first questions after an open go before
+_REST_SECONDS: Final = 1.0  # delay after opening, so that the first requests are not slowed down
 
 
 class Filler:
-    """Lets one store catch up at a time; for the threads that refresh and close an index, in turn."""
+    """Writes deferred full text of one store at a time, in a background thread."""
 
     def __init__(self) -> None:
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
 
     def begin(self, store: Store) -> None:
-        """Let `store` catch up soon, if it has put something off; returns at once."""
+        """Start to write the deferred full text of `store`, if there is any; returns at once."""
         if not isinstance(store, Lagging) or (self._thread is not None and self._thread.is_alive()):
             return
         if store.lags():
             self._ending = ending = threading.Event()
             thread = threading.Thread(target=_fill, args=(store, ending), name="armarius-filler", daemon=True)
-            with suppress(RuntimeError):  # no thread to be had: whoever searches fills it
+            with suppress(RuntimeError):  # no thread available: the next search writes the full text
                 thread.start()
                 self._thread = thread
 
     def end(self) -> None:
-        """Stop after the transaction under way; what is left is done by the next search, or the next open."""
+        """Stop after the current transaction. The next search or the next open writes the rest."""
         self._ending.set()
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
@@ -49,37 +49,37 @@ class Filler:
 
 def _fill(store: Lagging, ending: threading.Event) -> None:
     if not ending.wait(_REST_SECONDS):
-        with suppress(StoreError):  # held, full or damaged: whoever searches is told
+        with suppress(StoreError):  # busy, full or damaged: the next search reports it
             store.fill(lambda: not ending.is_set())
 
 
 _INLINE = 20  # changed files that a request waits for; more are read in the background
 _SNAPSHOT_SECONDS = 10.0
-_PATIENCE_SECONDS = 0.25  # a request waits so long for somebody else's refresh, then answers from what is there
-_QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
+_PATIENCE_SECONDS = 0.25  # a request waits so long for another refresh, then answers from the present index
+_QUICK_SECONDS = 0.005  # a comparison that is faster than this runs before every answer, watched or not
 
 Answer = TypeVar("Answer")
 
 
-class StoreKeeper:
-    """Keeps one store. Threads may share it.
+class IndexManager:
+    """Manages one store: refresh, queries, repair. Thread-safe.
 
     Args:
-        refresher: Compares and reads.
-        config: Whose warning is told too.
+        refresher: Compares the texts with the store, and writes the differences.
+        config: Its warnings are reported with those of the index.
         open_store: Opens the store.
-        told: Whether somebody follows the texts and saw no change: then a slow comparison is left out.
-        whole: Makes everything that is done to a store inside one transaction, while other writers wait; for stores
-            that hold texts too, of which nobody may see a half. None writes in batches, the texts being elsewhere.
+        is_current: Whether a watcher follows the texts and saw no change; a slow comparison is then skipped.
+        whole: Runs all writes of a refresh in one transaction while other writers wait. For stores that also hold the
+            texts, where no reader may see part of a change. None writes in batches.
 
     Attributes:
-        store: The store of the moment.
-        state: What is being done with it.
-        trouble: What went wrong last, None when it was mended.
-        complete: The texts have been read to their end since the store was opened. Before that, what nothing describes
-            may only be unread.
-        equal: The store and its generation that the last `freshen` found equal to the texts; None where it did not
-            compare, or found them different.
+        store: The store that is open now.
+        state: State of the index.
+        trouble: The last failure; None once a refresh succeeded.
+        complete: A full refresh has finished since the store was opened. Before that, an unknown name may be described
+            in a text that is not read yet.
+        equal: The store and generation that the last `freshen` found equal to the texts; None where it did not
+            compare, or found a difference.
     """
 
     def __init__(
@@ -88,19 +88,19 @@ class StoreKeeper:
         config: LiveConfig,
         open_store: Callable[[], Store],
         *,
-        told: Callable[[], bool],
+        is_current: Callable[[], bool],
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
     ) -> None:
         self._refresher = refresher
         self._config = config
-        self._told = told
+        self._is_current = is_current
         self._whole = whole
         self._lock = threading.RLock()  # one refresh at a time
         self._background: threading.Thread | None = None
         self._closed = False
         self._process = os.getpid()
         self._filler = Filler()
-        self._lost = False  # the store is closed and none could be opened in its place: it is tried again
+        self._lost = False  # the store is closed and could not be reopened: the next request tries again
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
         self.complete = False
@@ -109,9 +109,9 @@ class StoreKeeper:
 
     @property
     def snapshot(self) -> Snapshot:
-        """Codex and matcher as the index last saw them."""
+        """Codex and matcher as of the last refresh."""
         self._see_that_it_is_ours()
-        if self._background is not None:  # it needs the lock to the end, and has a snapshot from the beginning
+        if self._background is not None:  # it holds the lock until its end, but makes the snapshot first
             self._refresher.loaded.wait(_SNAPSHOT_SECONDS)
         snapshot = self._refresher.snapshot
         if snapshot is None:
@@ -122,13 +122,13 @@ class StoreKeeper:
     def refresh(
         self, paths: Collection[str] | None = None, *, progress: Callable[[Progress], None] | None = None
     ) -> Outcome:
-        """Make the index equal to the folder, or to these relative paths of it.
+        """Update the index from the folder, or from these relative paths of it.
 
         Raises:
-            StoreBusy: Another process writes for longer than five seconds.
-            StoreFull: The index cannot be written.
+            StoreBusy: Another process holds the write lock for longer than five seconds.
+            StoreFull: The disk is full.
 
-        Cost: a stat per file, a read per changed file, a rescan of all texts when names changed.
+        Cost: a stat per file, a read per changed file, a scan of all texts when names changed.
         """
         self._see_that_it_is_ours()
         with self._lock:
@@ -154,10 +154,10 @@ class StoreKeeper:
             return outcome
 
     def write(self, work: Callable[[Store], Answer]) -> Answer:
-        """`work`, and all that follows from it, in one transaction; nothing of it stays when anything fails.
+        """Run `work` and a refresh in one transaction, which is rolled back when either fails.
 
         Raises:
-            Whatever `work` raises, and what `refresh` does.
+            Exception: Any error of `work`, and those of `refresh`.
         """
         with self._lock:
             begun = False
@@ -167,19 +167,20 @@ class StoreKeeper:
                     begun = True
                     self.refresh()
             except BaseException:
-                if begun and not self._closed:  # what was learnt on the way is of texts that are not there
+                if begun and not self._closed:  # the refresher has read texts that were rolled back
                     self._recover()
                 raise
             return done
 
     def freshen(self) -> tuple[ContextWarning, ...]:
-        """Before answering: see that the index equals the folder, or say that it does not.
+        """Update the index before a request, or return warnings about what it lacks.
 
-        The folder is compared with the index, unless a watcher sees no change and comparing is slow (above about 1,000
-        files). A few changed files are read at once, many in the background.
+        Compares the folder with the index, unless a watcher saw no change and comparing is slow (above about 1,000
+        files). Reads up to 20 changed files at once, more in the background.
 
         Returns:
-            `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
+            `INDEX_STALE` when answers may be incomplete, `ENTITY_MATCH_FAILED` when names are matched without the
+            statistics of the prose.
         """
         self._see_that_it_is_ours()
         waiting, self.equal = False, None
@@ -193,16 +194,16 @@ class StoreKeeper:
             return (INDEX_BUILDING(done=done.done, total=done.total),)
         if self.state == "cancelled":
             return (INDEX_CANCELLED(),)
-        told = (self.trouble, *self._config.warnings, self._refresher.names_warning)
-        return tuple(warning for warning in told if warning is not None)
+        warnings = (self.trouble, *self._config.warnings, self._refresher.names_warning)
+        return tuple(warning for warning in warnings if warning is not None)
 
     def _is_fresh(self) -> bool:
-        if self.state != "ready" or self._refresher.compare_seconds < _QUICK_SECONDS or not self._told():
+        if self.state != "ready" or self._refresher.compare_seconds < _QUICK_SECONDS or not self._is_current():
             return False
         return not self._refresher.is_authored_anew()
 
     def _catch_up(self) -> bool:
-        """Compare and refresh; False when somebody else is at it for too long."""
+        """Compare and refresh; False when another refresh holds the lock for too long."""
         if not wait_until(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS):
             return False
         try:
@@ -215,14 +216,14 @@ class StoreKeeper:
             elif changed:
                 self.refresh()
             else:
-                self.trouble = None  # the comparison could be made, and there is none
+                self.trouble = None  # the comparison succeeded without a difference
                 self.equal = self._refresher.compared
         finally:
             self._lock.release()
         return True
 
     def ask(self, question: Callable[[Store], Answer]) -> Answer:
-        """Ask the store; a damaged or replaced index is repaired first and asked again."""
+        """Run a query on the store. A damaged or replaced index is repaired, and the query is run again."""
         self._see_that_it_is_ours()
         store = self.store
         try:
@@ -237,7 +238,7 @@ class StoreKeeper:
             return question(self.store)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for a background build; False when it still runs after `timeout` seconds."""
+        """Wait for a background refresh; False when it still runs after `timeout` seconds."""
         thread = self._background
         if thread is not None:
             thread.join(timeout)
@@ -245,11 +246,11 @@ class StoreKeeper:
         return True
 
     def cancel(self) -> None:
-        """Stop a build after the transaction it is in; what is committed stays."""
+        """Stop a refresh after its current transaction; committed batches stay."""
         self._refresher.cancelled.set()
 
     def close(self) -> None:
-        """End the build, close the store; closing twice is fine, and so is closing what a parent has open."""
+        """Stop the refresh and close the store. Idempotent; does nothing in a forked child."""
         if self._process != os.getpid():
             return
         self.cancel()
@@ -260,7 +261,7 @@ class StoreKeeper:
             self.store.close()
 
     def rest(self) -> None:
-        """Close the store for now: the next question opens it again. A build under way ends where it is."""
+        """Close the store until the next request, which reopens it. Cancels a running refresh."""
         self.cancel()
         self.wait()
         with self._lock:
@@ -270,7 +271,7 @@ class StoreKeeper:
                 self.store.close()
 
     def refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
-        """Begin to make the index equal to the folder, and return at once."""
+        """Start a refresh in a thread, and return at once."""
 
         def run() -> None:
             with suppress(StoreError, OSError):  # already in the status
@@ -282,14 +283,14 @@ class StoreKeeper:
         self._background.start()
 
     def _see_that_it_is_ours(self) -> None:
-        """A lock that a thread of the parent held at a fork is held for ever: nothing may wait for it."""
+        """Raise in a forked child: a lock that another thread of the parent held at the fork is never released."""
         if self._process != os.getpid():
             raise StoreError(f"the index was opened by process {self._process}, which was forked since; open it again")
 
     def _refreshed(self, paths: Collection[str] | None, progress: Callable[[Progress], None] | None) -> Outcome:
         if self._whole is None:
             return self._refresher.refresh(self.store, paths, progress)
-        # Nothing is locked, and nothing is made of a project that is not there.
+        # Equal: no lock is taken, and no row is made for a project that does not exist.
         if self._refresher.is_equal(self.store):
             return Outcome()
         try:
@@ -305,14 +306,14 @@ class StoreKeeper:
         return nullcontext() if self._whole is None else self._whole(store)
 
     def _recover(self) -> None:
-        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one.
+        """Reopen a damaged, deleted or replaced store, or create an empty one.
 
-        Where that fails too (the disk is full, something lies in its place), the next question tries again.
+        If that fails too (the disk is full, or another file has its path), the next request tries again.
         """
         self._lost, self.state, self.complete = True, "stale", False
         self._filler.end()
         self.store = self.store.reopen()
-        if self._whole is not None:  # its texts may be others too
+        if self._whole is not None:  # the store holds the texts too, which may have changed
             self._refresher.forget()
         else:
             self._refresher.begin_anew()
