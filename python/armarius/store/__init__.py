@@ -1,12 +1,12 @@
-"""The derived index behind two protocols, `Store` and `VectorStore`; `sqlite/` is the embedded engine.
+"""The derived index behind two protocols, `Store` and `VectorStore`, with two engines: `sqlite/` and `postgres/`.
 
-protocol.py rows.py      what a store is asked and told, and the plain rows of it
-vectors_protocol.py      the same for vectors; fingerprint.py (whose they are), vector_rows.py (which can be compared),
-                         embedded_texts.py (which paragraphs have one, and of exactly which text)
+protocol.py rows.py      the `Store` protocol and its rows; derived.py (rows derived from documents)
+vectors_protocol.py      the `VectorStore` protocol; fingerprint.py (identity of a model), vector_rows.py (checks),
+                         embedded_texts.py (which text is embedded for each paragraph)
 
-A new engine is a folder beside `sqlite/` that passes `armarius.testing.StoreConformance` and `VectorStoreConformance`.
-What must hold: SQL and its library are used nowhere else; nobody asks which store it is; a document, what was learnt
-from it and the vectors of its text change in one transaction; nothing here is the only copy of anything.
+A new engine is a folder next to `sqlite/` that passes `armarius.testing.StoreConformance` and
+`VectorStoreConformance`. Invariants: SQL and its libraries are used only here; callers do not depend on the engine; a
+document, its derived rows and its vectors change in one transaction; all data can be rebuilt from the project.
 """
 
 from armarius.lazy import lazy

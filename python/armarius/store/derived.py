@@ -1,4 +1,4 @@
-"""Derived rows: what was worked out from a document, kept in the store until what it rests on is something else."""
+"""Derived rows: values computed from one document, stored until the document or another input changes."""
 
 import struct
 from collections.abc import Callable, Mapping
@@ -12,18 +12,18 @@ __all__ = ["DerivedCache", "join_pieces", "split_pieces"]
 Value = TypeVar("Value")
 Packed = TypeVar("Packed")
 
-_FEW: Final = 32  # rows that are read by their paths, not all there are
+_FEW: Final = 32  # up to so many rows are read by path; beyond, all rows of the kind are read
 _LENGTH: Final = struct.Struct("<I")
 
 
 class DerivedCache(Generic[Packed, Value]):
-    """One kind of derived row: how it is packed, and when it may still be believed.
+    """One kind of derived row: its serialisation and its validity.
 
     Args:
-        kind: Of the rows; see `Store.learnt`.
-        version: Raised when the same document gives another value, or is packed otherwise.
-        pack: A value as bytes.
-        unpack: What is read of them; raises ValueError for bytes of another shape.
+        kind: Kind of the rows; see `Store.learnt`.
+        version: Version of algorithm and format; raise it when either changes.
+        pack: Serialises a value.
+        unpack: Parses the bytes; raises ValueError for another format.
 
     Attributes:
         kind: As given.
@@ -39,16 +39,16 @@ class DerivedCache(Generic[Packed, Value]):
         self._unpack = unpack
 
     def row(self, path: str, fingerprint: str, value: Packed) -> DerivedRow:
-        """The row of a document; `fingerprint` names what else the value rests on, its content hash at the end."""
+        """The row of a document; `fingerprint` identifies all inputs of the value and ends with the content hash."""
         return DerivedRow(path, self.kind, f"{self.version} {fingerprint}", self._pack(value))
 
     def value(self, row: DerivedRow | None, fingerprint: str, *, or_others: bool = False) -> Value | None:
-        """The value of a row; None where there is no row, or it rests on something else, or is damaged.
+        """The value of a row; None if there is no row, its inputs changed, or it is damaged.
 
         Args:
-            row: Of one document.
+            row: The row of one document.
             fingerprint: As for `row`.
-            or_others: The end of the fingerprint is enough: of this content, whatever else it rests on.
+            or_others: Compare only the given end of the fingerprint, such as the content hash.
         """
         if row is None or not row.about.startswith(f"{self.version} "):
             return None
@@ -61,12 +61,12 @@ class DerivedCache(Generic[Packed, Value]):
             return None
 
     def load(self, store: Store, fingerprints: Mapping[str, str], *, or_others: bool = False) -> dict[str, Value]:
-        """The values of documents by path, in path order, given their fingerprints; those that have none are left out.
+        """The valid values by path, in path order, given the fingerprints by path.
 
         Raises:
             StoreError: The store cannot be read.
 
-        Cost: one row a document; all rows of the kind where more than 32 are asked for.
+        Cost: one row per document; all rows of the kind for more than 32 documents.
         """
         if not fingerprints:
             return {}
@@ -80,15 +80,15 @@ class DerivedCache(Generic[Packed, Value]):
 
 
 def join_pieces(*pieces: bytes) -> bytes:
-    """Several values as one: the length of each but the last as uint32, little-endian, then all of them."""
+    """Concatenate values after their lengths (uint32, little-endian, without the last)."""
     return b"".join([*(_LENGTH.pack(len(one)) for one in pieces[:-1]), *pieces])
 
 
 def split_pieces(data: bytes, count: int) -> tuple[bytes, ...]:
-    """What `join_pieces` was given.
+    """The inverse of `join_pieces`.
 
     Raises:
-        ValueError: The bytes are not so many pieces.
+        ValueError: The bytes are not `count` pieces.
     """
     at = _LENGTH.size * (count - 1)
     if len(data) < at:

@@ -11,11 +11,11 @@ _NAMED_BY_HEADING = frozenset({"setting", "outline", "note"})
 
 
 def embedded_texts(document: Document) -> dict[int, str]:
-    """Paragraph index to the text whose vector stands for it.
+    """The text to embed for each paragraph, by paragraph index.
 
-    Body paragraphs with at least four letters or digits; a shorter one ("好。") is near everything. In settings,
-    outlines and notes the heading comes first, because a line of a profile does not repeat whose it is. Code has
-    no vectors: the models are trained on prose, and names find code better.
+    Only body paragraphs with at least four letters or digits: shorter ones ("好。") are similar to everything. In
+    settings, outlines and notes the heading is prepended, because a line of a profile does not repeat the entity's
+    name. Code is not embedded: the models are trained on prose, and symbol names find code better.
     """
     if document.kind == "code":
         return {}

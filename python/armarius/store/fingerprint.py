@@ -22,7 +22,7 @@ class Fingerprint:
         pooling: mean, cls, max, or what the embedder does instead.
         normalise: Whether vectors are L2-normalised.
         dtype: Precision of the forward pass.
-        document_prompt: What stood before each text; the prompt of questions decides no stored vector.
+        document_prompt: Prefix of each text. Stored vectors do not depend on the prefix of queries.
     """
 
     name: str = field(compare=False)

@@ -1,14 +1,13 @@
-"""The store protocol: what an index of one project can be asked and told, whatever engine keeps it.
+"""`Store`: the protocol of the index of one project, independent of the engine.
 
-A store is bound to one project; every key in it begins with the project id, which an engine that keeps many projects
-must put first in its own keys. The store never ranks beyond the text score of one query, never reads a file, and
-holds nothing that cannot be rebuilt from the project's texts and authored records. `armarius.testing.StoreConformance`
-is the executable form of this page.
+A store is bound to one project; an engine with many projects must put the project id first in its keys. A store ranks
+only by the text score of one query, reads no files, and holds only data that can be rebuilt from the project.
+`armarius.testing.StoreConformance` tests an implementation.
 
-Writing is one method: `apply` makes a list of changes in one transaction. Reading what others wrote is two:
-`generation`, one row, says whether there is anything, and `changed` gives it, all of one moment.
+`apply` is the only write: it makes a list of changes in one transaction. Two methods read what other processes wrote:
+`generation`, one row, tells whether there are changes, and `changed` returns them from one snapshot.
 
-Every list is in the order its method documents; ties break on (path, paragraph). Every method may raise:
+Lists have the order that their method documents; ties break on (path, paragraph). Every method may raise:
 
     StoreBusy     another process holds the index for longer than the timeout
     StoreCorrupt  damaged or replaced; `reopen` repairs it
@@ -46,7 +45,7 @@ __all__ = ["Lagging", "Store"]
 
 @runtime_checkable
 class Store(Protocol):
-    """An index of one project. Safe to call from several threads; readers never wait for a writer."""
+    """An index of one project. Thread-safe; readers never wait for a writer."""
 
     @property
     def project_id(self) -> str:
@@ -55,7 +54,7 @@ class Store(Protocol):
 
     @property
     def location(self) -> str:
-        """Where it is kept, for people: a file, or a server without its password."""
+        """Location for display: a file, or a server without its password."""
         ...
 
     @property
@@ -64,53 +63,53 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Release everything; closing twice is fine, any other call afterwards raises StoreError."""
+        """Release everything. Idempotent; any other call afterwards raises StoreError."""
         ...
 
     def reopen(self) -> Self:
-        """Close this store and open what is there now: the same index, or an empty one when it was damaged or gone."""
+        """Close this store and open it again; a damaged or missing index is replaced by an empty one."""
         ...
 
     def state(self) -> StoreState:
-        """Sizes and generation; counts everything, ask `generation` when that is all you want."""
+        """Sizes and generation. Cost: counts all rows; use `generation` for the generation alone."""
         ...
 
     def generation(self) -> int:
-        """Grows with every `apply` that had something to say, by whichever process; with `Restamp`s alone it need not.
+        """A number that grows with every `apply` of any process, except those with no change or only `Restamp`s.
 
         Cost: one row.
         """
         ...
 
     def changed(self, since: int) -> Changed:
-        """What came after generation `since`, in one snapshot; `since=0` is all there is."""
+        """All changes after generation `since`, from one snapshot; `since=0` returns everything."""
         ...
 
     def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
-        """Make all changes or none, in order; when it returns they survive a crash of the process.
+        """Make all changes in order, or none. After it returns, they survive a crash of the process.
 
         Args:
-            changes: Everything that belongs together: nobody sees a part of them. None at all writes nothing.
-            expect: The generation they were worked out from.
+            changes: One transaction; readers see all of them or none. An empty list writes nothing.
+            expect: The generation that the changes are based on.
 
         Returns:
-            The generation that has them.
+            The generation after the changes.
 
         Raises:
-            StoreConflict: `expect` is given, and somebody else has written since; nothing is changed.
+            StoreConflict: The store is not at `expect`; nothing is changed.
         """
         ...
 
     def note(self, key: str) -> str | None:
-        """A small fact kept with the index, or None."""
+        """The value of a note, or None."""
         ...
 
     def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, DerivedRow]:
-        """What was learnt of this kind, by path in path order: from every document, or from these paths."""
+        """Derived rows of this kind, by path in path order: of all documents, or of these paths."""
         ...
 
     def files(self) -> dict[str, FileRow]:
-        """Every indexed file by path."""
+        """Stamp and hash of every indexed file, by path."""
         ...
 
     def documents(self, *, kinds: Sequence[Kind] = (), chapter: int | None = None) -> list[DocumentRow]:
@@ -118,7 +117,7 @@ class Store(Protocol):
         ...
 
     def document(self, path: str) -> Document | None:
-        """A whole document as it was indexed, or None."""
+        """A whole document as indexed, or None."""
         ...
 
     def documents_of(self, paths: Sequence[str]) -> list[Document]:
@@ -141,30 +140,30 @@ class Store(Protocol):
         ...
 
     def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
-        """Relations by (source, target, type): all, or those that begin or end at one of these entities."""
+        """Relations by (source, target, type): all, or those with one of these entities at either end."""
         ...
 
     def records(self, collection: Collection) -> list[Record]:
-        """A collection by id."""
+        """The records of a collection, by id."""
         ...
 
     def verify(self) -> list[str]:
-        """Everything that is wrong with the index, as sentences; [] when it is sound. Reads all of it."""
+        """Faults of the index, one sentence each; [] when it is sound. Cost: reads the whole index."""
         ...
 
 
 @runtime_checkable
 class Lagging(Protocol):
-    """A store that may put off what only some questions need; those do it first, so that no answer lacks it."""
+    """A store that defers work which only some queries need. Those queries do it first, so results are complete."""
 
     def lags(self) -> bool:
-        """Whether something has been put off. Cost: one look."""
+        """Whether there is deferred work. Cost: one row."""
         ...
 
     def fill(self, go_on: Callable[[], bool] = ...) -> None:
-        """Do it, in transactions of a tenth of a second or so; `go_on` is asked before each.
+        """Do the deferred work, in transactions of about 0.1 s; stops when `go_on`, called before each, returns False.
 
         Raises:
-            StoreError: As `apply`; what is done stays done.
+            StoreError: As `apply`; committed transactions stay.
         """
         ...

@@ -1,4 +1,4 @@
-"""What goes into a store and comes out of it: plain rows, the same for every engine."""
+"""The rows and changes of a store, the same for every engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ Collection = Literal["memory", "constraint"]
 
 @dataclass(frozen=True, slots=True)
 class EntityRow:
-    """An entity as the index keeps it: what queries need, and the rest as JSON."""
+    """An entity: columns for queries, the other fields as JSON."""
 
     id: str
     name: str
@@ -68,7 +68,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Insert or replace a document; what was learnt from an earlier one of its path is forgotten."""
+    """Insert or replace a document, and delete the derived rows of its earlier version."""
 
     document: Document
     stamp: str
@@ -76,16 +76,16 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Forget a document and what was learnt from it; unknown paths are ignored."""
+    """Delete a document and its derived rows; unknown paths are ignored."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Restamp:
-    """The file was touched and its content is the same: nothing reads otherwise. Unknown paths are ignored.
+    """Set the stamp of a file with unchanged content. Unknown paths are ignored.
 
-    With a `content_hash` only a document of that content is stamped: the index may hold another's by now.
+    With a `content_hash`, only a document with that hash is stamped: another process may have replaced it.
     """
 
     path: str
@@ -95,7 +95,7 @@ class Restamp:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Keep a small fact with the index."""
+    """Set a key and value of the index."""
 
     key: str
     value: str
@@ -111,7 +111,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Replace a collection."""
+    """Replace all records of a collection."""
 
     collection: Collection
     records: tuple[Record, ...]
@@ -119,13 +119,13 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """Something worked out from one document, kept until the document changes; unknown paths are ignored.
+    """A value computed from one document, deleted when the document changes; unknown paths are ignored.
 
     Attributes:
-        path: Of the document.
-        kind: What it is; one row of a kind for a document.
-        about: With what it was worked out (a digest of the names looked for): out of date when that is another now.
-        data: Whatever who wrote it reads; the store does not look inside.
+        path: Path of the document.
+        kind: Kind of value; a document has at most one row of a kind.
+        about: Fingerprint of the inputs, such as a digest of the names; the row is outdated when they changed.
+        data: The serialised value, opaque to the store.
     """
 
     path: str
@@ -139,15 +139,15 @@ Change = Put | Remove | Restamp | Note | Graph | Records | DerivedRow
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What came after a generation, seen in one moment.
+    """The changes since a generation, from one snapshot.
 
     Attributes:
-        generation: Of that moment; ask from here the next time.
-        documents: New or changed since, in path order.
-        removed: Paths that were there and are not, sorted.
-        notes: Written since.
-        whole: The store cannot say what came since: `documents` and `notes` are all there are, whatever else the
-            caller remembers is to be forgotten.
+        generation: Generation of the snapshot; pass it as `since` the next time.
+        documents: New or changed documents, in path order.
+        removed: Removed paths, sorted.
+        notes: Notes written since.
+        whole: The store has no history back to `since`: `documents` and `notes` are complete, and the caller must
+            drop everything else.
     """
 
     generation: int
@@ -159,7 +159,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """What the index knows of a file: the stamp it was read at ("" when the next look must read it) and its hash."""
+    """The stamp at which a file was read ("" forces the next comparison to read it), and its content hash."""
 
     stamp: str
     content_hash: str
@@ -182,7 +182,7 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A paragraph with its text and where it stands; spans are code points into the document's text."""
+    """A paragraph with its text and position; spans are code points into the document's text."""
 
     path: str
     paragraph: int
@@ -201,7 +201,7 @@ class Passage:
         return (self.path, self.paragraph)
 
     def hit(self, score: float, evidence: tuple[Evidence, ...], snippet: str = "") -> Hit:
-        """This paragraph as the answer to something."""
+        """This paragraph as a search hit."""
         return Hit(
             path=self.path,
             span=(self.start, self.end),
@@ -220,17 +220,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """A full-text question; the terms are plain text, never a query language.
+    """A full-text query; terms are plain text, without query syntax.
 
     Attributes:
-        terms: With `match="all"` every term must stand in the paragraph as written (after folding); with "any" the
-            terms are taken apart into grams (character pairs, words), the commonest are dropped, and any may match.
+        terms: With `match="all"` the paragraph must contain every term as written (after folding). With "any", terms
+            are split into grams (character pairs, words), the most frequent are dropped, and any may match.
         kinds: Only documents of these kinds; empty means all.
-        chapters: Inclusive bounds on the paragraph's chapter; None is open. Paragraphs without a chapter pass only
-            when both are None.
-        limit: At most so many, best first; None is all of them, by (path, paragraph), with scores of 0: for whoever
-            puts them in an order of their own.
-        grams: With "any": at most so many grams, rarest first.
+        chapters: Inclusive bounds on the paragraph's chapter; None is open. Paragraphs without a chapter match only
+            if both are None.
+        limit: Maximum number, best first; None returns all unranked: by (path, paragraph), with scores of 0.
+        grams: With "any": maximum number of grams, rarest first.
     """
 
     terms: tuple[str, ...]
@@ -252,7 +251,7 @@ class TextHit:
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """Sizes; `bytes` on disk; `generation` grows with every committed change, by whichever process."""
+    """Sizes; `bytes` on disk; `generation` grows with every committed change of any process."""
 
     documents: int
     paragraphs: int

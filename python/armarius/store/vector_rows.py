@@ -1,4 +1,4 @@
-"""Rows of float32 that are vectors: which may be kept, which can be compared."""
+"""Checks and scaling of vectors before they are stored or compared."""
 
 from collections.abc import Sequence
 
@@ -20,19 +20,19 @@ def unit_rows(vectors: Vectors) -> Vectors:
 
 
 def usable_rows(vectors: Vectors) -> NDArray[np.bool_]:
-    """Which rows can be compared: finite and not zero. Shape (n,)."""
+    """Mask of the rows that are finite and not zero. Shape (n,)."""
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     usable: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0.0)
     return usable
 
 
 def check_storable(vectors: Vectors, dimension: int, owners: Sequence[object]) -> None:
-    """Refuse what the vector table would silently accept.
+    """Check vectors before they are stored; the vector table itself accepts any values.
 
     Args:
         vectors: float32, shape (n, d).
-        dimension: The d that the index was made for.
-        owners: What each row belongs to, for the message; length n.
+        dimension: The d of the index.
+        owners: Owner of each row, for the message; length n.
 
     Raises:
         DimensionMismatch: d is not `dimension`.
@@ -51,10 +51,10 @@ def check_storable(vectors: Vectors, dimension: int, owners: Sequence[object]) -
 
 
 def check_batch(stored: Fingerprint, given: Fingerprint, texts: Sequence[PendingText], vectors: Vectors) -> None:
-    """Refuse a batch that a store may not keep; rows of zeros, which mean nothing to embed, pass.
+    """Check a batch before it is stored. Rows of zeros are valid: they mean that there is nothing to embed.
 
     Raises:
-        DimensionMismatch: Another model's vectors, or of another length.
+        DimensionMismatch: The vectors have another model or length.
         EmbeddingError: A row holds NaN or infinity; the message names its owner.
     """
     require_same(stored, given)

@@ -1,15 +1,15 @@
-"""The vectors of a store: what can be asked and told, whatever engine keeps them.
+"""`VectorStore`: the protocol of the vectors of a store, independent of the engine.
 
-An owner is a paragraph, as (path, paragraph), or an entity, as its id. Which paragraphs have a vector, and of exactly
-which text, says `embedded_texts`; a store brings its owners up to date inside the transaction that writes a document,
-so that no vector outlives its text, and calls what has no vector yet *pending*. Vectors of different models never mix:
-one set of them *serves*, a second may be *building*, and takes over when it is complete.
+An owner of a vector is a paragraph, (path, paragraph), or an entity id. `embedded_texts` defines which paragraphs have
+a vector and of which text. A store updates owners in the transaction that writes a document, so that no vector
+outlives its text; an owner without a vector is *pending*. Vectors of different models are kept in separate sets: one
+set is *serving*, a second may be *building* and replaces it when complete.
 
-How the nearest are found is the store's own affair, as long as they are the nearest.
-`armarius.testing.VectorStoreConformance` is the executable form of this page.
+The search method is up to the engine; results must be the nearest vectors.
+`armarius.testing.VectorStoreConformance` tests an implementation.
 
-Vectors are float32, C-contiguous, any scale; similarities are cosines in [-1, 1]. Every method may raise what those of
-`Store` raise.
+Vectors are float32, C-contiguous, any scale; similarities are cosines in [-1, 1]. Every method may raise the errors of
+`Store`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ SetState = Literal["serving", "building"]
 
 
 class SetGone(LookupError):
-    """The set was dropped, because another took over; look up the sets again."""
+    """The set was replaced by another; read `sets` again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class VectorSet:
 
 @dataclass(frozen=True, slots=True)
 class VectorCounts:
-    """How far a set is. `embedded` have a vector, `pending` wait, `empty` have nothing to embed."""
+    """Progress of a set: owners with a vector (`embedded`), waiting (`pending`), with nothing to embed (`empty`)."""
 
     embedded: int
     pending: int
@@ -67,7 +67,7 @@ class VectorCounts:
 
 @dataclass(frozen=True, slots=True)
 class PendingText:
-    """A text that awaits its vector; `digest` tells the store whether it is still the owner's when the vector comes."""
+    """A text to embed; `digest` lets the store detect that the owner's text changed meanwhile."""
 
     owner: Owner
     text: str
@@ -76,11 +76,11 @@ class PendingText:
 
 @dataclass(frozen=True, slots=True)
 class VectorFilter:
-    """Whose vectors may answer; the default admits all paragraphs and no entities.
+    """Filter of owners; the default is all paragraphs and no entities.
 
     Attributes:
         kinds: Document kinds; empty is all.
-        chapters: Inclusive bounds; with a bound, paragraphs without a chapter are left out.
+        chapters: Inclusive bounds; with a bound, paragraphs without a chapter are excluded.
         entities: Entity cards instead of paragraphs.
     """
 
@@ -100,7 +100,7 @@ class RecallSample:
 
 @dataclass(frozen=True, slots=True)
 class VectorIndexStatus:
-    """What answers. `approximate` False compares with every vector; `recall` None is not sampled yet, or not known."""
+    """The search method. `approximate` False is exact search; `recall` None is not sampled."""
 
     approximate: bool
     vectors: int
@@ -110,44 +110,44 @@ class VectorIndexStatus:
 
 @runtime_checkable
 class VectorStore(Protocol):
-    """The vectors of one project. Safe to call from several threads; each call is one transaction."""
+    """The vectors of one project. Thread-safe; each call is one transaction."""
 
     def sets(self) -> Mapping[SetState, VectorSet]:
-        """The set that serves and the one being built, where there are such."""
+        """The existing sets by state."""
         ...
 
     def counts(self, set_id: int) -> VectorCounts:
-        """How many owners have, await or lack a vector."""
+        """Number of owners in each state."""
         ...
 
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
-        """The set that serves, made now (everything pending) when there is none.
+        """The serving set; created with all owners pending if there is none.
 
         Raises:
-            DimensionMismatch: It holds vectors of another model.
+            DimensionMismatch: The set has vectors of another model.
         """
         ...
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
-        """The set being built beside the one that serves; one of another model is dropped, one of this resumed."""
+        """The building set: resumed if it is of this model, else replaced by a new one."""
         ...
 
     def switch(self) -> None:
-        """The set being built serves from now on, the old one is dropped, in one transaction.
+        """Make the building set the serving one and drop the old one, in one transaction.
 
         Raises:
-            EmbeddingError: It is not complete.
+            EmbeddingError: The building set is not complete.
         """
         ...
 
     def abandon(self) -> None:
-        """Drop the set being built."""
+        """Drop the building set."""
         ...
 
     def set_cards(self, cards: Mapping[str, str]) -> None:
-        """The card of every entity, by id; changed ones become pending, those left out lose their vector.
+        """Set the texts of all entity cards, by id. Changed cards become pending, missing ones lose their vector.
 
-        Cards of entities that the store does not have are ignored, and an entity that goes takes its vector along.
+        Cards of unknown entities are ignored. The vector of an entity is deleted with the entity.
         """
         ...
 
@@ -158,16 +158,16 @@ class VectorStore(Protocol):
     def put(
         self, vector_set: VectorSet, fingerprint: Fingerprint, texts: Sequence[PendingText], vectors: Vectors
     ) -> int:
-        """Keep vectors of texts that have not changed meanwhile; the number kept, 0 when the set is gone.
+        """Store vectors of texts that have not changed meanwhile. Returns their number, 0 if the set was dropped.
 
         Args:
-            vector_set: Where to.
-            fingerprint: Of the model that made them.
+            vector_set: The set to write.
+            fingerprint: Fingerprint of the model that computed them.
             texts: Length n.
-            vectors: float32, shape (n, dimension); a row of zeros marks its owner as having no vector.
+            vectors: float32, shape (n, dimension); a row of zeros marks its owner as empty.
 
         Raises:
-            DimensionMismatch: Another model's, or of another length.
+            DimensionMismatch: The vectors have another model or length.
             EmbeddingError: NaN or infinity.
         """
         ...
@@ -175,21 +175,21 @@ class VectorStore(Protocol):
     def nearest(
         self, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None = None
     ) -> list[tuple[Owner, float]]:
-        """The nearest owners and their similarity, best first; at most `limit`, all that exist if fewer.
+        """The nearest owners with their similarity, best first.
 
         Args:
-            vector_set: Where to look.
+            vector_set: The set to search.
             vector: float32, shape (dimension,), not zero.
-            limit: At most so many; below 1 finds nothing.
-            which: Whose; None is everybody's.
+            limit: Maximum number; below 1 finds nothing.
+            which: Filter of owners; None admits all.
 
         Raises:
-            SetGone: Another set has taken over meanwhile.
+            SetGone: The set was replaced.
         """
         ...
 
     def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
-        """Start and end of these paragraphs in their documents, code points; unknown ones are left out."""
+        """Start and end of these paragraphs in their documents, in code points; unknown ones are left out."""
         ...
 
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
@@ -201,35 +201,35 @@ class VectorStore(Protocol):
         ...
 
     def refresh(self, *, resample: bool = False, cancelled: Callable[[], bool] = lambda: False) -> None:
-        """Bring whatever makes search fast up to date. Slow: called in the background, when nothing is pending.
+        """Update the approximate index. Slow: called in the background when nothing is pending.
 
         Args:
-            resample: Compare its answers with exact search also where that was done before.
-            cancelled: Asked now and then; when it says so, the work ends and the next call does it.
+            resample: Measure recall again.
+            cancelled: Polled; when True the work stops, and the next call continues it.
         """
         ...
 
     def index_status(self) -> VectorIndexStatus:
-        """What answers now."""
+        """The present search method."""
         ...
 
 
 @runtime_checkable
 class Leasing(Protocol):
-    """A `VectorStore` that several processes fill, one of them at a time."""
+    """A `VectorStore` that several processes share; one of them embeds at a time."""
 
     def lease(self, seconds: float) -> bool:
-        """Be the one that embeds for so long, or longer when it is already; False while another is.
+        """Acquire or extend the lease to embed for `seconds`; False while another process holds it.
 
-        Whoever is killed is the one until its time is over.
+        The lease of a killed process expires after its time.
         """
         ...
 
     def release(self) -> None:
-        """Let another be the one; nothing when this is not."""
+        """Release the lease; does nothing without it."""
         ...
 
 
 def owner_order(owner: Owner) -> tuple[str, int, str]:
-    """The order of owners of equal similarity: entities by id, then paragraphs by place."""
+    """Sort key of owners with equal similarity: entities by id, then paragraphs by position."""
     return ("", -1, owner) if isinstance(owner, str) else (*owner, "")

@@ -30,11 +30,11 @@ _CAUSES = (
     (r"database \".*\" does not exist", "there is no such database"),
     (r"too many clients|remaining connection slots|too many connections for", "all connections are taken"),
 )
-"""What libpq or the server says when there is no connection, and what is told: without names of hosts and users."""
+"""Patterns of connection errors of libpq or the server, and messages without names of hosts and users."""
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the connection is gone, and with it the knowledge of what became of the transaction."""
+    """Whether the connection was lost, so that the outcome of the transaction is unknown."""
     return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) and not isinstance(
         error, (*_BUSY, errors.DiskFull, errors.QueryCanceled, errors.TooManyConnections)
     )
@@ -42,11 +42,11 @@ def is_lost(error: psycopg.Error) -> bool:
 
 @contextmanager
 def translated(place: str, away_for: Callable[[], float] = lambda: 0.0) -> Iterator[None]:
-    """Errors of the driver as errors of the store.
+    """Translate errors of the driver to errors of the store.
 
     Args:
-        place: Where, without a password.
-        away_for: Since when the server has been away, in seconds.
+        place: The server, without a password.
+        away_for: Seconds since the server became unreachable.
 
     Raises:
         StoreBusy, StoreFull, StoreUnavailable, StoreError: See `armarius.store.protocol`.

@@ -1,10 +1,10 @@
-"""Connections to one server: few, lent one transaction at a time, made anew at once when the server is back.
+"""A pool of connections to one server that reconnects at once when the server is back.
 
-psycopg_pool waits exponentially longer between attempts, and every caller its whole timeout; here a caller connects for
-itself, one of them tries twice a second while the server is away, and all others are told at once.
+psycopg_pool backs off exponentially, and every caller waits for its whole timeout. Here callers connect themselves;
+while the server is unreachable one caller retries twice a second, and the others fail at once.
 
-What must hold: a connection is lent outside of any transaction and comes back outside of any; nothing is set on it; no
-statement is prepared on the server: so a pooler in transaction mode may stand between.
+Invariants, for poolers in transaction mode: a connection is lent and returned outside of any transaction; no session
+variable is set on it; no statement is prepared on the server.
 """
 
 import select

@@ -1,4 +1,4 @@
-"""The schema: numbered migrations, one transaction each, made by whoever gets the lock first and by nobody twice."""
+"""The schema: numbered migrations, one transaction each, run once under a lock."""
 
 import re
 from dataclasses import dataclass
@@ -127,10 +127,10 @@ def _make(connection: Connection, schema: str, number: int, *, pgvector: bool) -
     if pgvector and _first(connection, "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")[0]:
         try:
             with connection.transaction():
-                # beside every schema of tables: an extension is there once for a database
+                # in `public`: a database has an extension once, not per schema
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
             vector = "public.vector"
-        except errors.InsufficientPrivilege:  # it is there for an administrator to create; without it vectors are bytes
+        except errors.InsufficientPrivilege:  # needs an administrator; else vectors are stored as bytes
             pass
     script = files("armarius.store.postgres").joinpath(f"migrations/{number:04}.sql").read_bytes().decode()
     connection.execute(script.format(schema=schema, vector=vector))

@@ -36,19 +36,19 @@ Answer = TypeVar("Answer")
 
 
 class Session:
-    """Transactions of one project. Threads may share it.
+    """Transactions of one project. Thread-safe.
 
     Args:
         pool: Connections.
-        schema: Of the tables.
-        project: The key.
-        tenant: Whose it is.
-        project_id: What it is called.
+        schema: Schema of the tables.
+        project: Primary key of the project.
+        tenant: Tenant of the project.
+        project_id: Id of the project within its tenant.
 
     Attributes:
-        latest: The newest row that anybody here has seen.
-        settled: The generation that everything kept in memory is of; while the server is at it, a moment asks once.
-        asked: How often the row was asked for.
+        latest: The newest project row that was read.
+        settled: Generation of everything cached in memory. While the server has it, a request reads the row once.
+        asked: Number of reads of the row.
     """
 
     def __init__(self, pool: Pool, schema: str, project: UUID, *, tenant: str, project_id: str) -> None:
@@ -65,12 +65,12 @@ class Session:
         self._replaced = False
 
     def forget(self) -> None:
-        """Whatever was seen: the project may be another now."""
+        """Drop everything that was read: the project may have been replaced."""
         with self._lock:
             self.latest, self.settled, self._replaced = ProjectRow(), -1, False
 
     def look(self) -> ProjectRow:
-        """The row as it is now; inside a moment as it was when that began. One round trip."""
+        """The current project row; inside a moment, the row at its begin. One round trip."""
         self._check()
         bound = self._bound
         if bound is not None:
@@ -275,7 +275,7 @@ class Session:
 
 
 def _end(connection: Connection, word: str) -> None:
-    """End a transaction whose outcome is known; what is broken is thrown away when it comes back."""
+    """End a transaction with COMMIT or ROLLBACK; the pool discards a broken connection on return."""
     if not connection.closed:
         with suppress(psycopg.Error):
             connection.execute(word)

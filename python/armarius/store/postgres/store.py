@@ -41,14 +41,14 @@ __all__ = ["PostgresStore"]
 
 
 class PostgresStore:
-    """One project of a server. Threads may share it; the connections belong to the pool.
+    """One project on a server. Thread-safe; the connections belong to the pool.
 
     Args:
-        pool: Connections to a server whose tables are made; see `schema.migrate`.
-        project_id: The project; rows of it are made with the first `apply`.
-        tenant: Whose it is: two tenants may call a project the same.
-        schema: Of the tables.
-        pgvector: Whether the tables keep vectors as pgvector does; see `schema.check_schema`.
+        pool: Connections to a server with migrated tables; see `schema.migrate`.
+        project_id: Id of the project; its rows are created by the first `apply`.
+        tenant: Tenant; project ids are unique per tenant.
+        schema: Schema of the tables.
+        pgvector: Whether vectors are stored as pgvector columns; see `schema.check_schema`.
     """
 
     def __init__(

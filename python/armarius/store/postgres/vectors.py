@@ -32,11 +32,11 @@ __all__ = ["PostgresVectors"]
 
 
 class PostgresVectors:
-    """Vectors beside the documents they are of.
+    """`VectorStore` of one project on a server.
 
     Args:
-        session: Of the project.
-        pgvector: Whether the column is one of pgvector.
+        session: Session of the project.
+        pgvector: Whether vectors are stored as pgvector columns.
     """
 
     def __init__(self, session: Session, *, pgvector: bool) -> None:
@@ -48,7 +48,7 @@ class PostgresVectors:
         self._owner = uuid4().hex
 
     def lease(self, seconds: float) -> bool:
-        """See `Leasing`. A row of the project, not a lock: it outlives no more than its time, whoever is killed."""
+        """See `Leasing`. A column of the project row, not a lock: it expires after a killed process."""
         if not self._session.look().born:
             return False
         with self._session.writing() as tx:

@@ -65,7 +65,7 @@ class Form:
 
 
 def owner_of(path: str, paragraph: int) -> Owner:
-    """Whose row it is."""
+    """The owner of a row: an entity id, or (path, paragraph)."""
     return path if paragraph == ENTITY else (path, paragraph)
 
 

@@ -25,11 +25,11 @@ class Folded:
     Attributes:
         put: Documents, by path.
         removed: Paths.
-        stamps: By path of documents that are there already.
-        learnt: By path and kind.
-        notes: By key.
-        graph: None when nothing is said of it.
-        records: By collection.
+        stamps: Stamps of documents that the store already has, by path.
+        learnt: Derived rows by path and kind.
+        notes: Notes by key.
+        graph: The new graph; None leaves it unchanged.
+        records: New records by collection.
     """
 
     put: dict[str, Put] = field(default_factory=dict)
@@ -42,16 +42,16 @@ class Folded:
 
     @property
     def touched(self) -> list[str]:
-        """Paths whose rows are made again or go."""
+        """Paths of documents that are replaced or removed."""
         return sorted(self.put.keys() | self.removed)
 
 
 def fold(changes: Sequence[Change]) -> Folded:
-    """What the changes come to.
+    """The net effect of a list of changes.
 
     Raises:
-        ContractError: A path, key or id that cannot be one.
-        TypeError: Something that is no change.
+        ContractError: A path, key or id is invalid.
+        TypeError: An item is not a change.
     """
     folded = Folded()
     for change in changes:

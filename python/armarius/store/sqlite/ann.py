@@ -78,7 +78,7 @@ class AnnIndex:
         return self._removed > REBUILD_AT * (len(self) + self._removed)
 
     def put(self, keys: Sequence[int] | Keys, vectors: Vectors) -> None:
-        """Add vectors, or replace those whose key is known.
+        """Add vectors, or replace those with the same key.
 
         Args:
             keys: n distinct keys, >= 0.
@@ -183,7 +183,7 @@ def _empty(dimension: int, expansion: int) -> Any:  # noqa: ANN401
 
 _SUFFIX = ".usearch"
 _OURS = re.compile(r"vectors-[0-9a-f]{16}\.usearch")
-_MOST_PER_VECTOR = 16_384  # bytes of links and padding beside twice its float32 values: far above what usearch writes
+_MOST_PER_VECTOR = 16_384  # bytes of links and padding: far above what usearch writes
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,14 +231,14 @@ class Connections:
         return self._log_size() > _LONG_LOG
 
     def shorten_log(self) -> None:
-        """Fold a long log into the index; by whoever has the time."""
+        """Checkpoint a long write-ahead log; called when no request waits."""
         with self._write_lock:
             if not self._closed and not self.writer.in_transaction and self.has_long_log():
                 with translated(self.path):
                     self._fold_log()
 
     def _fold_log(self) -> None:
-        """Between two transactions; nothing is folded that somebody still reads from."""
+        """Checkpoint between two transactions; pages that a reader still uses stay in the log."""
         self.writer.set_busy_timeout(0)
         try:
             self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

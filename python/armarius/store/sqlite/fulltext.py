@@ -1,8 +1,8 @@
-"""Full text over SQLite's FTS5: user text in, paragraphs out; no user text is ever read as a query language.
+"""Full text over SQLite's FTS5; user text is never parsed as query syntax.
 
-Writing it takes as long as all else of a first index, and only a search reads it. A document that is written alone has
-its full text at once, of the paragraphs that differ from before. Of many, the index notes that theirs is due; whoever
-searches writes it first, and an open index does so by itself as soon as nobody waits for it (`docs/decisions/0183`).
+Writing full text takes half of the time of a first index, and only `search` reads it. A single document is written at
+once, only its changed paragraphs. For many documents the work is deferred and noted in the index: a search does it
+first, and an open index does it in the background (`docs/decisions/0183`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,7 @@ _WRITTEN: Final = (
 )
 
 Standing = Mapping[int, frozenset[int]]
-"""Document to the paragraphs of it whose full text stands, by number."""
+"""Document id to the numbers of its paragraphs with current full text."""
 
 
 def standing(connection: apsw.Connection, documents: Sequence[tuple[int, Document]]) -> Standing:

@@ -1,9 +1,8 @@
-"""Where an index lives, and whether the file found there may be believed.
+"""The folder of an index, and the check whether its file is intact.
 
-An index lies in a folder that only this package names, so whatever lies in it is ours to replace. The last process to
-close an index leaves a seal, the SHA-256 of the file. An index with a seal that fits is opened; one that a live process
-has open is joined; any other is built again, in a new file that takes the place of the old. SQLite's own `quick_check`
-misses most damage, the digest misses none.
+The folder is named by this package alone, so its contents may be replaced. The last process to close an index writes
+a seal, the SHA-256 of the file. An index with a matching seal is opened; one that a live process has open is joined;
+any other is rebuilt in a new file. A digest detects all damage; SQLite's `quick_check` misses most.
 """
 
 import hashlib
@@ -34,21 +33,21 @@ from armarius.store.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 __all__ = ["Place", "PlaceState", "place_for"]
 
 PlaceState = Literal["absent", "closed", "left", "foreign"]
-"""`closed`: as the last process to close it left it. `left`: not closed, damaged, or of an earlier schema."""
+"""`closed`: the seal matches. `left`: not closed, damaged, or of an earlier schema. `foreign`: another program's."""
 
-_FOLDER: Final = "armarius-index"  # in a folder that somebody chose
+_FOLDER: Final = "armarius-index"  # inside `index_dir`
 
 
 def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, others: Sequence[Path] = ()) -> "Place":
-    """The place of a project's index: `<chosen>/armarius-index/<name>-<digest>/`, or `<cache>/<name>-<digest>/`.
+    """The folder of a project's index: `<index_dir>/armarius-index/<name>-<digest>/`, or `<cache>/<name>-<digest>/`.
 
     Args:
         root: The project folder; its resolved path names the index.
         index_dir: The chosen folder, relative to the project; ignored when it is on a network drive.
-        others: Other folders that the index holds too: each set of them has an index of its own.
+        others: The other folders of a series; each set of folders has an index of its own.
 
     Raises:
-        StoreError: `index_dir` is no path.
+        StoreError: `index_dir` is not a path.
     """
     resolved = Path(os.path.realpath(root))
     if index_dir is not None and "\0" in os.fspath(index_dir):
@@ -66,14 +65,14 @@ def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, ot
 
 
 class Place:
-    """The folder of one index: the file, its seal, and the lock that tells who has it open.
+    """The folder of one index: the file, its seal, and the lock of its users.
 
     Args:
-        folder: Of this index alone; made by `enter`.
-        project: The project folder that `folder` lies in; it is reached from there without following a link.
+        folder: Folder of this index alone; created by `enter`.
+        project: The project folder, if it contains `folder`; no link below it is followed.
 
     Attributes:
-        below: The trusted folder that `folder` is reached from; see `armarius.io.opened_folder`.
+        below: The trusted folder above `folder`; see `armarius.io.opened_folder`.
         lock: Held from `enter` until its `leave`.
     """
 
@@ -86,14 +85,14 @@ class Place:
         self._is_chosen = project is None
 
     def enter(self) -> bool:
-        """Make the folder and lock it against being sealed or replaced by others.
+        """Create the folder and lock it, so that no other process can seal or replace the index.
 
         Returns:
-            True when nobody else has the index open: then `lock.settle` must follow once it is opened.
+            True when no other store has the index open: then `lock.settle` must follow once it is opened.
 
         Raises:
-            StoreFull: The folder cannot be made or written, or a link leads to it.
-            StoreBusy: Another process has been opening it for too long.
+            StoreFull: The folder cannot be created or written, or is a link.
+            StoreBusy: Another process holds the exclusive lock for too long.
         """
         if self._is_chosen:
             make_folder(self.below, mode=0o700)
@@ -108,11 +107,11 @@ class Place:
             raise StoreFull(f"{self.lock.path}: cannot be written: {error.strerror or error}") from error
 
     def state(self) -> PlaceState:
-        """What lies in the place of the index.
+        """State of the index file.
 
-        Asked while alone: opening and closing a file drops the locks that SQLite holds on it in this process.
+        Call only without other users: closing a file drops the locks that SQLite holds on it in this process.
 
-        Cost: reads the whole file, if its size is the sealed one: about 10 ms for 10 MB.
+        Cost: reads the whole file if its size is the sealed one: about 10 ms for 10 MB.
         """
         info = stat_of(self.index, below=self.below)
         if info is None:
@@ -126,11 +125,11 @@ class Place:
         try:
             with open_file(self.index, below=self.below) as file:
                 header = file.read(100)
-            if seal[1:] != [str(info.st_size)]:  # not read whole, however large it was made
+            if seal[1:] != [str(info.st_size)]:  # not read: another size cannot match
                 return "foreign" if _is_anothers(header, info.st_size) else "left"
             is_old = int.from_bytes(header[60:64], "big") < SCHEMA_VERSION
             return "left" if is_old or self._has_log() or self._digest() != seal else "closed"
-        except OSError:  # something else has come to lie there
+        except OSError:  # replaced by something that is not a readable file
             return "left"
 
     def refuse_foreign(self) -> StoreError:
@@ -140,10 +139,10 @@ class Place:
         )
 
     def draft(self) -> Path:
-        """A new, empty file beside the index, to be built and then given to `replace`.
+        """Create an empty file in the folder, to be built and then passed to `replace`.
 
         Raises:
-            StoreFull: It cannot be made.
+            StoreFull: It cannot be created.
         """
         path = self.folder / f".{self.index.name}.{os.urandom(8).hex()}.tmp"
         try:
@@ -153,14 +152,14 @@ class Place:
         return path
 
     def replace(self, draft: Path, *, alone: bool) -> None:
-        """Put a draft in the place of the index, and delete what belonged to the old one.
+        """Replace the index by a draft, and delete the files of the old one.
 
         Args:
-            draft: Closed.
-            alone: Nobody else has the index open: everything else in the folder is deleted too.
+            draft: A closed database.
+            alone: No other process has the index open: everything else in the folder is deleted too.
 
         Raises:
-            StoreFull: Something cannot be deleted or moved.
+            StoreFull: A file cannot be deleted or moved.
         """
         self.break_seal()
         self.clear_beside()
@@ -180,7 +179,7 @@ class Place:
         self._remove(draft)
 
     def clear_beside(self) -> None:
-        """Delete what SQLite would read beside the index: log, shared memory, journal.
+        """Delete the files that SQLite would read with the index: log, shared memory, journal.
 
         Raises:
             StoreFull: One of them cannot be deleted.
@@ -189,10 +188,10 @@ class Place:
             self._remove(self._beside(suffix))
 
     def may_be_read(self, *, alone: bool) -> bool:
-        """Whether SQLite may look into an index that is not believed, once nothing lies beside it but its log.
+        """Whether SQLite may read an unsealed index; deletes its shared memory and journal first if `alone`.
 
         Raises:
-            StoreFull: Something else cannot be deleted.
+            StoreFull: One of them cannot be deleted.
         """
         if alone:
             self._remove(self._beside("-shm"))
@@ -201,7 +200,7 @@ class Place:
         return self.exists() and not any(refusal(info) or info.st_nlink > 1 for info in there if info is not None)
 
     def identity(self) -> str:
-        """Device and inode of the index file, "" when there is none: a renamed or replaced file is another."""
+        """Device and inode of the index file, "" when there is none; changes when the file is replaced."""
         try:
             info = os.lstat(self.index)
         except OSError:
@@ -209,19 +208,19 @@ class Place:
         return f"{info.st_dev}:{info.st_ino}"
 
     def exists(self) -> bool:
-        """Whether anything lies in the place of the index file."""
+        """Whether the index file, or anything else of its name, exists."""
         return stat_of(self.index, below=self.below) is not None
 
     def is_sealed(self) -> bool:
-        """Whether there is a seal; whether it fits is for `state` to say."""
+        """Whether there is a seal; `state` tells whether it matches."""
         return stat_of(self.seal, below=self.below) is not None
 
     def write_seal(self) -> None:
-        """Seal the index as it lies on the disk; only the last process to close may."""
+        """Write the seal of the index file; only the last process to close may call it."""
         write_atomic(self.seal, " ".join(self._digest()).encode("ascii"), below=self.below)
 
     def break_seal(self) -> None:
-        """The index is about to change.
+        """Delete the seal before the index changes.
 
         Raises:
             StoreFull: The folder cannot be written.
@@ -234,7 +233,7 @@ class Place:
         return sum(info.st_size for info in found if info is not None)
 
     def _has_log(self) -> bool:
-        """Whether a journal or a log with something in it lies beside: of a process that did not close."""
+        """Whether there is a journal or a non-empty log: a process ended without closing."""
         log = stat_of(self._beside("-wal"), below=self.below)
         journal = stat_of(self._beside("-journal"), below=self.below)
         return journal is not None or (log is not None and log.st_size > 0)
@@ -249,7 +248,7 @@ class Place:
             raise StoreFull(f"{path}: cannot be deleted: {error.strerror or error}") from error
 
     def _digest(self) -> list[str]:
-        """Of the index file: hash and size in bytes. Processors have instructions for this hash."""
+        """Hash and size in bytes of the index file. SHA-256 has hardware support."""
         digest, size = hashlib.sha256(), 0
         with open_file(self.index, below=self.below) as file:
             while block := file.read(1 << 20):
@@ -259,14 +258,14 @@ class Place:
 
 
 def _chosen(folder: Path) -> Path:
-    """The folder that somebody chose, or the cache: what lies above the parts that only this package names."""
+    """The folder above the parts that this package names: `index_dir`, or the cache."""
     return folder.parent.parent if folder.parent.name == _FOLDER else folder.parent
 
 
 def _is_anothers(header: bytes, size: int) -> bool:
-    """Whether this is the whole header of a database (https://sqlite.org/fileformat.html) with another application id.
+    """Whether this is a consistent database header (https://sqlite.org/fileformat.html) with another application id.
 
-    A header that contradicts itself is a damaged one, of ours.
+    An inconsistent header is taken for a damaged index of ours.
     """
     if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
         return False

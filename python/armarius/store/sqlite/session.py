@@ -149,15 +149,15 @@ _open: Final[weakref.WeakSet[Session]] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """A program that ends without closing its index leaves a seal too; only a kill does not."""
+    """Seal the indexes that a program did not close; only a killed process leaves none."""
     for session in list(_open):
         session.close()
 
 
 def _entered(place: Place) -> bool:
-    """Enter; whether nobody else has the index open.
+    """Enter; returns whether no other store has the index open.
 
-    Whoever has it open has made it: where there is none, somebody enters or leaves at this moment.
+    An index that another process has open exists. If it does not, that process is entering or leaving: retry.
     """
     alone = place.enter()
     for _ in range(_TRIES):
@@ -170,7 +170,7 @@ def _entered(place: Place) -> bool:
 
 
 def _build(place: Place, project_id: str, *, alone: bool) -> None:
-    """An empty index in the place of the one that is there, with the vectors of that, which take minutes to make."""
+    """Replace the index by an empty one that keeps the saved vectors, which take minutes to compute."""
     draft = place.draft()
     try:
         with translated(draft):

@@ -43,16 +43,16 @@ __all__ = ["SqliteVectors"]
 
 
 class SqliteVectors:
-    """Vectors beside the documents they are of.
+    """`VectorStore` in the SQLite file of the documents.
 
     Args:
-        transactions: The store's.
-        folder: Where approximate indexes are kept.
-        below: The trusted folder that `folder` is reached from; see `armarius.io`.
+        transactions: Transactions of the store.
+        folder: Folder of the approximate indexes.
+        below: The trusted folder above `folder`; see `armarius.io`.
 
     Attributes:
-        approximate: Finds the nearest among many; exact search answers while there are few.
-        reader: The vectors by number.
+        approximate: Approximate search, for large sets; small sets are searched exactly.
+        reader: Reads vectors by owner number.
     """
 
     def __init__(self, transactions: Transactions, folder: Path, *, below: Path | None = None) -> None:

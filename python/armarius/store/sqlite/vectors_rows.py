@@ -184,7 +184,7 @@ _AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A vector on its way in: it is dropped if the owner's text is no longer the one that was embedded."""
+    """Owner and text hash of a new vector, which is dropped if the owner's text has changed since."""
 
     owner: int
     text: bytes
@@ -192,16 +192,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An owner whose vector is new (in `slot`) or gone (None)."""
+    """A changed vector of an owner: its new `slot`, or None if it was removed."""
 
     owner: int
     slot: int | None
 
 
 def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts: Mapping[int, bytes]) -> None:
-    """Bring the owners in `old` to exactly `texts` (owner to text hash).
+    """Replace the owners in the range `old` by `texts` (owner to text hash).
 
-    A vector whose text is still there is kept, under its new owner if the paragraph moved. New texts become pending.
+    Unchanged texts keep their vectors, also under a new owner if the paragraph moved. New texts become pending.
     """
     rows = all_rows(
         connection,
@@ -276,7 +276,7 @@ def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[
 
 
 def changes_since(connection: apsw.Connection, set_id: int, change: int) -> list[Change]:
-    """Owners whose vector came, moved or went after `change`, by owner."""
+    """Vectors that were added, moved or removed after `change`, by owner."""
     rows = connection.execute(
         "SELECT owner, slot FROM vectors WHERE vector_set = ? AND change > ? ORDER BY owner", (set_id, change)
     )
@@ -346,13 +346,13 @@ def save_from(old: apsw.Connection, into: apsw.Connection) -> None:
             into.executemany(insert, old.execute(query, (vector_set.id,)))
             rows = _vectors_with_texts(old, vector_set)
             into.executemany(insert, ((text, checksum, data) for text, checksum, data, fit in rows if fit))
-    finally:  # whatever could be read before it failed
+    finally:  # keep the vectors that were read before a failure
         if into.in_transaction:
             into.execute("COMMIT")
 
 
 def drop_saved(connection: apsw.Connection) -> None:
-    """Forget the saved vectors that no text has taken; once nothing is to be embedded."""
+    """Delete saved vectors without a text; called once nothing is pending."""
     connection.execute("DELETE FROM vectors_saved")
 
 

@@ -110,7 +110,7 @@ def nearest(
 def _among(
     connection: apsw.Connection, vector_set: VectorSet, vector: Vectors, limit: int, slots: Sequence[int]
 ) -> list[tuple[int, float]]:
-    """The nearest of a few slots: read one by one, for sqlite-vec reads every vector whatever the filter."""
+    """The nearest of a few slots, read one by one: sqlite-vec would read all vectors despite the filter."""
     if limit < 1 or not slots:
         return []
     similarities = unit_rows(read_vectors(connection, vector_set, slots)) @ unit_rows(vector[None])[0]
