@@ -1,7 +1,7 @@
 """`armarius.toml`: optional, at the root of a project.
 
     [documents]
-    exclude = ["drafts/old/**"]          # gitignore patterns, beside .gitignore and .ignore
+    exclude = ["drafts/old/**"]          # gitignore patterns, in addition to .gitignore and .ignore
     max_bytes = 33554432                 # larger files are reported and skipped; at most 268435456
     index_dir = ".armarius/index"        # where the index lives instead of the user's cache directory: a folder of the
                                          # project, or a name under [indexes] of the user's configuration

@@ -35,8 +35,8 @@
     ├── Backpressure                    too many assemblies at once           CONTEXT_BACKPRESSURE
     └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
 
-Those with a code in this list say it first: `str(error)` is `CODE: message`, as the specification has it. A source that
-fails raises nothing: it becomes a warning with the answer, and `warnings.py` lists every one.
+An error with a code begins with it: `str(error)` is `CODE: message`. A source that fails does not raise; the result
+has a warning instead. `warnings.py` lists all warnings.
 """
 
 from collections.abc import Sequence

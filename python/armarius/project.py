@@ -1,7 +1,7 @@
-"""From an index to what a request sees: documents, codex, corpus and fetchers, all of one moment.
+"""`Project` makes immutable views of a project: documents, codex, corpus and fetchers, all of one moment.
 
-`Project.view()` looks at index and graph as they are now; the `ProjectView` it answers with never changes again. A
-later view takes over what has not changed: documents, the tables of the corpus, fetchers.
+`Project.view()` reads the present index and graph. Consecutive views share unchanged documents, corpus tables and
+fetchers.
 """
 
 import logging
@@ -69,7 +69,7 @@ _STALE_SECONDS = 300.0
 
 
 def counter_for(model: str, tokenizer_version: str | None) -> TokenCounter:
-    """The counter of a model; a tokenizer version that names an embedded encoding decides over it."""
+    """The counter of a model; a tokenizer version that names an embedded encoding overrides it."""
     if tokenizer_version in TokenCounter.encodings():
         return TokenCounter.for_encoding(tokenizer_version)
     return TokenCounter.for_model(model)
@@ -81,20 +81,20 @@ class ProjectView:
 
     Attributes:
         documents: By path.
-        skipped: Files that look like documents and are none.
+        skipped: Files that could not be read as documents.
         codex: Entities and relations, of files and graph.
-        who: Whom an id, a name or an alias of theirs means.
-        matcher: Finds those entities in texts.
-        corpus: The same documents and codex, to be searched: `retrieve(view.corpus, query, sources=view.sources)`.
-        sources: Where retrieval looks beside the corpus.
-        fetchers: Who is asked for candidates.
-        warnings: What is wrong with the project as a whole.
+        who: Resolves an id, name or alias to an entity.
+        matcher: Matches the names of those entities in texts.
+        corpus: The same documents and codex for search: `retrieve(view.corpus, query, sources=view.sources)`.
+        sources: Further sources of retrieval: vectors and graph.
+        fetchers: Sources of candidates for prompts.
+        warnings: Warnings about the project as a whole.
         stamps: Path to stamp of every file; a stamp changes with its file.
-        lives: Reads what an editor holds.
-        pins: What is pinned and muted for good.
-        described: Remembers what documents tell of whom.
-        language: Of the texts.
-        complete: Everything has been read; before that, what is unknown may only be unread.
+        lives: Parses unsaved texts of an editor.
+        pins: Permanent pins and mutes.
+        described: Cache of the entities that each document describes.
+        language: Language of the texts.
+        complete: All texts have been read; before that, an unknown name may be described in an unread text.
     """
 
     source: DocumentSource
@@ -115,18 +115,18 @@ class ProjectView:
     language: Language
     complete: bool
 
-    def wished(
+    def resolve_pins(
         self, request: AssembleRequest, live: Document | None, /
     ) -> tuple[tuple[Wish, ...], Hidden, Sequence[ContextWarning]]:
-        """What a request pins and mutes, where documents tell of the muted alone, what is wrong with the lasting ones.
+        """The pins and mutes of a request, the texts hidden by mutes, and warnings about permanent pins.
 
         Args:
-            request: Its query names those at `manual_only` who come.
-            live: The open document where an editor is ahead.
+            request: Entities at `manual_only` are included if its query names them.
+            live: The open document with unsaved changes.
 
         Raises:
-            UnknownId: Nothing is called what the request names.
-            ContractError: The request pins and mutes one thing.
+            UnknownId: The request names an unknown target.
+            ContractError: The request pins and mutes the same target.
         """
         found, hidden, unknown = wishes(
             self.codex,
@@ -136,29 +136,29 @@ class ProjectView:
             request.exclude,
             self.pins.of(request.document),
             named=self.named_in(request.query),
-            told=cache(lambda: self.told(live)),
+            told=cache(lambda: self.described_entities(live)),
         )
         return found, hidden, [*file_warnings(self.pins), *(unknown if self.complete else ())]
 
     def named_in(self, query: str) -> Collection[str]:
-        """The ids of those at `manual_only` whom a query names. Cost: one search, where there are any."""
+        """Ids of entities at `manual_only` that a query names. Cost: one match of the query, if there are any."""
         waiting = {one.id for one in self.codex.entities if one.level == "manual_only"}
         if not waiting or not query.strip():
             return ()
         readable = query.encode("utf-8", "replace").decode()  # no name holds a lone surrogate
         return waiting.intersection(one.entity_id for one in self.matcher.find_in_question(readable))
 
-    def told(self, live: Document | None = None) -> Mapping[str, Sequence[About]]:
-        """What settings, outlines and notes tell of one entity alone, by path; of `live` as it reads now.
+    def described_entities(self, live: Document | None = None) -> Mapping[str, Sequence[About]]:
+        """The sections of settings, outlines and notes about a single entity, by path; `live` replaces its saved text.
 
-        Cost: one search of each of them, the first time; a look at each after that.
+        Cost: matches each document the first time; afterwards linear in the number of documents.
         """
         documents = self.documents if live is None else {**self.documents, live.path: live}
         cast = self.codex.entities, self.matcher
         return {path: self.described.of(one, *cast, self.documents.get(path)) for path, one in documents.items()}
 
     def named(self, name: str, /) -> Collection[str]:
-        """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
+        """Ids of candidates (cards, relations) of the entities with that id, name or alias."""
         entities = self.codex.entities
         bearers = {one.id for one in entities if name == one.id} or {one.id for one in entities if name == one.name}
         bearers = bearers or {one.id for one in entities if name in one.aliases}
@@ -169,8 +169,8 @@ class ProjectView:
         """The name of every entity by its id. Cost: built at each call."""
         return {one.id: one.name for one in self.codex.entities}
 
-    def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
-        """The document that saving `text` would give, and whether it is another than the project has.
+    def unsaved(self, document_id: str, text: str, /) -> tuple[Document, bool]:
+        """The document with an editor's text, and whether it differs from the saved one.
 
         Raises:
             UnknownDocument: The path leads out of the project.
@@ -181,10 +181,10 @@ class ProjectView:
         return self.lives.read(document_id, text), True
 
     def document(self, document_id: str, /) -> Document:
-        """One document, as it is at this moment: the index may be a keystroke behind.
+        """One document as it is in the source now, which may be newer than the index.
 
         Raises:
-            UnknownDocument: There is none of that path; `DocumentSkipped` when there is a file that is none.
+            UnknownDocument: There is no document of that path; `DocumentSkipped` if the file could not be read.
         """
         known = self.documents.get(document_id)
         if known is None:
@@ -198,10 +198,10 @@ class ProjectView:
         return self.source.document(document_id, known)
 
     def entity(self, name: str, /) -> Entity:
-        """The entity of that id, name, alias, or of any other name that finds exactly it, such as a short one.
+        """The entity with that id, name, alias, or other name that matches only it, such as a short one.
 
         Raises:
-            UnknownId: Nothing goes by that name, and the error names near ones; or several do, and it names their ids.
+            UnknownId: No entity has that name (the error names similar ones), or several have (it names their ids).
         """
         entities = self.codex.entities
         found = self.who.one(name)
@@ -215,22 +215,21 @@ class ProjectView:
 
 
 class Project:
-    """A project that answers with its present state.
+    """Makes views of the present state of a project.
 
     Args:
-        index: Open; the caller closes it.
+        index: An open index; the caller closes it.
         config: The project's configuration.
-        fetchers: Asked instead of the project's own ones, when given.
-        more: Asked beside them.
-        vectors: Finds paragraphs near in meaning, when there is an embedder.
-        reranking: Whose order the paragraphs on offer stand in, when there is a reranker.
-        graph: Adds its entities to those of the files, and says where relation words lead.
+        fetchers: Replace the project's own fetchers.
+        more: Run in addition to them.
+        vectors: Vector search, if there is an embedder.
+        reranking: Reranks the candidate paragraphs, if there is a reranker.
+        graph: Adds its entities and relations to those of the files.
 
     Attributes:
-        stale_s: How long the last view answers while the server that keeps the project is away, in seconds.
+        stale_s: How long the last view is used while the server of the project is unreachable, in seconds.
 
-    Cost: `view` compares the folder with the index and reads what the index has gained since the last
-    view; nothing changed on 120 files: one look at each file.
+    Cost: `view` compares the folder with the index (one stat per file), and reads the changes since the last view.
     """
 
     def __init__(
@@ -264,14 +263,14 @@ class Project:
         self._described = Described()
         self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
-        self._told: tuple[object, object, Mapping[str, str]] | None = None
+        self._fetcher_inputs: tuple[object, object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, Snapshot, bool, bool] | None = None
         self._view: ProjectView | None = None
         self._measured: tuple[Mapping[str, Document], int] = ({}, 0)
         self.stale_s = _STALE_SECONDS
 
     def view(self) -> ProjectView:
-        """The state that a request sees."""
+        """The present view."""
         if self._graph is not None:
             self._graph.cast.look()
         with self._lock:
@@ -279,20 +278,20 @@ class Project:
 
     @property
     def characters(self) -> int:
-        """Of the documents that the last view holds; no I/O."""
+        """Characters of the documents in the last view; no I/O."""
         view, measured = self._view, self._measured
         if view is not None and measured[0] is not view.documents:
             measured = self._measured = (view.documents, sum(len(one.text) for one in view.documents.values()))
         return measured[1]
 
     def _same_target(self, target: str, others: Sequence[str]) -> str | None:
-        """See `Pins`; nothing to pin is refused, but while the project is being indexed anything may come."""
+        """See `Pins`; unknown targets are refused, except while the project is being indexed."""
         view = self.view()
         ready = view.corpus.ready and all(warning.code != INDEX_BUILDING.code for warning in view.warnings)
         return same_target(target, others, view.who, view.documents, ready=ready)
 
     def matcher(self) -> EntityMatcher:
-        """Over the entities of this moment, of files and graph."""
+        """Matcher of the present entities, of files and graph."""
         self.index.freshen()
         if self._graph is None:
             return self.index.snapshot.matcher
@@ -305,7 +304,7 @@ class Project:
         return self.index.snapshot.codex
 
     def _snapshot(self) -> tuple[Snapshot, tuple[ContextWarning, ...]]:
-        """What the files say, and the entities that only the graph knows."""
+        """The snapshot of the files with the additional entities of the graph, and warnings about the graph."""
         snapshot = self.index.snapshot
         if self._graph is None:
             return snapshot, ()
@@ -328,7 +327,7 @@ class Project:
             store, changed = self.index.ask(self._read)
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
-            # What cards are read from beside documents changes when the codex says something else.
+            # Codex files and books have no stamp of their own: use the digest of the codex.
             books = {one.path for entity in snapshot.codex.entities for one in entity.origins} - stamps.keys()
             stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE, *sorted(books)), snapshot.codex_digest)
             self._view = self._build(snapshot, documents, stamps, behind=behind, complete=complete)
@@ -346,10 +345,10 @@ class Project:
         return self._view
 
     def _last(self, error: StoreUnavailable) -> ProjectView:
-        """The server is away: the last view, which says since when, for as long as the host allows.
+        """The last view with a warning, while the server is unreachable.
 
         Raises:
-            StoreUnavailable: There is none, or it is too old.
+            StoreUnavailable: There is no view, or the server has been unreachable for more than `stale_s`.
         """
         if self._view is None or self._seen is None or error.seconds > self.stale_s:
             raise error
@@ -357,7 +356,7 @@ class Project:
         return replace(self._view, warnings=(away, *self._view.warnings))
 
     def _emptiness(self, troubles: tuple[ContextWarning, ...]) -> tuple[ContextWarning, ...]:
-        """A folder without a document is probably not the one that was meant; a host's own fetchers may need none."""
+        """A warning about a project without documents, unless the host has its own fetchers."""
         if troubles or self._given is not None or self._view is None or self._view.documents:
             return ()
         root = self.index.root
@@ -366,12 +365,12 @@ class Project:
         return ((PROJECT_EMPTY if root.is_dir() else PROJECT_GONE)(folder=root.absolute().name),)
 
     def _read(self, store: Store) -> tuple[Store, Changed]:
-        """What came since the last view, or everything: of another store, whose generations are others."""
+        """Changes since the last view; everything if the store was replaced, as generations are not comparable."""
         seen = self._seen
         return store, store.changed(seen[1] if seen is not None and seen[0] is store else 0)
 
     def _documents(self, changed: Changed) -> Mapping[str, Document]:
-        """By path, in path order; documents that have not changed are the same objects, and so is the whole."""
+        """Documents by path, in path order. Unchanged documents, or the unchanged mapping, are the same objects."""
         before = self._view.documents if self._view is not None else {}
         if not (changed.whole or changed.documents or changed.removed) and self._view is not None:
             return before
@@ -391,10 +390,11 @@ class Project:
         complete: bool,
     ) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
-        told = (snapshot.codex, snapshot.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
-        if told != self._told:
+        watched = {path: stamp for path, stamp in stamps.items() if path not in quiet}
+        inputs = (snapshot.codex, snapshot.matcher, watched)
+        if inputs != self._fetcher_inputs:
             self._own_fetchers = self._own(snapshot, documents)
-            self._told = told
+            self._fetcher_inputs = inputs
         if self._language is None and documents and not behind:  # once: a prompt's frame does not change with a draft
             self._language = language_of(documents.values())
         before = None if self._view is None else self._view.corpus
@@ -431,7 +431,7 @@ class Project:
         )
 
     def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, DerivedRow]:
-        """What the index keeps of documents for retrieval; nothing where it cannot be asked."""
+        """The rows for retrieval from the index; empty if the store fails."""
         try:
             return self.index.ask(lambda store: store.learnt(KIND, paths))
         except StoreError as error:

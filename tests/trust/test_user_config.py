@@ -8,7 +8,7 @@ from tests.trust.support import put
 
 import armarius
 from armarius.errors import ConfigError
-from armarius.trust.folders import config_file, shown
+from armarius.trust.folders import config_file, display_path
 from armarius.trust.user import UserConfig, read_user_config
 
 
@@ -94,8 +94,8 @@ def test_where_it_is(tmp_path, monkeypatch):
 
 def test_paths_are_shown_short_and_harmless(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    assert shown(Path("/home/me/.config/x")) == "~/.config/x"
-    assert shown(Path("/home/men/x")) == "/home/men/x"
-    assert shown(Path("/a\x1b[31m\n\u202eb")) == "/a\\x1b[31m\\x0a\\x202eb"
+    assert display_path(Path("/home/me/.config/x")) == "~/.config/x"
+    assert display_path(Path("/home/men/x")) == "/home/men/x"
+    assert display_path(Path("/a\x1b[31m\n\u202eb")) == "/a\\x1b[31m\\x0a\\x202eb"
     monkeypatch.setenv("HOME", "/")
-    assert shown(Path("/etc")) == "/etc"
+    assert display_path(Path("/etc")) == "/etc"

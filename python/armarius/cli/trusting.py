@@ -16,7 +16,7 @@ from armarius.config import Config, load_config
 from armarius.errors import ConfigError, ContractError, SettingRefused
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
-from armarius.trust.folders import TRUSTED_ENV, revoke, shown, trust, trusted, who_trusts
+from armarius.trust.folders import TRUSTED_ENV, display_path, revoke, trust, trusted, who_trusts
 from armarius.trust.settings import Permissions, allowed_anywhere
 
 __all__ = ["TrustReport", "add_commands", "trust_report"]
@@ -45,7 +45,7 @@ class TrustReport:
         """As sentences, without what is refused."""
         untrusted = "what its armarius.toml asks for is refused" if self.refused else _SOUND
         who = f"trusted by {self.by}" if self.by else f"not trusted: {untrusted}"
-        return [f"project: {shown(self.folder)}, {who}", f"configuration: {self.configuration}"]
+        return [f"project: {display_path(self.folder)}, {who}", f"configuration: {self.configuration}"]
 
     def to_wire(self) -> dict[str, Any]:
         """As JSON: `trusted`, `by`, `configuration`, `refused` with `key value message table line` each."""
@@ -131,11 +131,11 @@ def _list(*, as_json: bool) -> int:
         show_json({"folders": [{"path": path, "by": by} for path, by in folders], "rules": rows})
         return 0
     for at, by in folders:
-        print(f"{shown(Path(at))}  ({by})" if by == TRUSTED_ENV else shown(Path(at)))
+        print(f"{display_path(Path(at))}  ({by})" if by == TRUSTED_ENV else display_path(Path(at)))
     if not folders:
         note("armarius: no folder is trusted")
     for path, id_, state in rules:
-        print(printable(f"{shown(path)}: book {id_} {state or 'makes rules'}"))
+        print(printable(f"{display_path(path)}: book {id_} {state or 'makes rules'}"))
     return 0
 
 
@@ -160,7 +160,7 @@ def _add(folder: Path, as_json: bool) -> int:
     if as_json:
         show_json({"trusted": True, "path": str(path), "asked": asked})
     else:
-        print(f"trusted: {shown(path)}")
+        print(f"trusted: {display_path(path)}")
         for key, value in asked.items():
             print(f"  its armarius.toml says {key} = {value!r}")
     if problem:
@@ -173,9 +173,9 @@ def _revoke(folder: Path, as_json: bool) -> int:
     if as_json:
         show_json({"trusted": bool(still), "path": str(folder), "revoked": known})
     elif known:
-        print(f"no longer trusted: {shown(folder)}")
+        print(f"no longer trusted: {display_path(folder)}")
     else:
-        note(f"armarius: {shown(folder)} was not trusted")
+        note(f"armarius: {display_path(folder)} was not trusted")
     if still:
         note(f"! {still} still trusts it")
     return 0 if known and not still else 1

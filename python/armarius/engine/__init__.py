@@ -1,14 +1,16 @@
-"""The engine: one project folder, opened.
+"""The engine of one project.
 
     engine = armarius.open("path/to/novel")
     pack = engine.assemble("检查第3章的角色一致性", document="chapters/ch003.md", cursor=1200, budget=8000)
 
-`ContextEngine` (`engine.py`) holds parts and has their verbs, one line each (`armarius.deadline`): signature and
-docstring stand where the verb is done. What needs project and assembly is `prompts.py`, what needs the project alone
-`questions.py`; a verb of one part (`similar`, `subgraph`) is that part's. `build.py` makes the parts and joins them:
-what knows of two rooms at once belongs there or in `armarius.project`. `opening.py` is `armarius.open`, `summary.py`
-what an engine says of itself. What must hold: a verb takes one `ProjectView` and answers from it alone, so that
-even if something changes meanwhile, an answer is of one moment; threads may share an engine.
+`ContextEngine` (`engine.py`) delegates each verb to one of its parts (`armarius.deadline`), which has signature and
+docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt), `rewords.py` (query variants,
+follow-ups, tasks), `summaries.py` (document summaries). Verbs of one other room (`similar`, `subgraph`) are methods of
+its objects. `build.py` creates and connects the parts; code that needs two rooms belongs there or in
+`armarius.project`. `opening.py` is `armarius.open`.
+
+Invariants: a verb reads one `ProjectView`, so that its result is consistent during concurrent changes; an engine is
+thread-safe.
 """
 
 from armarius.lazy import lazy

@@ -1,4 +1,4 @@
-"""The parts of an engine, made and joined: everything that knows of two rooms at once is here or in `project`."""
+"""Creates and connects the parts of an engine."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -50,13 +50,13 @@ _GRAPH_METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an engine is made of.
+    """The parts of an engine.
 
     Attributes:
-        root: None for a project that is no folder; it has no code either.
-        recall: None when no embedder is asked for, or it cannot be had; then `no_recall` says why.
-        graph: The one that is given or configured, else the project's own.
-        guard: Asks the graph, unless it is the project's own, which says what the files say.
+        root: The project folder; None for other sources, which have no code index.
+        recall: Vector search; None without an embedder, or if it is unavailable; then `no_recall` says why.
+        graph: The given or configured graph, else the project's own.
+        guard: Queries an external graph with a deadline; None for the project's own.
     """
 
     root: Path | None
@@ -92,7 +92,7 @@ def build(
     reword: Model | Reworder | None = None,
     with_: Sequence[str | PathLike[str]] = (),
 ) -> Parts:
-    """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
+    """Create the parts of a `ContextEngine`, which documents the arguments; its `close` closes them."""
     _check_fetchers((*(fetchers or ()), *more_fetchers))
     rewords, follow_ups = Rewords(reword), FollowUps()
     folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
@@ -105,21 +105,14 @@ def build(
     graphs = read_graph_options(config, folder, permissions=permissions)
     graph = graphs.store if graph is None else graph
     fallback = TokenCounter.estimate() if fallback is None else fallback
-    if isinstance(root, ProjectIndex):
-        if with_:
-            raise ContractError("with_: an index that is open already has its folders; give them to ProjectIndex.open")
-        index = root
-    else:
+    index = root
+    if not isinstance(index, ProjectIndex):
         index = ProjectIndex.open(
-            root,
-            config=config,
-            index_dir=index_dir,
-            wait=wait,
-            watch=watch,
-            progress=progress,
-            permissions=permissions,
-            with_=with_,
-        )
+            index, config=config, index_dir=index_dir, wait=wait, watch=watch, progress=progress,
+            permissions=permissions, with_=with_,
+        )  # fmt: skip
+    elif with_:
+        raise ContractError("with_: an index that is open already has its folders; give them to ProjectIndex.open")
     try:
         recall, no_recall = _recall(index, given, config, permissions)
     except BaseException:
@@ -129,16 +122,11 @@ def build(
     if folder is not None:
         code = CodeIndex(folder, options=read_options(config, folder, permissions=permissions))
         more_fetchers = (*more_fetchers, SubgraphFetcher(code))
-    # The project's own graph says what the files say, which retrieval has at hand.
+    # The entities of the project's own graph are those of the files, which retrieval already has.
     guard = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
+    vectors = _vectors(recall, no_recall, settings.fetch_timeout_s)
     project = Project(
-        index,
-        config,
-        fetchers=fetchers,
-        more=more_fetchers,
-        vectors=_vectors(recall, no_recall, settings.fetch_timeout_s),
-        graph=guard,
-        reranking=reranking,
+        index, config, fetchers=fetchers, more=more_fetchers, vectors=vectors, graph=guard, reranking=reranking
     )
     profiles = ProfileStore(index.authored, settings.profile)
     name = index.project_id if folder is None else project_name(folder)
@@ -185,9 +173,9 @@ def _check_graph(graph: GraphStore | None) -> None:
 def _recall(
     index: ProjectIndex, embedder: Embedder | None, config: Config, permissions: Permissions | None
 ) -> tuple[ProjectRecall | None, str]:
-    """Recall by the given embedder, else by the one that a configuration names; None and why, when there is none.
+    """Vector search with the given or configured embedder; None, and why, if it is missing, broken or not allowed.
 
-    It may be missing, broken, or not the project's to name. A project never becomes unusable because a model is.
+    An unavailable model is a warning, not an error: the project stays usable.
     """
     if embedder is None:
         try:
@@ -198,7 +186,7 @@ def _recall(
 
 
 def _vectors(recall: ProjectRecall | None, no_recall: str, timeout_s: float) -> VectorSearch | VectorGuard | None:
-    """What retrieval asks for paragraphs near in meaning; None when nobody asked for an embedder."""
+    """The vector search of retrieval; None if no embedder is configured."""
     if recall is not None:
         return VectorGuard(recall.near, timeout_s=timeout_s)
     return (lambda _: VectorHits(trouble=no_recall)) if no_recall else None

@@ -44,20 +44,20 @@ __all__ = ["ContextEngine"]
 
 
 class ContextEngine:
-    """Assembles prompts for one project, and answers for it. Threads may share an engine.
+    """Assembles prompts for one project, and answers queries about it. Thread-safe.
 
-    Made by `armarius.open`, or by this constructor where a host brings its own parts.
+    Created by `armarius.open`, or by this constructor with the host's own parts.
 
     Args are those of `armarius.open`, and:
-        root: A folder; or an open index over other texts (`ProjectIndex.over`), which the engine closes: what is said
-            of folder and index otherwise means nothing then.
-        fetchers: Asked instead of the project's own, when given.
-        more_fetchers: Asked with the project's own.
+        root: A folder; or an open index of another source (`ProjectIndex.over`), which the engine closes. The
+            arguments about folder and index are then ignored.
+        fetchers: Replace the project's own fetchers.
+        more_fetchers: Run in addition to the project's own.
         counters: Model name and tokenizer version to a counter.
         fallback: The counter used when the model's fails (CONTEXT_BUDGET_FALLBACK); None is the estimate.
 
     Attributes:
-        root: The project folder; None where the texts are in no folder.
+        root: The project folder; None for other sources.
         config: `armarius.toml`, read when the engine was opened.
         index: Paragraphs, mentions and full text of the folder's files, kept equal to it.
         recall: Recall by meaning: progress, focus, cancel, status.

@@ -1,4 +1,4 @@
-"""`armarius.open`: the engine of a folder, with a bar on the terminal while its index is built."""
+"""`armarius.open`: opens the engine of a folder, with a progress bar on a terminal."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -44,8 +44,8 @@ def open(  # noqa: A001 - armarius.open
         embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. Also an object with
             one `embed`, or a function from texts to vectors. None takes the model that `armarius.toml` names
             ([embedding] model), else the one of the user's configuration, if any.
-        graph: A graph of the user's own: its entities are found in texts and its relations walked, with what the
-            files say. One that fails or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See
+        graph: A graph store. Its entities are matched in texts and its relations are followed, in addition to those of
+            the files. If it fails or is slow, the result has only those of the files, with `KG_UNAVAILABLE`. See
             `armarius.graph`.
         rerank: A function from a question and texts to scores: the 50 best paragraphs are put in its order before the
             prompt is filled. `armarius.search.Reranking` sets how many and how long is waited (2 s); late or broken

@@ -1,4 +1,4 @@
-"""Prompts of a project: a request resolved against one moment, assembled, alike ones at once."""
+"""Prompts of a project: resolves a request against a view and assembles it; equal concurrent requests share it."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -28,16 +28,16 @@ Layers = Mapping[LayerName, LayerBudget | Mapping[str, Any]]
 
 
 class Prompts:
-    """Assembles and inspects. Threads may share it.
+    """Assembles and inspects prompts. Thread-safe.
 
     Args:
-        project: Whose moment a request sees.
-        resolver: Makes a task of a request.
-        assembler: Makes a pack of a task.
-        flight: Lets so many assemble at once, and alike ones wait for the first.
-        profiles: How the project divides its prompts.
-        rewords: Asks for other wordings of questions.
-        follow_ups: Spells out questions that lean on a conversation.
+        project: Provides the view that a request reads.
+        resolver: Turns a request into a task.
+        assembler: Turns a task into a pack.
+        flight: Limits concurrent assemblies; equal tasks share one.
+        profiles: The project's budget profile.
+        rewords: Query variants of a language model.
+        follow_ups: Resolves questions that refer to a conversation.
     """
 
     def __init__(
@@ -177,10 +177,10 @@ class Prompts:
     def locate(
         self, quote: str, *, document: str = "", text: str | None = None, timeout_s: float | None = None
     ) -> tuple[Place, ...]:
-        """Where words stand that somebody quotes: in the open document, or its buffer, and then in every other one.
+        """Positions of a quotation: in the open document or its buffer, then in all others.
 
         Args:
-            quote: Some words.
+            quote: The quoted words.
             document: Project-relative path of the current document.
             text: That document as the editor holds it; None is as saved.
             timeout_s: As for `assemble`.
@@ -201,7 +201,7 @@ class Prompts:
         view = self._project.view()
         opened = None
         if text is not None:
-            opened, _ = view.live(document, text)
+            opened, _ = view.unsaved(document, text)
         elif document:
             opened = view.document(document)
         documents = dict(view.documents) if opened is None else {opened.path: opened, **view.documents}
@@ -211,10 +211,10 @@ class Prompts:
         return located(quote, regions, lambda path: documents[path].text)
 
     def budget_profile(self) -> BudgetProfile:
-        """How this project divides its prompts, with the version an update must name.
+        """The project's budget profile, with the version that an update must name.
 
         Raises:
-            ConfigError: What is stored is no profile; prompts are made without it, and say so (CODEX_INVALID).
+            ConfigError: The stored profile is invalid; prompts are made without it, with a warning (CODEX_INVALID).
         """
         return self._profiles.read()
 
@@ -258,6 +258,6 @@ class Prompts:
 
 
 def _key(kind: tuple[str, float | None], task: Task, view: ProjectView) -> Hashable:
-    """Two tasks with one key have the same answer: the stamps stand for the moment, which a task under way keeps."""
+    """Key of equal tasks. The id of `stamps` identifies the view; a running task holds it, so the id is not reused."""
     layers = tuple(sorted(task.layers.items()))
     return kind, task.request, task.fetch, layers, id(task.previous), task.profile.version, id(view.stamps)

@@ -1,4 +1,4 @@
-"""Questions to a project that need no prompt: what answers them, where the words stand, what is said of an entity."""
+"""Queries to a project without a prompt: retrieval, full-text search, statements about entities, documents."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -42,13 +42,13 @@ Found = TypeVar("Found", bound=Hit | Statement)
 
 
 class Questions:
-    """Answers, each from one moment of `project`. Threads may share it.
+    """Answers queries, each from one view of `project`. Thread-safe.
 
     Args:
-        project: Whose moment a question sees.
-        rewords: Asks for other wordings of questions.
-        follow_ups: Spells out questions that lean on a conversation.
-        language: Of cards; None is that of the texts.
+        project: Provides the view that a query reads.
+        rewords: Query variants of a language model.
+        follow_ups: Resolves questions that refer to a conversation.
+        language: Language of cards; None is that of the texts.
     """
 
     def __init__(
@@ -78,16 +78,16 @@ class Questions:
 
         Args:
             query: The user's words.
-            limit: At most so many hits.
+            limit: Maximum number of hits.
             document: The current document: its chapter is the current chapter, for 前一章 and for the timeline.
             chapter: The current chapter, when there is no document.
             chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone.
                 With it, what is no chapter is left out.
             kinds: The kinds of documents to look into, one or several; empty is all.
-            as_of: Nothing of a later chapter than this, even if the query names it; over the current chapter.
+            as_of: Excludes later chapters, also where the query names them. Overrides the current chapter.
             also: The query in other words, at most 8 of at most 400 characters.
             messages: The conversation that the query stands in, oldest first, as `assemble` takes it: what the query
-                leaves to it is asked too, and listed as `carried`.
+                takes from it is searched too, and returned as `carried`.
             reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
             timeout_s: Seconds to wait for what may be late, as `assemble` says; it is left out with its warning.
 
@@ -198,7 +198,7 @@ class Questions:
 
         Args:
             name: Name, alias or id of an entity, or any name that `detect` finds it by, such as a short one.
-            attribute: 年龄, 住处, "eye colour", …; None takes what the settings say, and what is disputed.
+            attribute: 年龄, 住处, "eye colour", …; None returns the statements of settings, and all conflicting ones.
             chapter: The current chapter; later ones are left out.
             chapters: Only what these chapters say, first and last, inclusive; one number is that chapter alone.
             kinds: Only what documents of these kinds say, one or several; empty is all.
@@ -224,7 +224,7 @@ class Questions:
         return [leveled(one) for one in said] if leveled else said
 
     def entities(self) -> tuple[Entity, ...]:
-        """Every known entity, by whichever file."""
+        """All entities, of all files and the graph."""
         return self._project.view().codex.entities
 
     def entity(self, name: str) -> Entity:
@@ -283,12 +283,12 @@ class Questions:
 
 
 def _leveled(view: ProjectView) -> Callable[[Found], Found] | None:
-    """What was found, with the level that keeps it from prompts; None where no entity has such a level."""
+    """Adds to a result the level that excludes it from prompts; None if no entity has such a level."""
     never = {one.id for one in view.codex.entities if one.level == "never"}
     kept = never | {one.id for one in view.codex.entities if one.level == "manual_only"}
     if not kept:
         return None
-    described = view.told()
+    described = view.described_entities()
     levels = {"never": hidden(described, never), "manual_only": hidden(described, kept)}
     seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items()}
 

@@ -1,4 +1,4 @@
-"""Other wordings for a question that comes without any: of the engine's model, or of a call's."""
+"""Per-request helpers: query variants of a language model, follow-up questions, packs of running tasks."""
 
 import threading
 from collections import OrderedDict
@@ -18,23 +18,23 @@ from armarius.search.query.follow_up import FollowUp, follow_up
 
 __all__ = ["FollowUps", "Rewords", "Tasks", "Worded"]
 
-_REMEMBERED = 8  # models of calls, each with what it was asked
+_REMEMBERED = 8  # cached `Reworder`s of models passed per call
 _SHOWN = ("always", "when_detected")
 
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """The wordings to ask with, and what has to be said of them."""
+    """Query variants, and warnings about them."""
 
     also: tuple[str, ...] = ()
     warnings: tuple[ContextWarning, ...] = ()
 
 
 class Rewords:
-    """Asks for other wordings where a question needs them. Threads may share it.
+    """Asks a language model for query variants. Thread-safe.
 
     Args:
-        model: The engine's; None asks nobody unless a call brings one.
+        model: The engine's model; None asks only a model passed per call.
     """
 
     def __init__(self, model: Model | Reworder | None = None) -> None:
@@ -45,7 +45,7 @@ class Rewords:
     def ask(
         self, view: ProjectView, query: str, also: tuple[str, ...], model: Model | Reworder | None = None
     ) -> Worded:
-        """`also` where there are any; else those of `model`, or of the engine's; nobody is asked about no question."""
+        """`also` if not empty, else the variants of `model` or the engine's model; none for an empty query."""
         asked = self._own if model is None else self._of(model)
         if also or asked is None or not query.strip():
             return Worded(also)
@@ -53,7 +53,7 @@ class Rewords:
         return Worded(found.wordings, () if found.warning is None else (found.warning,))
 
     def _of(self, model: Model | Reworder) -> Reworder:
-        """The same for the same model, so that it remembers what it was asked."""
+        """The cached `Reworder` of a model, which caches its answers."""
         if isinstance(model, Reworder):
             return model
         with self._lock:
@@ -67,7 +67,7 @@ class Rewords:
 
 
 def _names(view: ProjectView, query: str) -> tuple[str, ...]:
-    """Names that a model should know: those of the question first, with all they are called; none that is kept back."""
+    """Names for the model's prompt: those in the query first, with aliases; without entities hidden from prompts."""
     named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
     entities = [one for one in view.codex.entities if one.level in _SHOWN]
     first = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
@@ -79,14 +79,14 @@ def _name(entity: Entity) -> str:
 
 
 class FollowUps:
-    """Spells questions out; who is who is read once for each codex. Threads may share it."""
+    """Resolves follow-up questions; caches the cast of the last codex. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: tuple[Codex, Cast] | None = None
 
     def of(self, view: ProjectView, query: str, turns: tuple[Turn, ...]) -> FollowUp:
-        """`query` with what it leaves to the `turns` before it."""
+        """`query` with the referents and topic that it takes from the `turns` before it."""
         if not turns or not query.strip():
             return FollowUp(query)
         return follow_up(query, turns, matcher=view.matcher, cast=self._cast(view.codex))
@@ -102,19 +102,19 @@ _MOST: Final = 32  # a pack is some hundreds of kilobytes
 
 
 class Tasks:
-    """Keeps the pack of each of the 32 tasks that were at work last. Threads may share it."""
+    """Keeps the last pack of each of the 32 most recent tasks. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._packs: OrderedDict[str, Pack] = OrderedDict()
 
     def last(self, task: str | None) -> Pack | None:
-        """The last prompt of a task; None for none, and for one that is new or forgotten."""
+        """The last pack of a task, or None."""
         with self._lock:
             return self._packs.get(task) if task else None
 
     def keep(self, task: str | None, pack: Pack) -> None:
-        """Remember what the next prompt of a task continues; of two at once, that which is kept last."""
+        """Store the pack that the next prompt of a task continues; the last call wins."""
         if not task:
             return
         with self._lock:

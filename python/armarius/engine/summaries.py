@@ -1,4 +1,4 @@
-"""`engine.summaries`: what documents are summed up by, which of that is stale, and a host's model to write it anew."""
+"""`engine.summaries`: summaries of documents, which of them are stale, and their update by a host's model."""
 
 from collections.abc import Callable
 
@@ -12,14 +12,14 @@ from armarius.text.unicode import near, suggestion
 __all__ = ["ProjectSummaries", "Summarise", "brief", "rows"]
 
 Summarise = Callable[[Document], str]
-"""From a document to its summary: a host's, with a language model behind it or without."""
+"""A host's function from a document to its summary."""
 
 
 class ProjectSummaries:
-    """The summaries of a project by document, kept in `.armarius/summaries.toml`. Threads may share it.
+    """The summaries of a project by document, stored in `.armarius/summaries.toml`. Thread-safe.
 
     Args:
-        project: Whose documents they sum up.
+        project: The project of the documents.
     """
 
     def __init__(self, project: Project) -> None:
@@ -48,7 +48,7 @@ class ProjectSummaries:
         self._project.summaries.delete(self._known(document).id)
 
     def stale(self) -> tuple[str, ...]:
-        """Paths of documents that have changed since they were summed up, or are gone; no prompt holds those."""
+        """Paths of summarised documents that have changed or are gone; prompts do not use their summaries."""
         documents = self._project.view().documents
         return tuple(
             one.document
@@ -57,18 +57,18 @@ class ProjectSummaries:
         )
 
     def refresh(self, summarise: Summarise, *, limit: int | None = None) -> tuple[Summary, ...]:
-        """Have every chapter without a summary, or with a stale one, summed up; never done while a prompt is assembled.
+        """Summarise every chapter with a missing or stale summary. Never called by assembly.
 
         Args:
-            summarise: Called once for each such chapter, in the order of the story, none of an earlier book; what it
-                raises passes, what was written before stays. A chapter with a `summary` in its front matter needs none.
-            limit: At most so many.
+            summarise: Called once per chapter, in story order, not for earlier books. Its errors propagate; summaries
+                written before stay. A chapter with a `summary` in its front matter is skipped.
+            limit: Maximum number of chapters.
 
         Returns:
-            The new ones.
+            The new summaries.
 
         Raises:
-            ContractError: `summarise` cannot be called, or answers with something blank or no text.
+            ContractError: `summarise` is not callable, or returns a blank or non-text value.
         """
         if not callable(summarise):
             raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")

@@ -1,15 +1,18 @@
-"""One writer, one reader, one place that deletes: every file of a project, an index folder or the cache passes here.
+"""File access: all reads, writes and deletions in a project, an index folder or the cache.
 
-    folder.py  a folder held open, reached from a trusted one without following a link
-    write.py   `write_atomic`: a random exclusive draft, fsync, replace, fsync of the folder; folders are made here
-    read.py    `read_file`: only what is a regular file and not larger than the caller says
-    cache.py    `folder_lock`: who writes next
-    write.py  what we made is deleted, and nothing else
+    folder.py  opens a folder below a trusted one without following links; checks paths
+    read.py    `read_file`: only regular files, up to a size limit; archives
+    write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; creates and deletes files
+    lock.py    `folder_lock`: the lock of a folder's writers
+    cache.py   the folder of all indexes
+    toml.py    TOML files within limits
+    processes.py               resources after a fork and at garbage collection
+    messages_without_paths.py  removes absolute paths from messages
 
-What must hold: no link is followed in the last part of a path, nor in any folder below the trusted one (`below`). No
-name is opened for writing that could be guessed. Nothing waits for a pipe or a device. A reader sees the old file or
-the new one. Nothing else in the package writes, deletes, starts a program or opens a connection, but for what
-`scripts/check_gates.py` lists with a reason (docs/decisions/0054).
+Invariants: no link is followed in the last part of a path, nor in a folder below the trusted one (`below`). Files are
+written under random names. Pipes and devices are refused, so reads never block. A reader sees the old file or the new
+one. The rest of the package does not write, delete, start programs or open connections, except as listed with a
+reason in `scripts/check_gates.py` (docs/decisions/0054).
 """
 
 from armarius.io.folder import Refused, is_passing, refusal

@@ -1,4 +1,4 @@
-"""The folder where everything lies that can be made again."""
+"""The cache folder, which holds only derived data."""
 
 import os
 import re
@@ -15,10 +15,10 @@ _REMOTE = frozenset(
 
 
 def cache_root() -> Path:
-    """The folder of all indexes: `ARMARIUS_CACHE`, else the user's cache directory, else (remote) a temporary one.
+    """The folder of all indexes: `ARMARIUS_CACHE`, else the user's cache directory, or a temporary one if it is remote.
 
     Raises:
-        StoreFull: The temporary one belongs to somebody else.
+        StoreFull: The temporary folder belongs to another user.
     """
     if chosen := os.environ.get("ARMARIUS_CACHE"):
         return Path(chosen)
@@ -30,7 +30,7 @@ def cache_root() -> Path:
     import tempfile
 
     temporary = Path(tempfile.gettempdir()) / f"armarius-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    private_folder(temporary)  # everybody may write beside it
+    private_folder(temporary)  # its parent is writable by all users
     return temporary
 
 

@@ -221,7 +221,7 @@ def project_folder(root: str | PathLike[str]) -> Path:
     """The folder of a project.
 
     Raises:
-        ProjectError: Empty, no folder, or nothing that can be a path.
+        ProjectError: The path is empty, invalid, or not a folder.
     """
     if problem := no_path(root):
         raise ProjectError(f"not a project folder: {problem}")
@@ -231,7 +231,7 @@ def project_folder(root: str | PathLike[str]) -> Path:
     try:
         found = folder.is_dir()
         if found and not folder.is_absolute():
-            Path.cwd()  # whoever asks where it lies is told here that the working directory has gone
+            Path.cwd()  # raises here, not later, if the working directory was deleted
     except OSError as error:
         raise ProjectError(f"not a project folder: {folder}: {error.strerror or error}") from None
     if not found:
@@ -240,12 +240,12 @@ def project_folder(root: str | PathLike[str]) -> Path:
 
 
 def project_name(folder: Path) -> str:
-    """What a project is called that says no name: as its folder, with what is no text there written out."""
+    """The default name of a project: that of its folder, with undecodable bytes as escapes."""
     return folder.resolve().name.encode("utf-8", "backslashreplace").decode()
 
 
 def no_path(path: object) -> str:
-    """Why this cannot be a path, "" when it can; nothing is looked at."""
+    """Why this is not a valid path, "" if it is; no I/O."""
     text = os.fspath(path) if isinstance(path, str | PathLike) else path
     if not isinstance(text, str):
         return f"expected a path, got {shown(path)}"

@@ -1,4 +1,4 @@
-"""Texts that leave the process without a path of this machine in them."""
+"""Removes absolute paths from messages before they leave the process."""
 
 import os
 import re
@@ -22,12 +22,12 @@ _LONGEST: Final = 600
 
 
 def without_paths(text: str, *, root: Path | None = None, longest: int | None = _LONGEST) -> str:
-    """`text` with the project folder removed from paths and other absolute paths cut to their last part.
+    """`text` with paths made relative to the project folder and other absolute paths cut to their last part.
 
     Args:
-        text: What is to leave the process.
+        text: A message.
         root: The project folder.
-        longest: Code points of the answer; None for all of them.
+        longest: Maximum length in code points; None is unlimited.
     """
     if root is not None:
         resolved = Path(os.path.realpath(root))
@@ -39,14 +39,14 @@ def without_paths(text: str, *, root: Path | None = None, longest: int | None = 
 
 
 def warnings_without_paths(warnings: Iterable[ContextWarning], root: Path | None) -> tuple[ContextWarning, ...]:
-    """The same warnings, as a wire may say them."""
+    """The same warnings, with messages safe to send."""
     return tuple(replace(one, message=without_paths(one.message, root=root, longest=None)) for one in warnings)
 
 
 def answer_without_paths(answer: Any, root: Path | None) -> Any:  # noqa: ANN401 - JSON in, JSON out
-    """An answer of a wire, with no path of this machine in its `warnings` nor in those of its layers.
+    """Remove absolute paths from the `warnings` of a JSON response and of its layers.
 
-    Cost: none for an answer without warnings; whatever else it holds is passed over.
+    Cost: linear in the warnings; other members are not copied.
     """
     if not isinstance(answer, Mapping):
         return answer

@@ -1,4 +1,4 @@
-"""What a process has open is its own: a forked child makes its own, and what nobody holds any longer is closed."""
+"""Resources of a process: created again in a forked child, closed when garbage collected; the C++ locale."""
 
 import _thread
 import ctypes
@@ -18,23 +18,23 @@ Thing = TypeVar("Thing")
 
 
 class PerProcess(Generic[Thing]):
-    """One thing for each process that asks for it; the first is there already.
+    """One resource per process; `first` is that of the present one.
 
-    What a child inherited is kept, neither used nor closed: closing it could reach what the parent still uses.
+    A forked child keeps the inherited resource without using or closing it, because the parent may share it.
     """
 
     def __init__(self, first: Thing) -> None:
         self._process = os.getpid()
         self._thing = first
         self._inherited: list[Thing] = []
-        self._locks: dict[int, threading.Lock] = {}  # one for each process: its parent's may be held for ever
+        self._locks: dict[int, threading.Lock] = {}  # one per process: an inherited lock may never be released
 
     def mine(self) -> Thing | None:
-        """That of this process; None when it has not made one."""
+        """The resource of this process, or None."""
         return self._thing if self._process == os.getpid() else None
 
     def here(self, make: Callable[[], Thing]) -> Thing:
-        """That of this process, made with `make` when it is not there yet.
+        """The resource of this process; created with `make` if there is none.
 
         Cost: one system call.
         """
@@ -50,14 +50,14 @@ class PerProcess(Generic[Thing]):
 
 
 def let_go_unclosed(holder: object, *ends: Callable[[], None]) -> "weakref.finalize[..., Any]":
-    """Call `ends`, in order, once `holder` is garbage, in a thread of their own; at the interpreter's end nothing.
+    """Call `ends`, in order and in a new thread, when `holder` is garbage collected; not at interpreter exit.
 
-    A collection runs in the middle of whatever any thread does, maybe with the very locks that `ends` need: so nothing
-    is done there but to begin a thread. In a forked child nothing is done at all: what there is, is the parent's.
+    Garbage collection may interrupt a thread that holds the locks which `ends` need, so it only starts a thread. In a
+    forked child nothing is called: the resources belong to the parent.
 
     Args:
-        holder: Whoever holds what is to be closed.
-        ends: Must not refer to `holder`; each may be called again.
+        holder: Owner of the resources.
+        ends: Functions without a reference to `holder`; each may be called again.
     """
     finalizer = weakref.finalize(holder, _begin, os.getpid(), ends)
     finalizer.atexit = False
@@ -66,15 +66,15 @@ def let_go_unclosed(holder: object, *ends: Callable[[], None]) -> "weakref.final
 
 def _begin(process: int, ends: tuple[Callable[[], None], ...]) -> None:
     if process == os.getpid():
-        # The module's own locks may be held where the collection began: `threading.Thread` is for the new thread.
-        with suppress(RuntimeError):  # no more threads, or the interpreter ends: it lets go of everything
+        # Not `threading.Thread`: the interrupted thread may hold the locks of that module.
+        with suppress(RuntimeError):  # no thread available, or the interpreter exits
             _thread.start_new_thread(_run, (ends,))
 
 
 def _run(ends: tuple[Callable[[], None], ...]) -> None:
     def close() -> None:
         for end in ends:
-            with suppress(ArmariusError, OSError):  # nobody is there to be told; the next open checks
+            with suppress(ArmariusError, OSError):  # no caller to report to; the next open checks the files
                 end()
 
     threading.Thread(target=close, name="armarius-closer", daemon=True).start()

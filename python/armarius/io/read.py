@@ -48,12 +48,12 @@ def open_file(
 ) -> Iterator[io.BufferedReader]:
     """Open a regular file for reading, as a stream of bytes.
 
-    A pipe, a device, a socket or a folder is refused, not waited for. The caller says what that means, with an error of
-    its own that names the file.
+    Pipes, devices, sockets and folders are refused without blocking. The caller translates the error and names the
+    file.
 
     Args:
         path: The file.
-        limit: Bytes that it may have; None for files that are read in pieces whatever their size.
+        limit: Maximum size in bytes; None is unlimited, for files that are read in pieces.
         below: A trusted folder; see `opened_folder`. Without it the file's own folder is trusted.
         follow: A link is followed to a regular file, where the user chose the path: model caches are made of links.
 
@@ -185,7 +185,7 @@ class Archive:
             infos = self._zip.infolist()
         except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError, OverflowError) as error:
             raise BookError(f"{name}: not a readable archive: {error}") from None
-        except Exception as error:  # noqa: BLE001 - struct.error, UnicodeDecodeError: whatever a damaged directory makes of it
+        except Exception as error:  # noqa: BLE001 - a damaged directory raises struct.error and others
             raise BookError(f"{name}: not a readable archive: {type(error).__name__}") from None
         if len(infos) > MAX_MEMBERS:
             raise BookError(f"{name}: {len(infos):,} members, at most {MAX_MEMBERS:,} are read")

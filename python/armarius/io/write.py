@@ -30,22 +30,22 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = None, make: bool = True) -> None:
-    """Replace `path` by `data`: a draft of a random name beside it, fsync, replace, fsync of the folder.
+    """Replace `path` by `data`: write a draft in the same folder, fsync, rename, fsync the folder.
 
-    The draft is made exclusively and never through a link; the target is a regular file or not there. Where several
+    The draft has a random name and is created exclusively; the target must be a regular file or absent. If several
     processes may write, hold `folder_lock` around reading and writing.
 
     Args:
         path: The file.
         data: All of it.
         below: A trusted folder that must be there; see `opened_folder`. Without it the file's own folder is trusted.
-        make: Make the file's folder when it is not there.
+        make: Create the file's folder if it does not exist.
 
     Raises:
-        StoreFull: The disk is full, the folder is read-only or gone, a link or something that is no file lies on the
-            way; the old file is untouched. The message names the file.
+        StoreFull: The disk is full, the folder is read-only or gone, or the path has a link or a non-file; the old
+            file is unchanged. The message names the file.
 
-    Cost: two fsyncs, and a listing of the folder: drafts that killed writers left an hour ago are removed.
+    Cost: two fsyncs, and a listing of the folder, to remove drafts of killed writers after an hour.
     """
     try:
         with opened_folder(path.parent, below=below, make=make) as folder:
@@ -148,14 +148,14 @@ def scratch_folder(inside: Path | None = None) -> Iterator[Path]:
 
 
 def not_written(name: str, error: OSError, below: Path | None) -> StoreFull:
-    """The error of a file or lock that could not be written; one sentence, without the way to it."""
+    """The error of a file or lock that could not be written; names the file without its path."""
     if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
         return StoreFull(f"{name}: not written: the folder {below.name} is gone")
     return StoreFull(f"{name}: not written: {error.strerror or error}")
 
 
 def _clear_drafts(folder: Folder, name: str) -> None:
-    """Remove what killed writers of `name` left beside it: nothing but old regular files of our drafts' names."""
+    """Remove drafts of `name` that killed writers left: only regular files with a draft's name, after an hour."""
     ours = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):  # the file is written; the next writer tries again
         for one in os.listdir(folder.path if folder.descriptor is None else folder.descriptor):  # noqa: PTH208 - held open
@@ -181,7 +181,7 @@ def remove_file(path: Path, *, below: Path | None = None) -> bool:
         Whether there was one.
 
     Raises:
-        Refused: A link, a folder, a pipe or a device lies there, or a link on the way; it is left as it is.
+        Refused: A link, folder, pipe or device, or a path with a link; nothing is removed.
         OSError: It cannot be removed.
     """
     try:
@@ -199,7 +199,7 @@ def remove_file(path: Path, *, below: Path | None = None) -> bool:
 
 
 def remove_any(path: Path, *, below: Path | None = None) -> None:
-    """Remove whatever lies where only ours may: a file, a link itself, a pipe, a folder with all in it.
+    """Remove a path of any type: a file, a pipe, a link (not its target), a folder with its contents.
 
     Raises:
         OSError: It cannot be removed.
@@ -214,13 +214,13 @@ def remove_any(path: Path, *, below: Path | None = None) -> None:
 
 
 def remove_folder(path: Path, *, below: Path) -> bool:
-    """Remove a real folder with all in it; links in it are removed, not followed.
+    """Remove a folder with its contents; links in it are removed, not followed.
 
     Returns:
-        Whether all of it is gone now.
+        Whether the folder is gone.
 
     Raises:
-        Refused: A link, or no folder; it is left as it is.
+        Refused: A link, or not a folder; nothing is removed.
     """
     with opened_folder(path.parent, below=below) as folder:
         info = folder.lstat(path.name)

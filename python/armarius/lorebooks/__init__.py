@@ -1,14 +1,12 @@
-"""Lorebooks, cards, modules, vaults and manuscripts: brought in whole, active as authored, given back whole.
+"""Lorebooks, cards, modules, vaults and manuscripts: import and export without loss, activation by program.
 
-record.py (an entry; what could not be carried over) book.py (a book, read from a file and given back as one)
-edits.py js_regex.py
-formats/ (detected, read, written) active/ (which entries are active, by the rules of a profile)
-activation.py (books by profile, replay of earlier turns) book_search.py (the books of a project searched)
-project_books.py (the books of a project) storage.py (their files) importing.py entities.py manuscripts.py
+record.py (`Entry`, `UnsupportedField`, `Conflict`)   book.py (`Book`: read, edit, export)   edits.py js_regex.py
+formats/ (detect, read, write)   active/ (activation rules of each profile)
+activation.py (activation by profile, replay of earlier turns)   book_search.py (activation in a project)
+project_books.py (books of a project)   storage.py (their files)   importing.py entities.py manuscripts.py
 
-What must hold: nothing is decided by a name; an unchanged book is given back byte for byte; every field without
-effect has a row; the same input gives the same active entries; what exceeds a limit is refused before it is unpacked
-or parsed.
+Invariants: formats are detected from content, not from names; an unchanged book is exported byte for byte; every field
+without effect is reported; equal input gives equal active entries; limits are checked before unpacking and parsing.
 """
 
 from armarius.lazy import lazy

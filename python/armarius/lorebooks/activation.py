@@ -1,4 +1,4 @@
-"""Lorebooks searched: the books of each profile together, earlier turns replayed where they matter."""
+"""Activation of lorebooks: books of one profile together, with replay of earlier turns for timed entries."""
 
 import threading
 from collections import OrderedDict
@@ -60,7 +60,7 @@ def scan_of(
     count: Callable[[str], int] = len,
     budget: int | None = None,
 ) -> Scan:
-    """A checked question.
+    """Validate the arguments of an activation.
 
     Raises:
         ContractError: An argument of the wrong kind; names it.
@@ -97,7 +97,7 @@ def scan_of(
 
 
 def _check_named(field: str, given: object, *, texts: bool = False) -> None:
-    """Refuse what is no mapping from names, and what is no text in one of texts."""
+    """Check that an argument maps names to values, or to texts."""
     if given is None:
         return
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
@@ -116,9 +116,9 @@ def _checked_story(story: object) -> tuple[str, Sequence[str]] | None:
 
 
 class Activator:
-    """Searches books; keeps the keys of those it searched ready. Threads may share one.
+    """Activates entries; caches the compiled keys of books. Thread-safe.
 
-    Cost: what is long of the text; the first search of a book also what its keys are long.
+    Cost: linear in the text; for the first search of a book, also in its keys.
     """
 
     def __init__(self) -> None:
@@ -128,10 +128,10 @@ class Activator:
     def search(
         self, books: Iterable[Book], scan: Scan, *, rolls: Sequence[float] = (), state: State | None = None
     ) -> Activation:
-        """The active entries of these books: those of one profile together, profile by profile.
+        """The active entries of these books, profile by profile.
 
         Raises:
-            ContractError: A setting that none of their profiles knows, or draws that are none.
+            ContractError: A setting that none of their profiles knows, or invalid `rolls`.
         """
         by_profile: dict[str, list[Book]] = {}
         for book in books:
@@ -156,7 +156,7 @@ class Activator:
         return Activation(tuple(active), tuple(left), after)
 
     def _replayed(self, profile: str, books: Sequence[Book], scan: Scan) -> State:
-        """What the turns before this one left behind: one after each message of the user, or after each at all."""
+        """The state after the earlier turns, one per message of the user, or per message if none is the user's."""
         ready = self._of(profile, books, scan)
         lines = scan.messages
         if not ready.timed or len(lines) < 2:
@@ -183,7 +183,7 @@ class Activator:
         return search_story(ready, scan, luck, state)
 
     def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
-        """Keys of these books under this profile, made once; the least used go first."""
+        """The compiled keys of these books under this profile, from an LRU cache."""
         names = tuple(scan.names(book.id) for book in books)
         rules = _rules(profile, books, scan) if profile in ROUNDS else None
         how: Any = (rules.words, rules.case, rules.recursion) if rules is not None else None
@@ -237,24 +237,24 @@ def activate(
     """The active entries of some books, without a project.
 
     Args:
-        books: Each with its profile.
-        rolls: Draws between 0 and 1, used up in turn; then they are made from book, entry and turn.
-        state: Of the turn before; None replays it from the messages.
+        books: Books, each with its profile.
+        rolls: Random numbers between 0 and 1, used in order; further ones are derived from book, entry and turn.
+        state: State of the previous turn; None replays it from the messages.
         question: As in `ContextEngine.active`.
 
     Raises:
-        ContractError: An argument of the wrong kind, or a setting that no profile knows.
+        ContractError: An argument has the wrong type, or no profile knows a setting.
     """
     return Activator().search(tuple(books), scan_of(**question), rolls=rolls, state=state)
 
 
 class ProfileDifference(NamedTuple):
-    """One entry that is active under one profile only.
+    """An entry that is active under one of two profiles only.
 
     Attributes:
-        entry: It.
-        before: Why it is active under the book's own profile; "" when it is not.
-        after: Why under the other; "" when it is not.
+        entry: The entry.
+        before: Why it is active under the book's own profile; "" if it is not.
+        after: Why it is active under the other; "" if it is not.
     """
 
     entry: Entry
@@ -263,7 +263,7 @@ class ProfileDifference(NamedTuple):
 
 
 def profile_differences(book: Book, profile: ProfileName, scan: Scan) -> tuple[ProfileDifference, ...]:
-    """The entries whose activity differs, in the order of the book. Settings of `scan` are not used.
+    """The entries that only one of the two profiles activates, in book order. Ignores the settings of `scan`.
 
     Cost: two searches.
     """

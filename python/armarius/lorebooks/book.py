@@ -1,4 +1,4 @@
-"""`Book`: the entries of one file, with the file itself beside them; how it is read, and given back as a file."""
+"""`Book`: the entries of one file with the original file; reading, editing and export."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ EXPORTS = (
     "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",
     "lorebook-v3",
 )  # fmt: skip
-_FREE = frozenset({"entity"})  # ours alone: no format says it, and nothing of the file is lost
+_FREE = frozenset({"entity"})  # fields of ours that no format has; leaving them out is no loss
 
 
 class Exported(NamedTuple):
@@ -44,7 +44,7 @@ class Exported(NamedTuple):
 
     Attributes:
         data: The file.
-        losses: Every field that it cannot say, by entry.
+        losses: Fields that the format does not support, by entry.
     """
 
     data: bytes
@@ -59,7 +59,7 @@ class Book:
         id: Unique among the books of a project.
         name: As the file says; its own name when it says none.
         format: What the file is, as `sillytavern-world-info`.
-        profile: The program whose activation rules apply; `armarius` for our own.
+        profile: Profile of its activation rules, named after the emulated program; `armarius` for our own.
         entries: In the order of the file.
         settings: What the book says for all its entries: `range`, `budget`, `recursion`, `case`, `character`, ….
         losses: What has no effect here, what was repaired, what disagrees.
@@ -99,7 +99,7 @@ class Book:
         return found
 
     def with_entry(self, entry: Entry, /) -> "Book":
-        """The book with this entry in the place of the one of its id, or behind all others."""
+        """The book with this entry; it replaces the entry with the same id, or is appended."""
         entry = replace(entry, book=self.id)
         if any(one.id == entry.id for one in self.entries):
             return replace(self, entries=tuple(entry if one.id == entry.id else one for one in self.entries))
@@ -115,7 +115,7 @@ class Book:
         return replace(self, entries=tuple(one for one in self.entries if one is not gone))
 
     def said(self) -> ExtractedEntities:
-        """The entities and relations that the file says by itself: notes of a vault, a Novelcrafter export; else none.
+        """The entities and relations stated in the file (notes of a vault, a Novelcrafter export), else none.
 
         Cost: linear in the text of its notes.
         """
@@ -187,7 +187,7 @@ def read_book(
     Args:
         source: A path, or the bytes of a file.
         name: Of the file, when bytes are given.
-        profile: The program whose activation rules apply; None is that of the format.
+        profile: Profile of the activation rules; None is that of the format.
         id_: Of the book; made from its name when not given.
 
     Raises:
@@ -427,11 +427,11 @@ def _converted(book: Book, target: Format) -> Exported:
 
 
 def _card(book: Book) -> tuple[Mapping[str, Any], TreePath]:
-    """The members of the card that a book came with, and where in its file they stand; empty for no card."""
+    """The members of the card in the book's file, and their path; empty without a card."""
     if book.container is None or book.found is None:
         return {}, ()
     trees = book.container.trees
-    for label in (book.found.label, "card.json"):  # a module of a CHARX stands beside its card
+    for label in (book.found.label, "card.json"):  # in a CHARX the module and the card are separate members
         format_ = card_format(trees[label]) if label in trees else None
         if format_ is not None and format_.members is not None:
             return at(trees[label], format_.members) or {}, format_.members
@@ -450,7 +450,7 @@ def _origin(book: Book) -> Origin:
 
 
 def _unheard(book: Book, target: Format, said: set[str]) -> list[UnsupportedField]:
-    """What a card says that its import had no reason to report, and that the target, a card too, has no member for."""
+    """Members of a card that were not reported at import and that the target, also a card, does not support."""
     card, card_at = _card(book)
     if target.members is None:
         return []

@@ -1,8 +1,8 @@
-"""The books of a project searched: for a text or a chat, and the constant entries apart from it.
+"""Activation of the books of a project, in two steps: constant entries, then entries found in a text or chat.
 
-Settings and rules stand at the head of a prompt, and a difference there invalidates a prefix cache for all that follows
-(docs/decisions/0032). So constant entries are drawn by a seed of book and entry, without timing, in a search without
-text. The search of the text then takes them as they were decided: they wake others and use budget there.
+Settings and rules are at the head of a prompt, where any difference invalidates the provider's prefix cache
+(docs/decisions/0032). So constant entries are activated first, without text and timing, with a random seed of book and
+entry alone. The second step keeps that result: constant entries activate others and use budget there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,16 +20,16 @@ from armarius.validation import texts
 
 
 def cast_of(books: Iterable[Book]) -> dict[str, str]:
-    """Id of a book to the character of the card that it came with, for those that came with one."""
+    """Book id to the name of the card's character, for books of a card."""
     return {book.id: str(book.settings["character"]) for book in books if book.settings.get("character")}
 
 
 class BookSearch:
-    """Searches the books of a project; their keys are made ready once. Threads may share it.
+    """Activates entries of a project's books; caches compiled keys. Thread-safe.
 
     Args:
-        books: Of the project.
-        user: `{{user}}` where a call names none.
+        books: The project's books.
+        user: Default of `{{user}}`.
     """
 
     def __init__(self, books: Books, *, user: str = "") -> None:
@@ -57,32 +57,32 @@ class BookSearch:
         model: str | None = None,
         budget: int | None = None,
     ) -> Activation:
-        """The lorebook entries that are active, in order, with book, place and reason; and those that were close.
+        """The active lorebook entries, in order, with book, position and reason; and the skipped ones.
 
         Args:
-            messages: Of a chat, oldest first: `{"name", "text"}`, a text, or any form that `assemble` takes.
+            messages: Messages of a chat, oldest first: `{"name", "text"}`, a text, or any form that `assemble` takes.
             text: Instead, the text of a story.
-            story: Instead, opening and actions; or the id of a book whose file holds a story.
-            books: Ids; None is all of the project that are not switched off.
-            settings: Of the programs whose rules the books follow, by their own names, as `world_info_depth`.
-            turn: Its number, part of the seed of draws; None is the number of messages.
-            rolls: Draws from 0 to 1, used up in turn; then they are made from book, entry and turn.
-            state: What the turn before answered; None replays it from the messages.
-            character: `{{char}}`; when not given, the character of the card that a book came with, else of the first.
-            user: `{{user}}`; when not given the `user` of `[books]`, and without one it stays as written. Messages of
-                this name end a turn when state is replayed.
+            story: Instead, opening and actions; or the id of a book with a story in its file.
+            books: Book ids; None is all that are not switched off.
+            settings: Settings of the emulated programs, by their own names, such as `world_info_depth`.
+            turn: Number of the turn, part of the random seed; None is the number of messages.
+            rolls: Random numbers between 0 and 1, used in order; further ones are derived from book, entry and turn.
+            state: State of the previous turn; None replays it from the messages.
+            character: `{{char}}`; default is the character of the book's card, else of the first card.
+            user: `{{user}}`; default is `user` in `[books]`, and without one the macro stays as written. A message of
+                this name ends a turn when state is replayed.
             trigger: Kind of generation: `normal`, `continue`, `swipe`, ….
-            tags: Of the character.
-            sources: Other texts that entries may search: `persona`, `character`, `scenario`, `memory`, ….
+            tags: Tags of the character.
+            sources: Other texts that entries may scan: `persona`, `character`, `scenario`, `memory`, ….
             greeting: Number of the opening message.
-            model: Decides how tokens are counted; None estimates.
-            budget: Tokens for entries; None as each profile says.
+            model: Selects the token counter; None estimates.
+            budget: Tokens for entries; None uses each profile's setting.
 
         Raises:
             UnknownId: No such book.
-            ContractError: An argument of the wrong kind, or a setting that no profile here knows.
+            ContractError: An argument has the wrong type, or no profile here knows a setting.
 
-        Cost: one pass over the searched text, independent of the size of the books.
+        Cost: one pass over the scanned text, independent of the size of the books.
         """
         if books is None:
             chosen = list(self.books.values())
@@ -156,7 +156,7 @@ def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) ->
     lost = frozenset(f"{one.book}/{one.entry.id}" for one in found.left if one.reason.startswith(_DECIDED))
     decided = []
     for book, fixed in zip(books, constant, strict=True):
-        if not fixed.entries:  # nothing to decide: the very book, whose keys may be ready
+        if not fixed.entries:  # no constant entries: keep the same object, which has cached keys
             decided.append(book)
             continue
         entries = []

@@ -1,6 +1,6 @@
-"""What was changed in a book here, as JSON beside the original, and what an import changes in it, field by field.
+"""Edits of a book, stored as JSON next to the original, and their merge with a new version of the file.
 
-Edits are entry id to dotted field to value. Where the file changed too there is a conflict, and the edit stays.
+Edits map entry id and dotted field to a value. If the file changed the same field, it is a conflict; the edit stays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

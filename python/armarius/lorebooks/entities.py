@@ -1,9 +1,8 @@
-"""What a book says of entities and relations by itself: notes of a vault, entries of a Novelcrafter export.
+"""Entities and relations that a book states: notes of a vault, entries of a Novelcrafter export.
 
-There the writer states types and relations; a lorebook only has keys, and its entities are proposed (importing.py).
-What is extracted lies beside the original as `codex.json`, in the form of the
-project's own, and is read with it (`codex/load.py`): the graph walks the relations, cards show the entities. An entity
-whose text is an entry of the book has no description: the entry says it.
+These formats have types and relations; a lorebook only has keys, and its entities are proposed (importing.py). The
+result is stored as `codex.json` next to the original and read with the project's own (`codex/load.py`). Entities have
+no description: the text of their entry is in the book.
 """
 
 import json
@@ -24,7 +23,7 @@ from armarius.text.unicode import fold
 
 # Fields of a note that set the activation of its entry and do not describe the entity.
 _OF_THE_ENTRY = frozenset({"keys", "priority", "constant", "enabled", "scandepth", "excluderecursion"})
-_ATTACHED = re.compile(r"\.(?!md$)[0-9A-Za-z]{1,5}$")  # of pictures and the like, which are not read
+_ATTACHED = re.compile(r"\.(?!md$)[0-9A-Za-z]{1,5}$")  # attachments, such as pictures, which are not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +31,9 @@ class ExtractedEntities:
     """Entities and relations of a book.
 
     Attributes:
-        entities: In the order of the book, with ids that are unique in it.
-        relations: Source, target, type, by those ids.
-        losses: Links to what is not there.
+        entities: In book order, with ids that are unique in the book.
+        relations: Source id, target id, type.
+        losses: Links to missing notes.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -46,12 +45,12 @@ NO_ENTITIES = ExtractedEntities()
 
 
 def extract_entities(format_: str, tree: Any, entries: Iterable[Entry]) -> ExtractedEntities:  # noqa: ANN401
-    """What a book says.
+    """Extract entities and relations from a book.
 
     Args:
-        format_: Its name.
-        tree: As the format reads it.
-        entries: As they are now.
+        format_: Name of the format.
+        tree: The parsed file.
+        entries: The present entries.
 
     Cost: linear in the text of the notes.
     """

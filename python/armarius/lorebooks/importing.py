@@ -83,8 +83,8 @@ class Importing:
     """`engine.importing`: lorebooks, cards, modules, vaults and exports into the project.
 
     Args:
-        books: Where they are kept.
-        entities: Everybody whom the project knows; asked where a file says entities.
+        books: The project's books.
+        entities: Returns the project's entities; called for files that state entities.
     """
 
     def __init__(self, books: Books, entities: Callable[[], Iterable[Entity]] = tuple) -> None:
@@ -103,7 +103,7 @@ class Importing:
         updates: str = "",
         theirs: Sequence[str] = (),
     ) -> ImportReport:
-        """What `add` would do; nothing is written. Arguments and errors as there."""
+        """The report of `add`, without writing. Arguments and errors are those of `add`."""
         return self._report(source, name, profile, updates, theirs)[0]
 
     def add(
@@ -115,21 +115,21 @@ class Importing:
         updates: str = "",
         theirs: Sequence[str] = (),
     ) -> ImportReport:
-        """Bring a book in; a newer state of one that is there is an update under its id.
+        """Import a book; a newer version of an existing book updates it under its id.
 
         Args:
             source: A path, or the bytes of a file; a folder of notes is a vault.
-            name: Of the file, when bytes are given.
-            profile: The program whose activation rules apply; None is that of the format, or the one chosen before.
-            updates: Id of the book that this is a newer state of; "" finds out. The original before stays in the folder
-                of the book as `original.1`.
-            theirs: What is taken from the file though it was changed here, now or at an earlier import: ids of entries,
-                `entry.field` as `2.text`, or `all` for every conflict of this import. Elsewhere what was changed here
-                stays. An entry that the file has not goes when it is named.
+            name: Name of the file, if bytes are given.
+            profile: Profile of the activation rules; None is the one chosen before, else that of the format.
+            updates: Id of the book to update; "" detects it. The previous original stays in the folder of the book as
+                `original.1`.
+            theirs: Edits to replace by the values of the file, of this or an earlier import: entry ids, `entry.field`
+                such as `2.text`, or `all` for every conflict of this import. All other edits stay. A named entry that
+                the file does not have is deleted.
 
         Raises:
-            UnknownId: No book of the id `updates`; nothing that was changed here is what `theirs` names.
-            BookError: Nothing that is known, damaged as a whole, or above a limit.
+            UnknownId: There is no book `updates`, or no edit that `theirs` names.
+            BookError: The format is unknown, the file is damaged, or it exceeds a limit.
             StoreFull: It cannot be written.
 
         Cost: linear in the size of the file; two durable writes.
@@ -265,7 +265,7 @@ def _alike(before: Entry | None, now: Entry) -> bool:
 
 
 def proposals(book: Book) -> tuple[Proposal, ...]:
-    """Entities that the entries of a book may be about: those whose name is one of their keys, or has a type."""
+    """Proposed entities of a book: entries with a type, or with their name among their keys."""
     found: dict[str, Proposal] = {}
     for entry in book.entries:
         keys = [key.text.strip() for key in entry.match.keys if key.kind == "plain" and _like_a_name(key.text)]

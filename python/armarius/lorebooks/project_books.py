@@ -173,7 +173,7 @@ class Books(Mapping[str, Book]):
             self._kept.pop(book.id, None)
 
     def put(self, book: Book, data: bytes) -> Book:
-        """Keep a book with its original; in the place of one of the same id, whose original stays as `original.1`."""
+        """Store a book with its original; the original of a replaced book of the same id stays as `original.1`."""
         with self._lock:
             taken = self.taken()
             if book.id not in taken and len(taken) >= _MAX_BOOKS:

@@ -68,14 +68,14 @@ class State(Protocol):
         """By path."""
         ...
 
-    def wished(
+    def resolve_pins(
         self, request: AssembleRequest, live: Document | None, /
     ) -> tuple[tuple[Wish, ...], Hidden, Sequence[ContextWarning]]:
-        """What is pinned and muted, where documents tell of the muted alone, what is wrong with the lasting ones."""
+        """The pins and mutes of a request, the texts hidden by mutes, and warnings about permanent pins."""
         ...
 
     def named(self, name: str, /) -> Collection[str]:
-        """Ids of the cards and relations of the entity with that id, name or alias."""
+        """Ids of candidates (cards, relations) of the entities with that id, name or alias."""
         ...
 
     def names(self) -> Mapping[str, str]:
@@ -86,8 +86,8 @@ class State(Protocol):
         """One document; raises UnknownDocument."""
         ...
 
-    def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
-        """The document that saving `text` would give, and whether it is another than the one of this state."""
+    def unsaved(self, document_id: str, text: str, /) -> tuple[Document, bool]:
+        """The document with an editor's text, and whether it differs from the saved one."""
         ...
 
 
@@ -193,7 +193,7 @@ class Resolver:
             }
         )
         furthest = cursor if selection is None else max(cursor, selection[1])
-        wishes, hidden, unknown = view.wished(request, document if live else None)
+        wishes, hidden, unknown = view.resolve_pins(request, document if live else None)
         text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
@@ -288,7 +288,7 @@ def _counting(made: Counter) -> Counter:
 def _open(view: State, request: AssembleRequest) -> tuple[Document | None, bool]:
     """The open document, and whether it is ahead of the project."""
     if request.text is not None:
-        return view.live(request.document, request.text)
+        return view.unsaved(request.document, request.text)
     return (view.document(request.document) if request.document else None), False
 
 

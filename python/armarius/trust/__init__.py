@@ -1,13 +1,15 @@
-"""Whom the user trusts, and what a project may say when it is not trusted.
+"""Trusted folders, and the settings that an untrusted project may use.
 
-A project folder is data: somebody else may have made it. What lies outside of it, and what is run, is named by the
-caller, the environment or the user's own configuration; `armarius.toml` chooses by name among what that allows, or
-names data inside the project. In a folder that the user trusts it speaks for the user.
+folders.py (trusted folders)   settings.py (`Permissions`, books that may make rules)   user.py (user configuration)
+
+A project folder is data, possibly from a third party. Only the caller, the environment and the user's configuration
+name paths outside of it and programs to run. `armarius.toml` selects among them by name, or names data inside the
+project. In a trusted folder it has the rights of the user's configuration.
 
     armarius.trust.trust("novel/")          # as `armarius trust novel/`; remembered in trusted.toml
     armarius.trust.revoke("novel/")
 
-`docs/decisions/0002-who-may-say-what.md` has the whole of it on one page.
+See `docs/decisions/0002-who-may-say-what.md`.
 """
 
 from armarius.trust.folders import is_trusted, revoke, trust, trusted

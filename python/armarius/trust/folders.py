@@ -1,4 +1,4 @@
-"""The folders that the user trusts: remembered in `trusted.toml` beside the user's configuration, by resolved path."""
+"""Trusted folders, stored by resolved path in `trusted.toml` in the folder of the user's configuration."""
 
 import os
 import stat
@@ -17,12 +17,12 @@ __all__ = [
     "Way",
     "config_file",
     "config_folder",
+    "display_path",
     "inside",
     "is_file_within",
     "is_trusted",
     "leading_out",
     "revoke",
-    "shown",
     "trust",
     "trusted",
     "way",
@@ -33,17 +33,17 @@ CONFIG_ENV = "ARMARIUS_CONFIG"
 
 
 def config_file(*, project: Path | None = None) -> Path | None:
-    """The user's `config.toml`, whether or not it is there; None when there is no place for one.
+    """Path of the user's `config.toml`, which may not exist; None without a configuration folder.
 
-    `ARMARIUS_CONFIG` names its folder, or the file itself when it ends in `.toml`; else it is in the folder that the
-    system keeps for a user's configuration (`~/.config/armarius`, XDG).
+    `ARMARIUS_CONFIG` names its folder, or the file itself if it ends in `.toml`; default is the system's folder for
+    user configuration (`~/.config/armarius`, XDG).
 
     Args:
-        project: What the system's folder would hold inside this one came with the project, and counts for nothing:
-            a repository that is checked out as somebody's home brings a `.config` of its own.
+        project: A system folder inside this folder is ignored: it came with the project, as when a repository is
+            checked out as a home folder with a `.config` of its own.
 
     Raises:
-        ConfigError: `ARMARIUS_CONFIG` is not an absolute path: relative to a project, it would be the project's word.
+        ConfigError: `ARMARIUS_CONFIG` is not an absolute path; a relative one could point into a project.
     """
     if named := os.environ.get(CONFIG_ENV):
         if not Path(named).is_absolute() or "\0" in named:
@@ -65,8 +65,8 @@ def config_folder(*, project: Path | None = None) -> Path | None:
     return None if file is None else file.parent
 
 
-def shown(path: Path) -> str:
-    """A path of the user's as messages show it: `~` for the home folder, nothing that a terminal would obey."""
+def display_path(path: Path) -> str:
+    """A path for messages: `~` for the home folder, control characters escaped."""
     text = str(path)
     home = os.path.expanduser("~")  # noqa: PTH111 - Path raises where there is no home
     if os.path.isabs(home) and text.startswith(home.rstrip(os.sep) + os.sep) and home.strip(os.sep):  # noqa: PTH117
@@ -80,38 +80,37 @@ _HEAD = "# Folders whose armarius.toml counts as your own words; kept by `armari
 
 
 def trust(folder: str | PathLike[str]) -> Path:
-    """From now on take what the `armarius.toml` of this folder says as the user's own words.
+    """Trust a folder: its `armarius.toml` gets the rights of the user's configuration.
 
-    What it names outside the folder is used then (programs, model folders, index folders, the graph's database), and
-    programs that read the project's own settings are run over it. Engines that are open learn of it when they are
-    opened again. Trusting twice is fine.
+    It may then name paths outside the folder (programs, models, index folders, the graph's database), and programs
+    that read settings of the project are run on it. Takes effect when an engine is opened. Idempotent.
 
     Args:
-        folder: A project folder. It is remembered by its resolved path, alone: no folder above or below it.
+        folder: A project folder. Only this resolved path is trusted, not its parents or subfolders.
 
     Returns:
         The resolved path.
 
     Raises:
-        ProjectError: No folder, or one whose path is not valid Unicode.
+        ProjectError: Not a folder, or its path is not valid Unicode.
         ConfigError: There is no folder for the user's configuration, or `trusted.toml` is damaged.
-        StoreFull: The configuration cannot be written; what was trusted before still is.
-        StoreBusy: Another process has been writing it for five seconds.
+        StoreFull: The configuration cannot be written; nothing changes.
+        StoreBusy: Another process has held the lock for five seconds.
     """
     path = _resolved(project_folder(folder))
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
-        raise ProjectError(f"the path is not valid Unicode and cannot be remembered: {shown(path)}") from None
+        raise ProjectError(f"the path is not valid Unicode and cannot be remembered: {display_path(path)}") from None
     _change(add=path)
     return path
 
 
 def revoke(folder: str | PathLike[str]) -> bool:
-    """Trust this folder no longer; one that is gone can be revoked too.
+    """Stop trusting a folder, which need not exist.
 
     Returns:
-        Whether it had been remembered. What `ARMARIUS_TRUSTED` names stays trusted where it is set.
+        Whether it was in `trusted.toml`. Folders in `ARMARIUS_TRUSTED` stay trusted.
 
     Raises:
         ConfigError, StoreFull, StoreBusy: As `trust`.
@@ -120,7 +119,7 @@ def revoke(folder: str | PathLike[str]) -> bool:
 
 
 def is_trusted(folder: str | PathLike[str]) -> bool:
-    """Whether the user trusts this very folder, by `trust` or by the environment.
+    """Whether this folder is trusted, by `trust` or by the environment.
 
     Raises:
         ConfigError: `trusted.toml` is damaged, or `ARMARIUS_TRUSTED` names a relative path.
@@ -129,7 +128,7 @@ def is_trusted(folder: str | PathLike[str]) -> bool:
 
 
 def who_trusts(folder: str | PathLike[str]) -> str:
-    """Who trusts the folder: `trusted.toml`, `ARMARIUS_TRUSTED`, or "" for nobody."""
+    """Why the folder is trusted: `trusted.toml`, `ARMARIUS_TRUSTED`, or "" if it is not."""
     path = _resolved(folder)
     if path in _of_the_environment():
         return TRUSTED_ENV
@@ -137,7 +136,7 @@ def who_trusts(folder: str | PathLike[str]) -> str:
 
 
 def trusted() -> tuple[Path, ...]:
-    """The remembered folders, sorted, and those of the environment.
+    """All trusted folders, of `trusted.toml` and of the environment, sorted.
 
     Raises:
         ConfigError: As `is_trusted`.
@@ -161,7 +160,7 @@ def _of_the_environment() -> frozenset[Path]:
 def _remembered(home: Path | None) -> tuple[Path, ...]:
     if home is None:
         return ()
-    name = shown(home / _FILE)
+    name = display_path(home / _FILE)
     raw = read_toml(home / _FILE, name=name, follow=True) or {}
     folders = raw.get("folders", [])
     if raw.keys() - {"folders"} or not isinstance(folders, list) or not all(isinstance(item, str) for item in folders):

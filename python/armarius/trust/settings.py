@@ -1,7 +1,7 @@
-"""What the user lets make rules: books by project, id and contents, remembered in `allowed.toml` beside `trusted.toml`.
+"""Settings that a project may use, and books that may make rules.
 
-A permission is about contents (docs/decisions/0114): the seal is the hash of everything that decides what a book says.
-Whoever changes the book, or puts another in its place, has no permission; what it was given for keeps it.
+The permission of a book is stored in `allowed.toml`, next to `trusted.toml`, with a hash of the book's contents
+(docs/decisions/0114). A changed or replaced book has no permission.
 """
 
 import os
@@ -18,7 +18,7 @@ from armarius.errors import ConfigError, ProjectError, SettingRefused
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.folders import CONFIG_ENV, config_folder, inside, is_trusted, leading_out, shown, way
+from armarius.trust.folders import CONFIG_ENV, config_folder, display_path, inside, is_trusted, leading_out, way
 from armarius.trust.user import UserConfig, near, read_user_config
 
 __all__ = ["Permissions", "allow", "allowed", "allowed_anywhere", "disallow"]
@@ -34,7 +34,7 @@ _Rows = dict[tuple[str, str], str]
 
 
 def allowed(project: Path) -> Mapping[str, str]:
-    """Id of a book of this project to the seal of what may make rules.
+    """Hashes of the books of this project that may make rules, by book id.
 
     Raises:
         ConfigError: `allowed.toml` is damaged.
@@ -49,7 +49,7 @@ def allowed(project: Path) -> Mapping[str, str]:
 
 
 def allowed_anywhere() -> tuple[tuple[Path, str], ...]:
-    """Project folder and id of every book that has a permission, sorted; the book may have changed since.
+    """Project folder and id of every book with a permission, sorted; the book may have changed since.
 
     Raises:
         ConfigError: `allowed.toml` is damaged.
@@ -59,24 +59,26 @@ def allowed_anywhere() -> tuple[tuple[Path, str], ...]:
 
 
 def allow(project: Path, book: str, seal: str) -> None:
-    """Remember that a book may make rules as long as its contents have this seal.
+    """Allow a book to make rules while its contents have this hash.
 
     Raises:
         ProjectError: The path is not valid Unicode.
         ConfigError: There is no folder for the user's configuration, or `allowed.toml` is damaged.
-        StoreFull: It cannot be written; what was allowed before still is.
-        StoreBusy: Another process has been writing it for five seconds.
+        StoreFull: It cannot be written; nothing changes.
+        StoreBusy: Another process has held the lock for five seconds.
     """
     path = _resolved(project)
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        raise ProjectError(f"the path is not valid Unicode and cannot be remembered: {shown(Path(path))}") from None
+        raise ProjectError(
+            f"the path is not valid Unicode and cannot be remembered: {display_path(Path(path))}"
+        ) from None
     _change((path, book), seal)
 
 
 def disallow(project: Path, book: str) -> bool:
-    """Forget the permission of a book; one that is gone too. Returns whether there was one. Raises: as `allow`."""
+    """Remove the permission of a book, which need not exist. Returns whether there was one. Raises as `allow`."""
     return _change((_resolved(project), book), None)
 
 
@@ -85,7 +87,7 @@ def _resolved(project: Path) -> str:
 
 
 def _read(home: Path) -> _Rows:
-    name = shown(home / _FILE)
+    name = display_path(home / _FILE)
     raw = read_toml(home / _FILE, name=name, follow=True) or {}
     rows = raw.get("books", [])
     if raw.keys() - {"books"} or not isinstance(rows, list):
@@ -131,12 +133,12 @@ _RISKS = {
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What one project may say, at one moment.
+    """The settings that one project may use, at one moment.
 
     Attributes:
         root: The project folder, resolved.
-        trusted: Whether its `armarius.toml` counts as the user's own words.
-        user: What the user allows by name.
+        trusted: Whether its `armarius.toml` has the rights of the user's configuration.
+        user: The user's configuration, with the allowed names.
     """
 
     root: Path
@@ -288,7 +290,7 @@ class Permissions:
         return f"armarius trust {shlex.quote(path) if path.isprintable() else 'FOLDER'}"
 
     def refusals(self, config: Config) -> list[SettingRefused]:
-        """Everything that the project asks for and does not get; values of a wrong kind are passed over."""
+        """All settings of the project that are refused; values of a wrong type are skipped."""
         rules: tuple[tuple[str, str, Callable[[str], object]], ...] = (
             ("documents", "index_dir", self.index),
             ("embedding", "model", self._embedding),
@@ -306,14 +308,14 @@ class Permissions:
             except SettingRefused as error:
                 found.append(error)
             except ConfigError:
-                continue  # of a wrong kind: whoever reads it says so
+                continue  # of a wrong type: reported where the setting is read
         return found
 
     def _embedding(self, value: str) -> object:
         return value in BUILT_IN_MODELS or self.server(value) or self.model(value)
 
     def _named(self, key: str, value: str, allowed: Mapping[str, Path]) -> Path | None:
-        """What the user allows: by name, by the very path, or whatever a trusted project says."""
+        """The path of a setting if it is allowed: by its name, by an equal path, or because the project is trusted."""
         self._checked(key, value)
         if value in allowed:
             return allowed[value]
@@ -324,13 +326,13 @@ class Permissions:
         return same[0] if same else self._own(value).resolve() if self.trusted else None
 
     def _own(self, value: str) -> Path:
-        """A path as the user's own words: `~` is the home, the rest relative to the project."""
+        """A path of a trusted project: `~` is the home folder, others are relative to the project."""
         if value == "~" or value.startswith(("~/", f"~{os.sep}")):
             return Path(value).expanduser()
         return self.root / value
 
     def _target(self, value: str) -> Path:
-        """What the project means by a path, as text; nothing outside of it is looked at."""
+        """The normalised path that a setting names; no I/O outside the project."""
         return Path(os.path.normpath(way(self.root, self._own(value)).end))
 
     def _checked(self, key: str, value: str) -> None:
@@ -338,7 +340,7 @@ class Permissions:
             raise ConfigError(f"{CONFIG_NAME}: {key}: {problem}")
 
     def _outside(self, key: str, value: str, table: str) -> SettingRefused:
-        """The refusal of a path, with the line that would allow it where the user's configuration has a table."""
+        """The error for a path outside the project, with the line of configuration that would allow it."""
         target = self._target(value)
         if target == self.root:
             return self._refused(key, value, f"must be a folder of its own, got {quoted(value)}")

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarius.errors import ConfigError
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.folders import config_file, shown
+from armarius.trust.folders import config_file, display_path
 
 if TYPE_CHECKING:
     import subprocess
@@ -90,7 +90,7 @@ class UserConfig:
     @property
     def name(self) -> str:
         """What messages call the file."""
-        return "config.toml in the folder that ARMARIUS_CONFIG names" if self.file is None else shown(self.file)
+        return "config.toml in the folder that ARMARIUS_CONFIG names" if self.file is None else display_path(self.file)
 
 
 def read_user_config(*, project: Path | None = None) -> UserConfig:
@@ -108,7 +108,7 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
     file = config_file(project=project)
     if file is None:
         return UserConfig()
-    name = shown(file)
+    name = display_path(file)
     raw = read_toml(file, name=name, follow=True) or {}
     tables = ("models", "programs", "indexes", "servers", "embedding", "books")
     if unknown := sorted(raw.keys() - set(tables)):

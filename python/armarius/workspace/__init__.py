@@ -1,17 +1,11 @@
-"""Many projects at once: on a server (`connect`), or in folders side by side (`shelf`); each of them a `ContextEngine`.
+"""Many projects at once: on a server (`connect`), or in the subfolders of a folder (`shelf`); each a `ContextEngine`.
 
-cache.py (engines in memory, least recently used out)   project.py (the engine of one project, in memory or not)
-cache.py project.py
+cache.py (LRU cache of engines; list, delete, rename and copy projects; quotas)   project.py (engine of one project)
+folder.py (`shelf`: projects in folders, one watcher for all; `push` and `pull` between folder and server)
+workspace.py (`connect`: all projects of a server)   stored.py (files and lorebooks of a project as rows)
 
-folder.py (`shelf`) folder.py (folders: one watcher for all)
-
-workspace.py (`connect`)   workspace.py (all projects of a server)   cache.py (list, delete, rename, copy)
-project.py cache.py (one of them)   stored.py (its files as rows)
-folder.py (to and from a folder)
-
-What must hold: nothing here is loaded before somebody connects or makes a shelf; what is let go from memory answers
-whoever still holds it. On a server the texts of a project change in `Novel.write` and in what its books of records
-write, nowhere else; one tenant never sees a row of another.
+Invariants: this package is loaded only by `connect` and `shelf`; an evicted engine still works for its callers; on a
+server, texts change only in `Novel.write` and in writes of codex, records and books; a tenant sees only its own rows.
 """
 
 from armarius.lazy import lazy

@@ -1,4 +1,4 @@
-"""Engines in memory: as many as fit, the one that was asked longest ago goes first."""
+"""An LRU cache of engines in memory, operations on whole projects of a server, counters and quotas."""
 
 import re
 import threading
@@ -33,21 +33,21 @@ __all__ = [
 
 _BASE = 500_000
 _A_CHARACTER = 14
-"""What an engine takes, measured: see docs/decisions/0140."""
+"""Memory of an engine in bytes, measured: see docs/decisions/0140."""
 
 
 def bytes_of(characters: int) -> int:
-    """Bytes of memory that the engine of a project of so many characters takes, about."""
+    """Estimated memory of an engine in bytes, from the characters of its project."""
     return _BASE + _A_CHARACTER * characters
 
 
 class HotEngine:
-    """An engine in memory; the base of what a shelf keeps.
+    """An engine in memory; base class of the entries of an `EngineCache`.
 
     Attributes:
-        parts: Of the engine.
-        users: Threads that ask it now.
-        bytes: See `bytes_of`; of the time it was asked last.
+        parts: Parts of the engine.
+        users: Number of threads that use it now.
+        bytes: See `bytes_of`; computed at its last use.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -56,11 +56,11 @@ class HotEngine:
 
     @property
     def characters(self) -> int:
-        """Of the documents that are in memory."""
+        """Characters of the documents in memory."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Stop what works for it in the background; who still holds it may ask on."""
+        """Stop its background work. Callers that still hold the engine can use it."""
         if self.parts.recall is not None:
             self.parts.recall.close()
 
@@ -69,16 +69,16 @@ Hot = TypeVar("Hot", bound=HotEngine)
 
 
 class EngineCache(Generic[Hot]):
-    """Threads may share it. Two that want the same project wait for one engine; others do not wait.
+    """An LRU cache of engines. Thread-safe; threads wait only for an engine of the same project.
 
     Args:
-        limit: Bytes of memory.
-        most: Engines, None for any number.
+        limit: Maximum memory in bytes.
+        most: Maximum number of engines; None is unlimited.
 
     Attributes:
-        hits: Asked, and there.
-        misses: Asked, and made.
-        evicted: Gone to make room.
+        hits: Requests with an engine in memory.
+        misses: Requests that created an engine.
+        evicted: Number of evicted engines.
     """
 
     def __init__(self, limit: int, most: int | None = None) -> None:
@@ -92,7 +92,7 @@ class EngineCache(Generic[Hot]):
 
     @contextmanager
     def used(self, key: Hashable, make: Callable[[], Hot]) -> Iterator[Hot]:
-        """The engine of a project while it is asked; made when it is not there."""
+        """The engine of a project, created if absent; not evicted inside the `with` block."""
         hot = self._taken(key)
         if hot is None:
             with self._lock:
@@ -112,7 +112,7 @@ class EngineCache(Generic[Hot]):
             self._make_room()
 
     def drop(self, key: Hashable, hot: Hot | None = None) -> None:
-        """Forget an engine; with `hot`, only if it is that one."""
+        """Remove an engine; with `hot`, only if it is that one."""
         with self._lock:
             found = self._kept.get(key)
             if found is None or (hot is not None and found is not hot):
@@ -121,7 +121,7 @@ class EngineCache(Generic[Hot]):
         found.close()
 
     def close(self) -> None:
-        """Forget all of them, for good."""
+        """Remove all engines; later requests raise StoreError."""
         with self._lock:
             self._closed = True
             found, self._kept = list(self._kept.values()), OrderedDict()
@@ -130,7 +130,7 @@ class EngineCache(Generic[Hot]):
 
     @property
     def bytes(self) -> int:
-        """What they take together, about."""
+        """Estimated memory of all engines, in bytes."""
         with self._lock:
             return sum(hot.bytes for hot in self._kept.values())
 
@@ -167,7 +167,7 @@ class EngineCache(Generic[Hot]):
         return hot
 
     def _make_room(self) -> None:
-        """The longest unasked first; the one that was asked last stays, however large."""
+        """Evict least recently used engines; the most recent one stays even above the limit."""
         leaving = []
         with self._lock:
             total = sum(hot.bytes for hot in self._kept.values())
@@ -188,7 +188,7 @@ class HotStored(HotEngine):
 
     Attributes:
         session: Transactions of its project.
-        configured: The generation whose configuration it was made with.
+        configured: Generation of the configuration that it was created with.
     """
 
     def __init__(self, parts: Parts, session: Session, configured: int) -> None:
@@ -198,7 +198,7 @@ class HotStored(HotEngine):
 
     @property
     def characters(self) -> int:
-        """Of the documents, as the row of the project counts them."""
+        """Characters of the documents, from the project row."""
         return self.session.latest.characters
 
 
@@ -207,12 +207,12 @@ class ProjectEntry:
     """A project of a shelf.
 
     Attributes:
-        id: What it is called.
-        tenant: Whose it is.
+        id: Id of the project.
+        tenant: Tenant of the project.
         version: Its generation.
-        characters: Of its documents.
-        bytes: Of its files.
-        touched: When it was written last.
+        characters: Characters of its documents.
+        bytes: Bytes of its files.
+        touched: Time of the last write.
     """
 
     id: str
@@ -224,31 +224,31 @@ class ProjectEntry:
 
 
 class Keeping:
-    """Verbs over whole projects; the base of `Shelf`."""
+    """Operations on whole projects; base class of `Shelf`."""
 
     pool: Pool
     schema: str
 
     def forget(self, project_id: str, tenant: str) -> None:
-        """Let the engine of a project go from memory."""
+        """Remove the engine of a project from memory."""
         raise NotImplementedError
 
     def projects(self, *, tenant: str | None = "", limit: int = 1_000, after: str = "") -> list[ProjectEntry]:
         """The projects of a tenant, by name.
 
         Args:
-            tenant: Whose; None is everybody's, for who keeps the server.
-            limit: At most so many.
-            after: Those whose name comes after this one: the next page.
+            tenant: The tenant; None lists all tenants, for administration.
+            limit: Maximum number.
+            after: Last name of the previous page.
         """
         with self.pool.lent() as connection:
             return [ProjectEntry(*row) for row in list_projects(connection, self.schema, tenant, after, limit)]
 
     def delete(self, project_id: str, *, tenant: str = "") -> None:
-        """Delete a project: every row, and its engine here; other processes notice at their next question.
+        """Delete all rows of a project and its engine in memory; other processes notice at their next request.
 
         Raises:
-            UnknownId: There is none.
+            UnknownId: There is no such project.
         """
         key = project_key(tenant, project_id)
         with self._locked(key, project_id) as connection:
@@ -256,7 +256,7 @@ class Keeping:
         self.forget(project_id, tenant)
 
     def delete_tenant(self, tenant: str) -> int:
-        """Delete every project of a tenant; how many there were. One transaction for each."""
+        """Delete all projects of a tenant, one transaction each. Returns their number."""
         check_name(tenant, "tenant")
         names = [entry.id for entry in self.projects(tenant=tenant, limit=1_000_000_000)]
         for name in names:
@@ -264,13 +264,13 @@ class Keeping:
         return len(names)
 
     def rename(self, project_id: str, name: str, *, tenant: str = "") -> None:
-        """Give a project another name, which no other has.
+        """Rename a project.
 
         Raises:
-            UnknownId: There is none of the old name.
+            UnknownId: There is no project of the old name.
             StoreConflict: There is one of the new name.
 
-        Cost: every row of it is written again.
+        Cost: writes all its rows again.
         """
         old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
         with self._locked(old, project_id) as connection:
@@ -279,7 +279,7 @@ class Keeping:
         self.forget(project_id, tenant)
 
     def copy(self, project_id: str, name: str, *, tenant: str = "") -> None:
-        """Make a second project of the same contents, under another name; raises and costs what `rename` does."""
+        """Copy a project under another name. Errors and cost are those of `rename`."""
         old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
         with self._locked(old, project_id) as connection:
             self._copied(connection, old, new, name)
@@ -298,14 +298,14 @@ class Keeping:
 
 
 class Counters:
-    """Sums since the shelf was made. Threads may share it.
+    """Totals since the shelf was created. Thread-safe.
 
     Attributes:
-        questions: Asked of any project.
-        seconds: That they took together.
-        stale: Of them, answered from memory while the server was away.
-        writes: Committed.
-        bytes: Of the files that were written.
+        questions: Requests to any project.
+        seconds: Their total time.
+        stale: Requests answered from memory while the server was unreachable.
+        writes: Committed writes.
+        bytes: Total size of the written files.
     """
 
     def __init__(self) -> None:
@@ -314,14 +314,14 @@ class Counters:
         self._lock = threading.Lock()
 
     def asked(self, seconds: float, *, stale: bool = False) -> None:
-        """One question."""
+        """Count one request."""
         with self._lock:
             self.questions += 1
             self.seconds += seconds
             self.stale += stale
 
     def written(self, size: int) -> None:
-        """One write."""
+        """Count one write."""
         with self._lock:
             self.writes += 1
             self.bytes += size
@@ -334,11 +334,11 @@ _LEAST = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a project may hold; None is any number.
+    """Limits of one project; None is unlimited.
 
     Attributes:
-        files: Of one project.
-        bytes: Of all files of one project.
+        files: Maximum number of files.
+        bytes: Maximum size of all files.
     """
 
     files: int | None = None
@@ -346,10 +346,10 @@ class Quota:
 
 
 def bytes_in(memory: str | int) -> int:
-    """A size such as "2 GiB" or a number of bytes.
+    """Parse a size such as "2 GiB" or a number of bytes.
 
     Raises:
-        ContractError: It is none, or below 16 MiB.
+        ContractError: The value is invalid, or below 16 MiB.
     """
     if isinstance(memory, str):
         match = _SIZE.fullmatch(memory)

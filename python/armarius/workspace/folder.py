@@ -42,12 +42,12 @@ _AUTHORED = (CONFIG_NAME, PROFILE, *IMPORTERS, *RECORDS)
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a push did.
+    """Result of a push.
 
     Attributes:
-        version: Of the project that equals the folder.
-        files: That the folder holds.
-        written: Paths that were new or other.
+        version: Version of the project that equals the folder.
+        files: Number of files in the folder.
+        written: New or changed paths.
         removed: Paths that the folder does not have.
     """
 
@@ -59,12 +59,12 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What a pull did.
+    """Result of a pull.
 
     Attributes:
-        files: That the project holds.
-        written: Paths that were not there, or other.
-        beside: Documents of the folder that the project does not have; they stay.
+        files: Number of files in the project.
+        written: New or changed paths.
+        beside: Documents that only the folder has; they stay.
     """
 
     files: int
@@ -73,7 +73,7 @@ class Pulled:
 
 
 def folder_files(root: Path) -> dict[str, bytes]:
-    """What of a folder is part of the project: its documents, what its user authored, its configuration.
+    """The files of a project in a folder: documents, codex and records, configuration.
 
     Raises:
         ProjectError: It is no folder.
@@ -242,7 +242,7 @@ class LocalNovel(ShelvedEngine):
         self._shelf.counters.asked(time.monotonic() - started)
 
     def close(self) -> None:
-        """Let its engine go from memory; the next question makes it again."""
+        """Remove its engine from memory; the next request creates it again."""
         self._shelf.forget(self.name)
 
     def __repr__(self) -> str:
@@ -254,11 +254,11 @@ class _HotFolder(HotEngine):
 
     @property
     def characters(self) -> int:
-        """Of the documents of its last answer."""
+        """Characters of the documents at its last request."""
         return self.parts.project.characters
 
     def close(self) -> None:
-        """Hold nothing open; who still holds a part of it may ask on."""
+        """Release store and watcher. Callers that still hold a part can use it."""
         super().close()
         try:
             self.parts.index.rest()
@@ -267,7 +267,7 @@ class _HotFolder(HotEngine):
 
 
 class _State:
-    """What a process has open: engines, and who follows their folders."""
+    """Resources of a process: engines, and the watcher of their folders."""
 
     def __init__(self, root: Path, limit: int, most: int, *, watch: bool) -> None:
         self.hot = EngineCache[_HotFolder](limit, most)
@@ -275,13 +275,13 @@ class _State:
 
 
 class LocalShelf:
-    """The projects of a folder. Threads may share it; one for a process. Made by `armarius.shelf`.
+    """The projects in a folder. Thread-safe. Created by `armarius.shelf`, once per process.
 
     Args are those of `armarius.shelf`.
 
     Attributes:
         root: The folder.
-        counters: What was asked.
+        counters: Totals of requests.
     """
 
     def __init__(
@@ -322,11 +322,11 @@ class LocalShelf:
         return self.root.name
 
     def projects(self, *, limit: int = 1_000, after: str = "") -> list[FolderEntry]:
-        """The projects, by name: every folder that is neither hidden nor a link.
+        """The projects, by name: all folders that are not hidden and not links.
 
         Args:
-            limit: At most so many.
-            after: Those whose name comes after this one: the next page.
+            limit: Maximum number.
+            after: Last name of the previous page.
 
         Raises:
             ProjectError: The folder of the shelf is gone.
@@ -337,15 +337,15 @@ class LocalShelf:
         return [FolderEntry(name, self.root / name, name in hot) for name in names[:limit]]
 
     def project(self, name: str, *, tenant: str = "") -> LocalNovel:
-        """The engine of a project; its folder is there, and nothing of it is opened before it is asked.
+        """The engine of a project; opened at its first request.
 
         Args:
-            name: Of a folder directly in that of the shelf.
-            tenant: "" alone: a shelf of folders is of one owner, and a host that has several has a shelf for each.
+            name: Name of a folder in the shelf's folder.
+            tenant: Must be "": a shelf of folders has one owner; use one shelf per tenant.
 
         Raises:
-            ContractError: No name of a folder; a tenant.
-            UnknownId: There is none; names near ones.
+            ContractError: The name is invalid, or a tenant is given.
+            UnknownId: There is no such folder; the error names similar ones.
         """
         if text("tenant", tenant):
             raise ContractError(f"tenant: a shelf of folders has none, got {shown(tenant)}")
@@ -362,17 +362,17 @@ class LocalShelf:
 
     @contextmanager
     def used(self, name: str) -> Iterator[HotEngine]:
-        """The engine of a project while somebody asks it."""
+        """The engine of a project; not evicted inside the `with` block."""
         state = self._state
         with state.hot.used(name, lambda: self._opened(state, name)) as hot:
             yield hot
 
     def forget(self, name: str) -> None:
-        """Let the engine of a project go from memory."""
+        """Remove the engine of a project from memory."""
         self._state.hot.drop(name)
 
     def status(self) -> ShelfStatus:
-        """What is in memory, and what was asked; no I/O."""
+        """Engines in memory and totals of requests; no I/O."""
         state, counted = self._state, self.counters
         hot, trouble = state.hot, "" if state.watcher is None else state.watcher.trouble
         return ShelfStatus(
@@ -390,7 +390,7 @@ class LocalShelf:
             return Health(ok=False, seconds=0.0, why=f"{self.place}: {error.strerror}")
 
     def close(self) -> None:
-        """Let every engine go, follow nothing; closing twice is fine."""
+        """Close all engines and the watcher. Idempotent."""
         state = self._made.mine()
         if state is None:  # of a parent, which closes it
             return

@@ -42,13 +42,13 @@ def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]
 
 
 class ShelvedEngine(ContextEngine):
-    """A `ContextEngine` that is made when it is asked, and goes from memory when others need the room."""
+    """A `ContextEngine` that is created on demand and may be evicted from memory between requests."""
 
     def asked(self, at_least: int | None = None) -> AbstractContextManager[None]:
-        """Whatever is asked inside, by this thread, keeps the engine in memory and is counted.
+        """Keep the engine in memory during the `with` block, and count it as one request.
 
         Args:
-            at_least: Not before this version is there, where projects have versions.
+            at_least: Wait for this version, on a server.
         """
         raise NotImplementedError
 
@@ -106,7 +106,7 @@ class Host(Protocol):
         ...
 
     def check_quota(self, tx: Transaction, session: Session, given: object) -> None:
-        """Refuse what would be too much."""
+        """Raise if a write exceeds the quota."""
         ...
 
 
@@ -117,13 +117,13 @@ Texts = Mapping[str, str | bytes]
 
 
 class Novel(ShelvedEngine):
-    """A `ContextEngine` whose texts are rows of a server. Made by `Shelf.project`; no I/O before it is asked.
+    """A `ContextEngine` with its texts on a server. Created by `Shelf.project`; no I/O before the first request.
 
-    Every verb of `ContextEngine` takes `at_least`, too: a version that `write` returned, and the answer must have seen.
-    The engine itself is in memory while the shelf has room, and made again when it is asked; threads may share it.
+    Every verb of `ContextEngine` also takes `at_least`: a version, returned by `write`, that the answer must include.
+    The engine may be evicted from memory and is then created again at the next request. Thread-safe.
 
     Attributes:
-        tenant: Whose project it is.
+        tenant: Tenant of the project.
     """
 
     def __init__(self, shelf: Host, project_id: str, tenant: str) -> None:
@@ -217,18 +217,18 @@ class Novel(ShelvedEngine):
 
     @contextmanager
     def asked(self, at_least: int | None = None) -> Iterator[None]:
-        """Whatever is asked inside, by this thread, is answered of one version of the project.
+        """Read one version of the project during the `with` block, in this thread.
 
         Args:
-            at_least: Not before this version is there.
+            at_least: Wait for this version.
 
         Raises:
-            StoreUnavailable: It does not come.
+            StoreUnavailable: The version did not appear in time.
         """
         started = time.monotonic()
         with ExitStack() as stack:
             hot = self._entered(stack, at_least)
-            if not _is_of_now(hot):  # somebody else has written another configuration: an engine is made with it
+            if not _is_of_now(hot):  # the configuration changed: create the engine again
                 stack.pop_all().close()
                 self._entered(stack, at_least)
             yield
@@ -245,16 +245,16 @@ class Novel(ShelvedEngine):
 def _is_of_now(hot: HotStored) -> bool:
     try:
         return hot.session.look().configured == hot.configured
-    except StoreError:  # away, or deleted: who asks next says so, or answers from memory
+    except StoreError:  # unreachable or deleted: the request reports it, or answers from memory
         return True
 
 
 def _wait_for(hot: HotStored, version: int) -> None:
-    """Until the server has a version: at once, but where a replica answers.
+    """Wait until the server has a version; only a replica may lag behind.
 
     Raises:
-        ContractError: No version at all.
-        StoreUnavailable: It does not come.
+        ContractError: `version` is invalid.
+        StoreUnavailable: The version did not appear in time.
     """
     if type(version) is not int or version < 0:
         raise ContractError(f"at_least must be a version that write returned, got {version!r}")
@@ -277,7 +277,7 @@ def _bytes(path: str, text: str | bytes) -> bytes:
 
 
 def _check_config(data: bytes) -> None:
-    """As an engine reads it: one that cannot be opened could not be mended either."""
+    """Raise on an invalid `armarius.toml`: an engine with it could not be opened."""
     try:
         read_settings(served_config(data.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
@@ -290,8 +290,8 @@ class Health:
 
     Attributes:
         ok: The server answered; or the folder can be read.
-        seconds: How long it has been away, 0 when it is there.
-        why: What is wrong, "" for nothing.
+        seconds: Seconds since the server became unreachable; 0 if it is reachable.
+        why: The fault, "" if there is none.
     """
 
     ok: bool
@@ -301,24 +301,24 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class ShelfStatus:
-    """What a shelf has in memory, and what was asked of it.
+    """Engines in memory and totals of requests of a shelf.
 
     Attributes:
         place: Host and database, without user and password; or the name of the folder.
         hot: Engines in memory.
-        bytes: That they take, about; at most `limit`, when more than one is there.
-        limit: Of memory.
-        hits: Questions whose engine was there.
-        misses: Questions whose engine had to be made.
-        evicted: Engines that went to make room.
-        asked: Questions.
-        seconds: All of them together.
-        writes: Calls of `write` that were committed.
-        written: Bytes of them.
-        stale: Questions that were answered from memory while the server was away.
-        lag: Seconds. On a server: how old what is in memory may be, 0 while the server answers. In folders: from the
-            last change of a file to the index that has it.
-        warnings: Of the shelf as a whole: `WATCH_UNAVAILABLE`.
+        bytes: Their estimated memory; at most `limit` for more than one engine.
+        limit: Maximum memory in bytes.
+        hits: Requests with an engine in memory.
+        misses: Requests that created an engine.
+        evicted: Number of evicted engines.
+        asked: Number of requests.
+        seconds: Their total time.
+        writes: Committed calls of `write`.
+        written: Their total size in bytes.
+        stale: Requests answered from memory while the server was unreachable.
+        lag: Seconds. On a server: age of the data in memory, 0 while the server is reachable. In folders: time from
+            the last file change to its comparison with the index.
+        warnings: Warnings of the whole shelf: `WATCH_UNAVAILABLE`.
     """
 
     place: str

@@ -14,12 +14,16 @@ from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of
 from armarius.errors import ConfigError, DocumentSkipped, StoreUnavailable, UnknownDocument
 from armarius.index.source import ReadBatch, SourceChanges
+from armarius.lorebooks.storage import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
 from armarius.store.postgres.session import Session
 from armarius.store.postgres.transaction import ProjectRow
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
-__all__ = ["PROFILE", "RECORDS", "StoredAuthored", "StoredFiles", "StoredSource", "book_of", "part_of", "served_config"]
+__all__ = [
+    "PROFILE", "RECORDS", "StoredAuthored", "StoredBooks", "StoredFiles", "StoredSource", "book_of", "part_of",
+    "served_config",
+]  # fmt: skip
 
 RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins", "summaries"))
 PROFILE = f"{FOLDER}/budget.json"
@@ -202,7 +206,7 @@ class StoredSource:
 
 
 def book_of(path: str) -> str:
-    """The imported book whose entities a path tells, "" when it does not."""
+    """The id of the imported book if `path` is its `codex.json`, else ""."""
     book = path.removeprefix(f"{BOOKS}/").removesuffix(f"/{CODEX_FILE}")
     return book if path == f"{BOOKS}/{book}/{CODEX_FILE}" and "/" not in book else ""
 
@@ -296,3 +300,55 @@ class _StoredRecords(RecordText):
 
 def _profile(data: bytes | None) -> Mapping[str, Any] | None:
     return None if data is None else profile_of_text(data, PROFILE)
+
+
+_BELOW = f"{BOOK_FOLDER}/"
+
+
+class StoredBooks:
+    """`BookKeeping` over the rows of a project, under the paths that books have in a folder.
+
+    A book is written in one transaction.
+
+    Args:
+        files: The project's files.
+    """
+
+    def __init__(self, files: StoredFiles) -> None:
+        self._files = files
+
+    def is_empty(self) -> bool:
+        """See `BookKeeping`. Cost: none while no file has changed."""
+        return not any(path.startswith(_BELOW) for path in self._files.entries())
+
+    def ids(self) -> list[str]:
+        """See `BookKeeping`."""
+        found = (path.removeprefix(_BELOW).split("/") for path in self._files.entries() if path.startswith(_BELOW))
+        return sorted({parts[0] for parts in found if len(parts) == 2})
+
+    def stamp(self, id_: str, name: str) -> object:
+        """See `BookKeeping`."""
+        entry = self._files.entries().get(f"{_BELOW}{id_}/{name}")
+        return None if entry is None else (entry.version, entry.hash)
+
+    def read(self, id_: str, name: str, *, limit: int) -> bytes:
+        """See `BookKeeping`."""
+        path = f"{_BELOW}{id_}/{name}"
+        entry = self._files.entries().get(path)
+        if entry is None:
+            raise FileNotFoundError(path)
+        if entry.size > limit:
+            raise OSError(f"{path}: {entry.size:,} bytes, at most {limit:,}")
+        data = self._files.read([path]).get(path)
+        if data is None:
+            raise FileNotFoundError(path)
+        return data
+
+    def write(self, id_: str, files: Mapping[str, bytes]) -> None:
+        """See `BookKeeping`."""
+        self._files.put({f"{_BELOW}{id_}/{name}": data for name, data in files.items()})
+
+    def remove(self, id_: str) -> None:
+        """See `BookKeeping`."""
+        below = f"{_BELOW}{id_}/"
+        self._files.put({}, [path for path in self._files.entries() if path.startswith(below)])

@@ -30,8 +30,7 @@ from armarius.store.protocol import Store
 from armarius.workspace.cache import Counters, EngineCache, HotStored, Keeping, Quota, bytes_in
 from armarius.workspace.folder import Pulled, pull
 from armarius.workspace.project import Health, Novel, ShelfStatus
-from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource
-from armarius.workspace.stored_books import StoredBooks
+from armarius.workspace.stored import StoredAuthored, StoredBooks, StoredFiles, StoredSource
 
 __all__ = ["Shelf", "connect"]
 
@@ -82,14 +81,14 @@ class Shelf(Keeping):
         return self.pool.place
 
     def project(self, project_id: str, *, tenant: str = "") -> Novel:
-        """The engine of a project; nothing is asked before it is. The first `write` makes the project.
+        """The engine of a project; no I/O before its first request. The first `write` creates the project.
 
         Args:
             project_id: At most 512 bytes of UTF-8.
-            tenant: Whose it is; two tenants may call a project the same, and see nothing of each other. "" is nobody.
+            tenant: Tenant, "" for none. Project ids are unique per tenant; tenants see only their own projects.
 
         Raises:
-            ContractError: Either cannot be a name, as None cannot.
+            ContractError: Either is not a valid name.
         """
         return Novel(self, project_id, tenant)
 
@@ -99,7 +98,7 @@ class Shelf(Keeping):
 
     @contextmanager
     def used(self, project_id: str, tenant: str) -> Iterator[HotStored]:
-        """The engine of a project while somebody asks it, made with its present configuration."""
+        """The engine of a project with its present configuration; not evicted inside the `with` block."""
         key = self.key(project_id, tenant)
         make = partial(self._made, project_id, tenant)
         with self._hot.used(key, make) as hot:
@@ -115,11 +114,11 @@ class Shelf(Keeping):
         return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).session
 
     def forget(self, project_id: str, tenant: str) -> None:
-        """Let the engine of a project go from memory."""
+        """Remove the engine of a project from memory."""
         self._hot.drop(self.key(project_id, tenant))
 
     def check_quota(self, tx: Transaction, session: Session, given: object) -> None:
-        """Refuse what would be too much, inside the transaction that writes it.
+        """Check the quota, inside the transaction of a write.
 
         Raises:
             QuotaExceeded: Names the limit.

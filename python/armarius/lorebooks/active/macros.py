@@ -76,12 +76,12 @@ _LAST = -1_000_000_000
 
 
 class Decorated(NamedTuple):
-    """An entry with its decorators in it.
+    """An entry with its decorators applied.
 
     Attributes:
-        forced: True whatever the keys say, False never, None as the keys say.
-        inject: Address and way of an entry that goes into another one's text.
-        exclude_all: Keys of which not all may be in every message.
+        forced: True activates the entry without keys, False never activates it, None uses the keys.
+        inject: Address and mode of an entry that is inserted into the text of another.
+        exclude_all: The entry is inactive if all of these keys are present.
     """
 
     entry: Entry
@@ -91,7 +91,7 @@ class Decorated(NamedTuple):
 
 
 def decorated(entry: Entry, known: frozenset[str]) -> Decorated:
-    """The entry as a profile that knows these decorators sees it."""
+    """The entry with the decorators that a profile knows applied."""
     if not entry.decorators:
         return Decorated(entry)
     changes: dict[str, Any] = {}

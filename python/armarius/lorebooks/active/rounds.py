@@ -67,8 +67,8 @@ class Timed:
             return "was active, and is not again"
         return ""
 
-    def kept(self, one: CompiledEntry) -> bool:
-        """Whether it is active for good."""
+    def is_permanent(self, one: CompiledEntry) -> bool:
+        """Whether the entry stays active after its first activation."""
         return one.entry.timing.keep and one.address in self._done
 
     def left(self, one: CompiledEntry) -> int:
@@ -261,7 +261,7 @@ class _Search:
             return "always"
         if sticking:
             return f"sticky, {self.timed.left(one)} turns left"
-        if one.timed and self.timed.kept(one):
+        if one.timed and self.timed.is_permanent(one):
             return "was active before, and stays"
         return self._by_keys(one, kind)
 

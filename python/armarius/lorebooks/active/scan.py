@@ -41,23 +41,23 @@ class Random:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """One question to the books.
+    """The input of an activation.
 
     Attributes:
-        messages: Oldest first.
-        text: Of a story, instead of messages.
+        messages: Messages of a chat, oldest first.
+        text: Text of a story, instead of messages.
         story: Opening and actions of a story, instead of both.
-        settings: Of the engine whose rules are followed, by its own names.
-        turn: The number of this turn; part of the seed of draws.
+        settings: Settings of the emulated program, by its own names.
+        turn: The number of this turn; part of the random seed.
         character: Name of the active character, `{{char}}`.
-        cast: Id of a book to the name of its card's character, `{{char}}` in that book rather than `character`.
-        user: `{{user}}`.
+        cast: Book id to the name of its card's character, which is `{{char}}` in that book.
+        user: Name of the user, `{{user}}`.
         trigger: Kind of generation.
-        tags: Of the character.
-        sources: Other texts by name: `persona`, `character`, `scenario`, ….
-        greeting: Number of the opening message; None is not known.
-        count: Text to tokens.
-        budget: Tokens for entries; None as the profile says.
+        tags: Tags of the character.
+        sources: Other scanned texts by name: `persona`, `character`, `scenario`, ….
+        greeting: Number of the opening message; None is unknown.
+        count: Counts the tokens of a text.
+        budget: Tokens for entries; None uses the profile's setting.
     """
 
     messages: tuple[Turn, ...] = ()

@@ -1,14 +1,13 @@
-"""How a file holds the JSON of its book: as text, in the chunks of a PNG, in the bytes of a RisuAI module.
+"""Encodings of a book's JSON in a file: text, chunks of a PNG, bytes of a RisuAI module.
 
-JSON is parsed within limits and written back in the layout that it had.
+JSON is parsed within limits and written back with its original layout.
 
-PNG: ISO/IEC 15948, chapter 5 for chunks, 11.3.4 for tEXt, zTXt and iTXt. Cards write base64 of UTF-8 JSON in tEXt;
-tools that write pictures anew turn that into the others, and some leave the base64 out. Every other chunk stays as it
-is.
+PNG: ISO/IEC 15948, chapter 5 for chunks, 11.3.4 for tEXt, zTXt and iTXt. Cards have base64 of UTF-8 JSON in tEXt; image
+editors convert it to the other types, and some decode the base64. All other chunks are kept unchanged.
 
-Module: 111, 0, length (32 bit, little endian), so many bytes, then blocks `1, length, data`, at the end 0. Every byte
-of the JSON is written as another one, by one fixed table. Here is the part of the table that could be read off modules
-whose text was known; bytes outside it are shown as U+FFFD (a digit as 1), are reported, and stay as they are.
+Module: 111, 0, length (32 bit, little endian), data, then blocks `1, length, data`, at the end 0. Each byte of the JSON
+is replaced by another with one fixed table. The table here is incomplete: it was derived from modules with known text.
+Unknown bytes are shown as U+FFFD (a digit as 1), reported, and kept unchanged.
 """
 
 import base64
@@ -95,17 +94,17 @@ def load_json(data: bytes, name: str) -> tuple[Any, JsonLayout]:
 
 
 class _SharedKeys:
-    """Makes objects whose dicts share their table of keys, as those of instances do: 280 bytes for 26 fields, not 832.
+    """Makes dicts that share their key table, as instances of a class do: 280 bytes for 26 fields, not 832.
 
-    A lorebook is thousands of objects with the same keys, and their tables were half of what reading one took. Each is
-    a plain dict, in the order of the file; where the interpreter does not share, it is only larger.
+    A lorebook has thousands of objects with the same keys; their key tables took half of the memory of reading it.
+    The results are plain dicts in file order; an interpreter without key sharing only uses more memory.
     """
 
     def __init__(self) -> None:
         self._shapes: dict[tuple[int, str], type] = {}
 
     def one(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """The object that holds these pairs; of two of one name the last counts."""
+        """The object with these pairs; the last of duplicate names counts."""
         if not _FEW <= len(pairs) <= _MANY:
             return dict(pairs)
         key = (len(pairs), pairs[0][0])
@@ -139,7 +138,7 @@ def dump_json(tree: Any, layout: JsonLayout = JsonLayout(indent="  ", end="\n"))
 
 
 def encoding_of(data: bytes) -> str:
-    """UTF-16 where a byte order mark or the zero beside the first bracket says so, else UTF-8."""
+    """UTF-16 if the data begins with a byte order mark, or with a zero byte before or after a bracket; else UTF-8."""
     head = data[:2]
     if head == _MARKS["utf-16-le"] or head in (b"{\0", b"[\0"):
         return "utf-16-le"
@@ -320,7 +319,7 @@ def encode_module(plain: bytes, name: str) -> bytes:
     """JSON in the codes of a module.
 
     Raises:
-        BookError: It needs a byte whose code is not known.
+        BookError: A byte has no known code.
     """
     try:
         return bytes(_TO_CODE[byte] for byte in plain)

@@ -66,13 +66,13 @@ def in_order(entries: Any) -> list[tuple[str | int, Any]]:  # noqa: ANN401
 
 
 def written_id(value: object, place: str | int) -> str:
-    """The id that an entry has in its file, a number or a text; else its place."""
+    """The id of an entry in its file, a number or a text; else its position."""
     usable = isinstance(value, int | str) and not isinstance(value, bool) and value != ""
     return str(value if usable else place)
 
 
 def appender(path: TreePath, make: Callable[[Entry], dict[str, Any]]) -> Callable[[Any, Entry], TreePath]:
-    """The `Format.add` of a format whose entries are a list at `path`; `make` gives a new raw object."""
+    """A `Format.add` that appends to a list of entries at `path`; `make` creates the raw object."""
 
     def add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
         rows = at(tree, path)
@@ -83,18 +83,18 @@ def appender(path: TreePath, make: Callable[[Entry], dict[str, Any]]) -> Callabl
 
 
 class Reader:
-    """Collects what one book is read into.
+    """Collects the entries and settings of one book.
 
     Args:
         file: Name of the file, for messages.
         format: Name of the format.
-        id_: Of the book; "" makes it of its name.
+        id_: Id of the book; "" derives it from its name.
 
     Attributes:
-        entries: In the order of the book.
-        losses: Row by row.
-        name, description: Of the book; the name is set before the first entry is added.
-        settings: What the book says for all its entries, as `Book.settings`.
+        entries: In book order.
+        losses: Unsupported fields.
+        name, description: Of the book; the name must be set before the first entry is added.
+        settings: Settings of the whole book, see `Book.settings`.
     """
 
     def __init__(self, file: str, format: str, id_: str = "") -> None:  # noqa: A002
@@ -110,7 +110,7 @@ class Reader:
 
     @property
     def book_name(self) -> str:
-        """The name of the book: its own, else that of the file."""
+        """The name of the book, else that of the file."""
         return self.name.strip() or Path(self.file).stem
 
     @property
@@ -123,19 +123,19 @@ class Reader:
         self.losses.append(UnsupportedField(dotted(path), value, reason))
 
     def report_unknown(self, raw: Mapping[str, Any], known: frozenset[str], path: TreePath) -> None:
-        """Report every member of `raw` that says something and is not `known`."""
+        """Report all members of `raw` that are not empty and not `known`."""
         if not raw.keys() <= known:
             for key in raw:
                 if key not in known:
                     self.report_unused(raw, key, path)
 
     def report_unused(self, raw: Mapping[str, Any], name: str, path: TreePath, reason: str = _UNUSED) -> None:
-        """Report a member that says something, for the reason that it has no effect here."""
+        """Report a member without effect, unless it is empty."""
         if not is_empty(raw.get(name)):
             self.report((*path, name), raw[name], reason)
 
     def add(self, id_: str, values: Mapping[str, Any], path: TreePath, original: Mapping[str, Any]) -> None:
-        """Add an entry with these fields; one whose id is taken gets another, which is reported."""
+        """Add an entry with these fields; a duplicate id is replaced and reported."""
         if len(self.entries) >= MAX_ENTRIES:
             if not self._full:
                 self.report(
@@ -287,20 +287,20 @@ class Format:
     """One format.
 
     Attributes:
-        name: As `detect_book` says it.
-        claims: Whether a tree is of this format.
-        profile: The program whose activation rules a book follows, or a function of the tree.
+        name: Name that `detect_book` returns.
+        claims: Whether a tree has this format.
+        profile: Profile of its activation rules, or a function of the tree.
         read: Reads a tree into a `Reader`.
-        write: Puts one field of an entry into its raw object; False when the format cannot say it.
-        short: As an export asks for it; "" for a format that is not made new.
-        begin: A new tree without entries, of a book of this name and description.
-        add: Adds a raw object with the defaults of the format for an entry, and gives its path.
+        write: Writes one field of an entry into its raw object; False if the format does not support it.
+        short: Name for exports; "" if the format cannot be exported to.
+        begin: A new tree without entries, from name and description of the book.
+        add: Adds a raw object with the format's defaults for an entry, and returns its path.
         raw: The raw object at the path of an entry.
-        put: Puts a changed raw object back, where it is not a part of the tree.
-        book: Where in the tree the book of a card stands; None when it has none.
-        members: Where the card stands in the tree whose prompts and settings another card can say; None for no card.
-        fill: Writes what is no entry into a new tree, and gives the paths of the source that it said.
-        carry: Copies what has no field here from an entry of a kindred format, and gives the names of what it copied.
+        put: Writes a changed raw object back, if it is not part of the tree.
+        book: Path of the book in the tree of a card; None if the card has no book.
+        members: Path of the card in the tree, if its prompts and settings can be exported; None if it is not a card.
+        fill: Writes book settings and card members into a new tree, and returns the source paths that were written.
+        carry: Copies members without a field in `Entry` from a related format, and returns their names.
     """
 
     name: str
