@@ -30,23 +30,23 @@ from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 __all__ = ["FolderSource"]
 
-# A file changed this recently may change again under the same stamp, so its stamp is kept with a doubt. Kernels tick
-# every 4 to 10 ms; file systems that keep no finer time than milliseconds may step by up to two seconds (FAT).
+# A file changed this recently may change again without a new time stamp, so its stamp is marked as doubtful. Kernel
+# clocks tick every 4 to 10 ms; file systems with times in whole milliseconds may have steps of up to 2 s (FAT).
 _RACY_NS = 50_000_000
 _COARSE_NS = 2_000_000_000
 _DOUBT = "?"
 _CHUNK_BYTES = 64 * 1024 * 1024
-_FILES, _BYTES = 64, 4 * 1024 * 1024  # read in one go
+_FILES, _BYTES = 64, 4 * 1024 * 1024  # limits of one batch of reads
 _REREAD = 256  # documents kept in the cache of readings
-# How the system says that it has no more files or memory to give, and that a folder cannot be listed at all. The core
-# reports in the system's words; Windows has others than those of C, and there such a look counts as one at nothing.
+# Messages of the system for too many open files or too little memory, and for a folder that cannot be listed. The core
+# reports these messages; those of Windows differ, so there such a listing counts as empty.
 _SHORT = tuple(os.strerror(number) for number in (errno.EMFILE, errno.ENFILE, errno.ENOMEM))
 _SHUT = tuple(os.strerror(number) for number in (errno.EACCES, errno.EPERM, errno.EIO))
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One walk over everything; it stands for the next one while what it rests on holds."""
+    """The result of one walk of the folder, valid while no folder or file has changed."""
 
     name: str
     config: Config
@@ -63,7 +63,7 @@ class FolderSource:
 
     Args:
         root: The project folder.
-        config: Says what is a document, and how it is read; asked each time.
+        config: Returns the present configuration, which selects the documents.
     """
 
     def __init__(self, root: Path, config: Callable[[], Config]) -> None:
@@ -74,7 +74,7 @@ class FolderSource:
         self._reread: dict[str, tuple[str, str]] = {}  # path to the stamp and hash last read
 
     def stamp(self) -> str:
-        """See `DocumentSource`: the last walk, while what it rests on holds; else only another walk can say.
+        """See `DocumentSource`: identifies the last walk, "" if it is no longer valid.
 
         Cost: one stat per file and folder, without the GIL; 1,000 files take about 1 ms.
         """
@@ -89,11 +89,11 @@ class FolderSource:
         Cost: one stat per file; 1,000 files take about 5 ms, and 1 ms when none has changed since the last look.
         """
         stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._everything()
-        self._refuse_half_a_look(skipped)
+        self._refuse_incomplete_listing(skipped)
         here = {stamp.path for stamp in stamps}
         asked = _covered(known, only) if only else known
         gone = [path for path in asked if path not in here]
-        if gone:  # a second look, at these alone: a file may be between its removal and its replacement
+        if gone:  # check these again: an editor may be replacing a file
             again, _ = walk_files(self.root, self._config(), only=gone)
             stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in known)}, key=lambda stamp: stamp.path)
             here = {stamp.path for stamp in stamps}
@@ -118,8 +118,7 @@ class FolderSource:
     def document(self, path: str, known: Document | None = None) -> Document:
         """See `DocumentSource`.
 
-        Cost: one stat when the file is as it was at the last time; else it is read and hashed, and parsed when it
-        differs.
+        Cost: one stat for an unchanged file; else it is read and hashed, and parsed if its content differs.
         """
         if known is None:
             return read_document(self.root, path, config=self._config())
@@ -134,7 +133,7 @@ class FolderSource:
         return found
 
     def _everything(self) -> tuple[list[FileStamp], list[Skipped]]:
-        """Every file: of the last walk where that still holds, else of one made now."""
+        """All files, from the last walk if it is still valid, else from a new one."""
         config, look = self._config(), self._look
         if look is None or not look.holds(config):
             look = self._look = _Look(str(next(self._names)), config, *look_at(self.root, config))
@@ -145,19 +144,19 @@ class FolderSource:
     ) -> None:
         begun = time.time_ns()
         documents = read_documents(self.root, [stamp.path for stamp in stamps], config=self._config())
-        self._refuse_half_a_look([one for one in documents if isinstance(one, Skipped)])
+        self._refuse_incomplete_listing([one for one in documents if isinstance(one, Skipped)])
         for stamp, document in zip(stamps, documents, strict=True):
             trusted = stamp.stamp
             if begun - stamp.changed_ns <= _racy(stamp.changed_ns):
                 trusted = _DOUBT + stamp.stamp
-                self._look = None  # what is doubtful is looked at again, although nothing seems to have changed
+                self._look = None  # read doubtful files again at the next comparison
             self._take(stamp, trusted, document, known.get(stamp.path), found, force=force)
 
-    def _refuse_half_a_look(self, skipped: Sequence[Skipped]) -> None:
-        """A machine that has run short, or a root that cannot be listed, says nothing of what is there.
+    def _refuse_incomplete_listing(self, skipped: Sequence[Skipped]) -> None:
+        """Raise if the listing is incomplete, so that the missing documents are not deleted from the index.
 
         Raises:
-            StoreError: Nothing is to be concluded from this look; what was known stays.
+            StoreError: The system is out of files or memory, or the root cannot be listed.
         """
         for one in skipped:
             if one.reason.startswith(_SHORT) or (one.path == "." and one.reason.startswith(_SHUT)):
@@ -188,7 +187,7 @@ class FolderSource:
 
 
 def _at_once(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:
-    """Files that are read in one go: few, and not large together."""
+    """Batches of files of limited number and size."""
     at = 0
     while at < len(stamps):
         end, size = at + 1, stamps[at].size
@@ -204,7 +203,7 @@ def _racy(changed_ns: int) -> int:
 
 
 def _stamp_of(root: Path, path: str) -> str:
-    """How a file is described that will not change unseen; "" for all others."""
+    """The stamp of a file; "" if it changed too recently for its stamp to be reliable."""
     try:
         info = os.lstat(root / path)
     except (OSError, ValueError):
@@ -216,7 +215,7 @@ def _stamp_of(root: Path, path: str) -> str:
 
 
 def _covered(paths: Iterable[str], wanted: Collection[str]) -> list[str]:
-    """The paths that are wanted, or lie in a folder that is; each folder is looked at once."""
+    """The paths that are in `wanted`, or in one of its folders."""
     named = set(wanted)
     inside = {"": False}
     covered = []

@@ -21,14 +21,14 @@ __all__ = ["DocumentSource", "ReadBatch", "SourceChanges"]
 
 @dataclass(frozen=True, slots=True)
 class SourceChanges:
-    """How a source differs from what an index knows.
+    """The differences between a source and an index.
 
     Attributes:
         to_read: Documents to read, in path order; a source without sizes or times leaves those 0.
-        removed: Paths to forget, in path order.
-        skipped: What looks like a document and is none.
-        doubtful: How many of `to_read` are read again only because they were read too soon to be sure.
-        force: Everything is read, and kept also where the index has the same text: it is read in another way now.
+        removed: Removed paths, in path order.
+        skipped: Files that could not be read as documents.
+        doubtful: Number of `to_read` that are read again only because their stamp was not reliable.
+        force: All documents are read and stored again, because the reader or its settings changed.
     """
 
     to_read: tuple[FileStamp, ...] = ()
@@ -39,56 +39,55 @@ class SourceChanges:
 
     @property
     def certain(self) -> int:
-        """Documents that did change."""
+        """Number of documents that changed for certain."""
         return len(self.to_read) + len(self.removed) - self.doubtful
 
 
 @dataclass(slots=True)
 class ReadBatch:
-    """What reading some documents brought: changes in path order, and what turned out to be none."""
+    """The changes from reading some documents, in path order, and the skipped files."""
 
     changes: list[Put | Remove | Restamp] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
     @property
     def documents(self) -> list[Document]:
-        """The documents that are new or changed."""
+        """New or changed documents."""
         return [change.document for change in self.changes if isinstance(change, Put)]
 
 
 @runtime_checkable
 class DocumentSource(Protocol):
-    """The texts of one project. Threads may share it; others may change the texts at any moment."""
+    """The documents of one project. Thread-safe; other programs may change the documents at any time."""
 
     def stamp(self) -> str:
-        """Differs after any change of any text; asked per request, so it must be cheap. "" when it cannot say."""
+        """A value that changes with any document, or "" if unknown. Called per request, so it must be cheap."""
         ...
 
     def compare(
         self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
-        """How the source differs from what an index knows.
+        """Compare the source with an index.
 
         Args:
             known: `Store.files()`.
-            only: Paths of documents and folders to look at; empty means everything.
+            only: Paths of documents and folders to compare; empty means all.
             force: Read all documents, also those with an unchanged stamp.
         """
         ...
 
     def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
-        """Read what differs, a bounded number of bytes at a time, and say what must change in the index.
+        """Read the differing documents in batches of bounded size, and return the changes of the index.
 
-        A document is `Put` when its text is another than the index has (or with `force`), `Restamp`ed when only its
-        stamp is, `Remove`d when it is gone. Every path of `difference` is in exactly one answer, or in none when
-        nothing has to change.
+        A document is `Put` if its text differs from the index (or with `force`), `Restamp`ed if only its stamp
+        differs, `Remove`d if it is gone. Every path of `difference` is in at most one batch.
         """
         ...
 
     def document(self, path: str, known: Document | None = None) -> Document:
-        """One document as it is at this moment; the very object `known` when it has not changed.
+        """One document as it is now; returns the object `known` if it has not changed.
 
         Raises:
-            UnknownDocument: `compare` lists none of that path; `DocumentSkipped` when what is there is no document.
+            UnknownDocument: There is no document of that path; `DocumentSkipped` if the file could not be read.
         """
         ...

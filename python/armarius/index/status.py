@@ -1,4 +1,4 @@
-"""What an index tells about itself: progress of a build, outcome of a refresh, status."""
+"""Progress of a build, outcome of a refresh, status of an index, and a progress bar."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ __all__ = ["IndexStatus", "Outcome", "Progress", "progress_bar"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Files committed so far, of how many that differ; everything up to `path` survives a crash."""
+    """Number of committed files, of all that differ; everything up to `path` survives a crash."""
 
     done: int
     total: int
@@ -25,7 +25,7 @@ class Progress:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a refresh did."""
+    """Result of a refresh."""
 
     written: int = 0
     removed: int = 0
@@ -34,7 +34,7 @@ class Outcome:
     seconds: float = 0.0
 
     def count(self, changes: Iterable[Change]) -> None:
-        """Add what was committed."""
+        """Count committed changes."""
         for change in changes:
             self.written += isinstance(change, Put)
             self.removed += isinstance(change, Remove)
@@ -45,18 +45,18 @@ class IndexStatus:
     """An index at one moment.
 
     Attributes:
-        state: "ready", "building", "cancelled" or "stale" (something went wrong; `warnings` says what).
-        progress: Of the build that runs or ran last.
-        watching: Changes are followed.
+        state: "ready", "building", "cancelled" or "stale" (a refresh failed, see `warnings`).
+        progress: Progress of the current or last build.
+        watching: Whether the folder is watched.
         documents: Indexed documents.
         paragraphs: Indexed paragraphs.
-        mentions: Of all entities.
-        entities: Of the codex.
-        bytes: On disk.
-        generation: Grows with every change, by whichever process.
-        path: Where the index is: a file, for the embedded store.
-        skipped: Files that look like documents and are not, with the reason.
-        warnings: Of the codex, once everything has been read; of the configuration; of the index.
+        mentions: Mentions of all entities.
+        entities: Entities of the codex.
+        bytes: Size on disk.
+        generation: Grows with every change of any process.
+        path: Location of the index: a file, for the embedded store.
+        skipped: Files that could not be read as documents, with the reason.
+        warnings: Warnings of the codex (once all texts have been read), the configuration and the index.
     """
 
     state: Literal["ready", "building", "cancelled", "stale"]
@@ -75,7 +75,7 @@ class IndexStatus:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[Progress], None] | None]:
-    """A callback that draws on standard error, None when that is no terminal; gone when the index is built."""
+    """A callback that draws a progress bar on standard error; None if that is not a terminal."""
     if not is_terminal(sys.stderr):
         yield None
         return

@@ -162,7 +162,7 @@ class Place:
             StoreFull: A file cannot be deleted or moved.
         """
         self.break_seal()
-        self.clear_beside()
+        self.clear_side_files()
         for name in names_in(self.folder, below=self.below) if alone else [self.index.name]:
             info = stat_of(self.folder / name, below=self.below)
             is_replaced = name == self.index.name and info is not None and not refusal(info)
@@ -178,14 +178,14 @@ class Place:
         """
         self._remove(draft)
 
-    def clear_beside(self) -> None:
+    def clear_side_files(self) -> None:
         """Delete the files that SQLite would read with the index: log, shared memory, journal.
 
         Raises:
             StoreFull: One of them cannot be deleted.
         """
         for suffix in ("-wal", "-shm", "-journal"):
-            self._remove(self._beside(suffix))
+            self._remove(self._side_file(suffix))
 
     def may_be_read(self, *, alone: bool) -> bool:
         """Whether SQLite may read an unsealed index; deletes its shared memory and journal first if `alone`.
@@ -194,9 +194,9 @@ class Place:
             StoreFull: One of them cannot be deleted.
         """
         if alone:
-            self._remove(self._beside("-shm"))
-            self._remove(self._beside("-journal"))
-        there = (stat_of(self._beside(suffix), below=self.below) for suffix in ("", "-wal"))
+            self._remove(self._side_file("-shm"))
+            self._remove(self._side_file("-journal"))
+        there = (stat_of(self._side_file(suffix), below=self.below) for suffix in ("", "-wal"))
         return self.exists() and not any(refusal(info) or info.st_nlink > 1 for info in there if info is not None)
 
     def identity(self) -> str:
@@ -229,16 +229,16 @@ class Place:
 
     def size(self) -> int:
         """Bytes of the index with its write-ahead log."""
-        found = (stat_of(path, below=self.below) for path in (self.index, self._beside("-wal")))
+        found = (stat_of(path, below=self.below) for path in (self.index, self._side_file("-wal")))
         return sum(info.st_size for info in found if info is not None)
 
     def _has_log(self) -> bool:
         """Whether there is a journal or a non-empty log: a process ended without closing."""
-        log = stat_of(self._beside("-wal"), below=self.below)
-        journal = stat_of(self._beside("-journal"), below=self.below)
+        log = stat_of(self._side_file("-wal"), below=self.below)
+        journal = stat_of(self._side_file("-journal"), below=self.below)
         return journal is not None or (log is not None and log.st_size > 0)
 
-    def _beside(self, suffix: str) -> Path:
+    def _side_file(self, suffix: str) -> Path:
         return self.folder / f"{self.index.name}{suffix}"
 
     def _remove(self, path: Path) -> None:

@@ -47,7 +47,7 @@ class Session:
             if rebuild or state != "closed":
                 _build(place, project_id, alone=alone)
             elif alone:
-                place.clear_beside()
+                place.clear_side_files()
             with translated(place.index):
                 connections = Connections(place.index)
                 try:
