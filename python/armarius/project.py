@@ -18,9 +18,8 @@ from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.corpus.kept import KIND, KeptParts
-from armarius.documents.document import Document, Skipped
-from armarius.documents.language import language_of
-from armarius.documents.live import LiveTexts
+from armarius.documents.document import Document, Skipped, language_of
+from armarius.documents.editor_texts import EditorTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
 from armarius.graph.entity_cache import GraphGuard, Known
 from armarius.headings import DEFAULT_LANGUAGE, Language
@@ -109,7 +108,7 @@ class ProjectView:
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
     stamps: Mapping[str, str]
-    lives: LiveTexts
+    lives: EditorTexts
     pins: Pins
     described: Described
     language: Language
@@ -259,7 +258,7 @@ class Project:
         self.books = Books(index.root, index.books)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
-        self._lives = LiveTexts(config, index.placed)
+        self._lives = EditorTexts(config, index.placed)
         self._described = Described()
         self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
@@ -308,7 +307,7 @@ class Project:
         snapshot = self.index.snapshot
         if self._graph is None:
             return snapshot, ()
-        known = self._graph.cast.beside(snapshot.codex)
+        known = self._graph.cast.missing_from(snapshot.codex)
         if not known.entities:
             return snapshot, known.warnings
         if self._whole is None or self._whole[0] is not snapshot or self._whole[1].entities is not known.entities:

@@ -145,12 +145,12 @@ def test_keystrokes_share_what_stands_before_the_cursor(engine):
 
 
 def test_a_buffer_is_parsed_and_ranked_once_for_each_text(engine, monkeypatch):
-    from armarius.documents import live
+    from armarius.documents import editor_texts
     from armarius.search.corpus import Corpus
 
     read, made = [], []
-    document_of, with_live = live.document_of, Corpus._with_live
-    monkeypatch.setattr(live, "document_of", lambda *a, **k: read.append(a[0]) or document_of(*a, **k))
+    document_of, with_live = editor_texts.document_of, Corpus._with_live
+    monkeypatch.setattr(editor_texts, "document_of", lambda *a, **k: read.append(a[0]) or document_of(*a, **k))
     monkeypatch.setattr(Corpus, "_with_live", lambda *a: made.append(a[1].path) or with_live(*a))
     for cursor in range(5):
         engine.assemble("旧怀表在哪里", document=PATH, text=LIVE, cursor=cursor, budget=3000)
@@ -158,9 +158,9 @@ def test_a_buffer_is_parsed_and_ranked_once_for_each_text(engine, monkeypatch):
 
 
 def test_what_is_saved_costs_nothing_more(engine, monkeypatch):
-    from armarius.documents import live
+    from armarius.documents import editor_texts
 
-    monkeypatch.setattr(live, "document_of", None)
+    monkeypatch.setattr(editor_texts, "document_of", None)
     saved = engine.assemble("旧怀表在哪里", document=PATH, cursor=20, budget=3000)
     assert engine.assemble("旧怀表在哪里", document=PATH, text=SAVED, cursor=20, budget=3000).prompt == saved.prompt
 

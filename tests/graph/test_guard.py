@@ -112,13 +112,13 @@ def test_a_reading_that_was_late_is_not_repeated_at_the_next_request():
     guard.cast.look()
     graph.gate.set()
     for _ in range(200):
-        if not guard.cast.beside(Codex()).warnings:
+        if not guard.cast.missing_from(Codex()).warnings:
             break
         time.sleep(0.01)
     for _ in range(5):
         guard.cast.look()
     assert graph.begun == 1
-    assert guard.cast.beside(Codex()).warnings == ()
+    assert guard.cast.missing_from(Codex()).warnings == ()
 
 
 def test_a_question_does_not_wait_for_the_graph_of_another(novel):
@@ -237,7 +237,7 @@ def test_lists_instead_of_tuples_are_no_fault():
     graph.snapshot = lambda: Graph([listed], [])
     guard = GraphGuard(graph)
     guard.cast.look()
-    known = guard.cast.beside(Codex())
+    known = guard.cast.missing_from(Codex())
     assert known.entities == (Entity("a", "A", aliases=("甲",), facts=(Fact("t"),)),)
     assert not known.warnings
 
@@ -255,8 +255,8 @@ def test_without_a_thread_the_graph_is_unavailable_and_asked_again_when_there_is
         for _ in range(6):
             assert guard.around(["a"], 1, Codex()).failure == "RuntimeError"
             guard.cast.look()
-            assert [str(one) for one in guard.cast.beside(Codex()).warnings] == [UNAVAILABLE]
+            assert [str(one) for one in guard.cast.missing_from(Codex()).warnings] == [UNAVAILABLE]
     assert [entity.id for entity in guard.around(["a"], 1, Codex()).entities] == ["a"]
     guard.cast.forget()
     guard.cast.look()
-    assert guard.cast.beside(Codex()).warnings == ()
+    assert guard.cast.missing_from(Codex()).warnings == ()

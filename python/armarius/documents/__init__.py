@@ -1,15 +1,20 @@
-"""From a file to a document: bytes decoded, paragraphs cut, headings read, kind and chapter told.
+"""Documents: files decoded, split into paragraphs with headings, and classified by kind and chapter.
 
-document.py (a file, a folder, to documents)   decode.py (bytes to text: `decode` says which encoding, or why none)
-segments.py (paragraphs)   definitions.py (of source code)
-classify.py (what kind a file is)   titles.py (front matter, and what a title announces)
-kinds.py (words of kinds, patterns of the configuration)   language.py   live.py (the open document)
-numerals.py (the numbers of chapters)
+document.py      a file or a folder to documents; the language of a project
+editor_texts.py  the text of an open editor as a document
+decode.py        bytes to text, or the reason why not
+segments.py      paragraphs of prose and code
+definitions.py   paragraphs of source code: functions, methods, classes
+classify.py      kind and chapter of a file
+titles.py        front matter; what a title announces
+kinds.py         words for kinds, glob patterns of the configuration
+numerals.py      numbers of chapters
+manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 
-An encoding of files is `decode.py` (one of tokens is `rust/tokens`). What a name says of a file is a word of
-`lexicon/kinds.toml`, the order of the evidence `classify.py`. What must hold: one byte sequence is one document, in
-every process; paragraphs stand in the order of the text, their spans in code points, half-open; what is no document
-is skipped with its reason; links are not followed; linear in the text.
+A new encoding belongs in `decode.py` (encodings of tokens in `rust/tokens`), a new word of file names in
+`lexicon/kinds.toml`, the order of evidence in `classify.py`. What must hold: equal bytes give equal documents in every
+process; paragraphs are in text order with half-open spans in code points; other files are skipped with a reason;
+links are not followed; the cost is linear in the text.
 """
 
 from armarius.lazy import lazy

@@ -1,7 +1,7 @@
-"""What a file is to a project: chapter, setting, outline, note or code; and which chapter.
+"""Classify files: chapter, setting, outline, note or code; and the chapter number.
 
 Evidence in order: configuration, front matter, file name, folders from the file outwards, headings, shape of the
-content. A file that gives none is a note.
+content. Without evidence a file is a note.
 """
 
 import re
@@ -41,7 +41,7 @@ _CODE = (
 )
 CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 
-# `status:` of front matter: written, and not yet or no longer a part of the story. `cut` is left out as a whole.
+# `status:` of front matter for text that is not part of the story (yet or any more). `cut` excludes the file.
 _UNFINISHED = frozenset({"draft", "草稿"})
 
 MANUSCRIPTS = frozenset({".docx", ".odt", ".epub", ".rtf", ".fountain", ".html", ".htm", ".xhtml"})
@@ -51,7 +51,7 @@ NOT_READ = {
     ".scriv": "Scrivener projects are not read; compile them to .docx, .rtf or Markdown",
     ".pages": "Pages documents are not read; export them as .docx or .epub",
 }
-"""Suffix to what to do about it."""
+"""Suffix to advice for the user."""
 
 _UNSPACED = re.compile(f"[{KANA}{HAN}{HANGUL}]")
 _PROFILE_LINE = re.compile(r"^\s*[-*+]\s*\**[^:：\n*]{1,12}\**\s*[:：]", re.MULTILINE)
@@ -69,7 +69,7 @@ def classify(
 
     Args:
         path: Posix path inside the project.
-        front_matter: `kind` or `type` of it may name the kind.
+        front_matter: Its `kind` or `type` may name the kind.
         paragraphs: Of the text, split as prose.
         text: The text itself.
         rules: `(kind, glob)` pairs of the configuration; the first match decides.
@@ -85,7 +85,7 @@ def classify(
         if isinstance(named, str) and (found := _named(named)):
             return found
     if front_matter.get("status") in _UNFINISHED or (appended(parts.stem) and chapter_number(parts.stem) is None):
-        return "note"  # 附录, Appendix B; ch008a is prose of no number
+        return "note"  # 附录, Appendix B; ch008a is prose without a number
     if chapter_number(parts.stem) is not None:
         return "chapter"
     if found := _named(parts.stem):
@@ -116,18 +116,18 @@ def _by_content(paragraphs: Sequence[Paragraph], text: str) -> Kind:
 
 
 def outside_story(path: str, front_matter: FrontMatter) -> bool:
-    """Whether headings of a file number no chapter of the story: an appendix, a chapter's supplement, a draft."""
+    """Whether a file has no chapter number: an appendix, a supplement of a chapter, a draft."""
     return front_matter.get("status") in _UNFINISHED or appended(parts_of(path).stem)
 
 
 def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequence[Paragraph]) -> int | None:
     """The chapter number of a chapter: front matter, marker in the file name, headings, bare number in the file name.
 
-    None for other kinds, and for a file whose headings name several chapters: there each paragraph knows its own.
+    None for other kinds and for a file of several chapters, where each paragraph has its own.
     """
     if kind != "chapter":
         return None
-    if outside_story(path, front_matter):  # no second chapter of that number
+    if outside_story(path, front_matter):  # not a second chapter with that number
         return None
     for key in ("chapter", "number", "章节", "章"):
         value = front_matter.get(key)
@@ -156,7 +156,7 @@ def _as_kind(name: str) -> Kind:
 
 
 def _named(name: str) -> Kind | None:
-    """The kind that a file, folder or heading name says, by the last telling word of it (`magic notes` are notes)."""
+    """The kind that the last classifying word of a file, folder or heading name gives (`magic notes` are notes)."""
     lowered = name.lower()
     if lowered in get_args(Kind):
         return _as_kind(lowered)
@@ -170,7 +170,7 @@ def _named(name: str) -> Kind | None:
 
 @cache
 def _words() -> tuple[dict[str, Kind], list[str]]:
-    """Word to kind, and the words that may stand inside others. Read at the first name: a warm search asks for none."""
+    """Word to kind, and the words that may be inside others. Loaded at first use: a warm search needs none."""
     from armarius.documents.kinds import KIND_OF_WORD
 
     kinds = {word: _as_kind(kind) for word, kind in KIND_OF_WORD.items()}

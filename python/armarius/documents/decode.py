@@ -1,8 +1,8 @@
-"""Bytes to text, or a reason why not. Nothing is guessed silently.
+"""Decode bytes to text, or give the reason why not.
 
-Order: byte order mark, then a NUL byte means binary, then strict UTF-8, then the legacy encodings below. A
-legacy encoding is accepted only when the whole file decodes strictly, what comes out looks like writing, and no
-other candidate looks nearly as good; otherwise the file is reported and skipped.
+Order: byte order mark, then a NUL byte means binary, then strict UTF-8, then the legacy encodings below. A legacy
+encoding is accepted only when the whole file decodes strictly, the result scores as natural text, and no other
+candidate scores nearly as high; otherwise the file is reported and skipped.
 """
 
 import codecs
@@ -14,7 +14,7 @@ __all__ = ["Decoded", "Undecodable", "decode"]
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark begins with the same two bytes
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: the first two bytes are the same
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -22,8 +22,8 @@ _BOMS = (
 _LEGACY = ("gb18030", "big5hkscs", "cp932", "cp1252")
 _NAMES = {"big5hkscs": "big5", "cp932": "shift_jis"}
 _SAMPLE = 20_000
-# Running Chinese, whatever its age, uses characters of the first level of its national standard for more than 95 %
-# of its length; wrongly decoded text falls on the first levels at random, about 40 % of the time.
+# More than 95 % of the characters of Chinese text, old or modern, are in the first level of its national standard; of
+# wrongly decoded text about 40 %.
 _ACCEPT = 0.85
 _MARGIN = 0.10
 # Particles, pronouns and the commonest verbs, both scripts: 20-35 % of running Chinese, old or modern, and about 1 % of
@@ -36,12 +36,12 @@ _FREQUENT_SHARE = 0.06
 
 
 class Undecodable(ValueError):
-    """The bytes are binary or in an encoding that cannot be told; the message is the reason."""
+    """The bytes are binary or their encoding is ambiguous; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """`text` without byte order mark, line ends untouched, and the name of the encoding that produced it."""
+    """`text` without byte order mark, with its line ends, and the name of its encoding."""
 
     text: str
     encoding: str
@@ -51,7 +51,7 @@ def decode(data: bytes) -> Decoded:
     """Decode a whole file.
 
     Raises:
-        Undecodable: Binary, damaged, or an encoding that cannot be told from the others.
+        Undecodable: Binary, damaged, or of an ambiguous encoding.
 
     Cost: one strict decode for UTF-8; legacy encodings are scored on their first 20,000 characters.
     """
@@ -79,7 +79,7 @@ def decode(data: bytes) -> Decoded:
 
 
 def _score(data: bytes, name: str) -> float:
-    """How much the non-ASCII part of `data` looks like writing when read as `name`: 0..1, 0 when it does not decode."""
+    """Score of the non-ASCII part of `data` as text in the encoding `name`, 0 to 1; 0 if it does not decode."""
     try:
         text = data.decode(name)
     except UnicodeDecodeError:
@@ -95,14 +95,14 @@ def _score(data: bytes, name: str) -> float:
     common = _common(name) if name == "cp932" else _common("gb18030") | _common("big5hkscs")
     score = sum(c in common for c in foreign) / len(foreign)
     kana = sum("\u3041" <= c <= "\u30ff" for c in foreign) / len(foreign)
-    if name == "cp932":  # Japanese without kana is not written; half-width katakana is what misread GBK turns into
+    if name == "cp932":  # Japanese text has kana; half-width katakana is a sign of misread GBK
         return score * min(1.0, 5 * kana)
     frequent = sum(c in _FREQUENT for c in foreign) / len(foreign)
     return score if kana < 0.05 and frequent >= _FREQUENT_SHARE else 0.0
 
 
 def _latin(sample: str) -> float:
-    """Accented letters stand alone or in pairs inside words; quotes and dashes stand anywhere."""
+    """Accented letters are single or in pairs inside words; quotes and dashes may be anywhere."""
     total = good = 0
     for i, c in enumerate(sample):
         if c <= "\x7f":
@@ -121,7 +121,7 @@ def _latin(sample: str) -> float:
 
 @cache
 def _common(name: str) -> frozenset[str]:
-    """Characters of the first level of the standard behind an encoding, with its punctuation."""
+    """Characters of the first level of the standard of an encoding, with its punctuation."""
     rows = {
         # (codec, lead bytes, trail bytes)
         "gb18030": ("gb2312", (*range(0xA1, 0xAA), *range(0xB0, 0xD8)), range(0xA1, 0xFF)),

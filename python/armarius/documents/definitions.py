@@ -1,4 +1,4 @@
-"""Source code to paragraphs: each function, method and class header is one, under its own name."""
+"""Split source code: each function, method and class header is a paragraph under its name."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,18 +8,18 @@ from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, Splitter
 
 __all__ = ["SPLITTERS", "split_braces", "split_python"]
 
-# Languages whose bodies stand in braces and whose definitions `_core.brace_outline` reads.
+# Languages with braces, for `_core.brace_outline`.
 _BRACES = "c cc cjs cpp cs cts cxx dart go h hpp java js jsx kt kts mjs mts php rs scala swift ts tsx zig"
 
-_LINE_COMMENTS = ("//", "#", "--")  # attributes of Rust and regions of C among them
+_LINE_COMMENTS = ("//", "#", "--")  # includes attributes of Rust and regions of C
 _LONGEST_COMMENT = 200  # lines
-_DEEPEST = 8  # definitions inside each other; what is deeper is part of the eighth, in a minified line too
+_DEEPEST = 8  # nesting; deeper definitions are part of the eighth, also in a minified line
 
 _Definition = tuple[int, int, tuple[str, ...]]  # first line, last line (1-based, inclusive), names from the outermost
 
 
 def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
-    """Paragraphs of Python: functions and methods whole, what a class has around them, what a module has around those.
+    """Paragraphs of Python: whole functions and methods, then the rest of classes and of the module.
 
     Args:
         text: Any str; it need not parse.
@@ -46,7 +46,7 @@ def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
 
 
 def split_braces(text: str, body_start: int = 0) -> list[Paragraph]:
-    """Paragraphs of a language with braces, as `split_python`; definitions are recognised by their headers."""
+    """Paragraphs of a language with braces, as `split_python`; finds definitions by their headers."""
     found: list[_Definition] = []
     open_: list[tuple[int, tuple[str, ...]]] = []
     for one in _core.brace_outline(text):
@@ -69,9 +69,9 @@ SPLITTERS: Mapping[str, Splitter] = {
 
 
 def _split(text: str, found: list[_Definition]) -> list[Paragraph]:
-    """Give every line to the innermost definition around it; neighbours with the same owner are one paragraph.
+    """Assign every line to its innermost definition; adjacent lines of one owner are one paragraph.
 
-    The comment above a definition is a part of it.
+    The comment above a definition belongs to it.
     """
     lines = [match.span() for match in re.finditer(r"[^\n]*\n|[^\n]+\Z", text)]
     owner: list[tuple[int, tuple[str, ...]]] = [(-1, ())] * len(lines)
@@ -98,11 +98,11 @@ def _commented(
     first: int,
     around: tuple[int, tuple[str, ...]],
 ) -> int:
-    """Where the comment above line `first` begins, a blank line between them or not; `first` when there is none."""
+    """First line of the comment above line `first`, across blank lines; `first` when there is none."""
     at = first - 1
     if at >= 0 and not text[slice(*lines[at])].strip():
         at -= 1
-        if at < 0 or not text[slice(*lines[at])].strip().endswith("*/"):  # of the file, or of what stands above
+        if at < 0 or not text[slice(*lines[at])].strip().endswith("*/"):  # of the file or of the definition above
             return first
     begin, inside = first, False
     while at >= 0 and owner[at] == around and first - at <= _LONGEST_COMMENT:
@@ -120,7 +120,7 @@ def _commented(
 
 
 def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator[tuple[int, int]]:
-    """Stretches of at most `PARAGRAPH_LIMIT`, cut at blank lines where there are any; not `whole`: at every one."""
+    """Pieces of at most `PARAGRAPH_LIMIT`, cut at blank lines; without `whole` at every blank line."""
     begin: int | None = None
     end = 0
     for start, stop in lines:
@@ -130,7 +130,7 @@ def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator
             begin = None
         if blank:
             continue
-        while stop - start > PARAGRAPH_LIMIT:  # one line that is too long on its own
+        while stop - start > PARAGRAPH_LIMIT:  # a single line above the limit
             yield start, start + PARAGRAPH_LIMIT
             start += PARAGRAPH_LIMIT
         begin = start if begin is None else begin

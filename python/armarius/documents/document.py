@@ -1,15 +1,17 @@
-"""Files to documents.
+"""Read files as documents; the language of a project.
 
 Nothing outside the project is read: links are not followed at any level, and only regular files are opened.
-Nothing is guessed silently: a file that should be a document and is not comes back as `Skipped` with its reason.
+A file that looks like a document and cannot be read is returned as `Skipped` with its reason.
 """
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import armarius._core as _core
 from armarius.config import Config, load_config
@@ -35,6 +37,7 @@ from armarius.documents.segments import (
 )
 from armarius.documents.titles import FrontMatter, parse_front_matter
 from armarius.errors import DocumentSkipped, UnknownDocument
+from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.io import TooLarge, read_files
 
 __all__ = [
@@ -46,6 +49,7 @@ __all__ = [
     "Skipped",
     "Unread",
     "document_of",
+    "language_of",
     "list_documents",
     "look_at",
     "make_document",
@@ -61,8 +65,8 @@ _PROJECT_FOLDER = ".scriv/"
 _CUT = frozenset({"cut", "deleted", "删去", "废弃"})
 
 
-class LeftOut(Undecodable):
-    """The writer took the file out of the story."""
+class NotInStory(Undecodable):
+    """The `status` of the front matter excludes the file from the story."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,7 +81,7 @@ class Document:
         paragraphs: In order, not overlapping; white space between them belongs to none.
         encoding: What the bytes were decoded as; of a manuscript its suffix, and `text` is what was extracted.
         content_hash: BLAKE2b-128 of the bytes, hexadecimal.
-        past: Of an earlier book of a series: nothing in it is later than any chapter of the project.
+        past: Whether it belongs to an earlier book of a series, before all chapters of the project.
     """
 
     path: str
@@ -106,7 +110,7 @@ class Document:
         content_hash: str,
         past: bool = False,
     ) -> "Document":
-        """A document whose text and paragraphs are unpacked when somebody looks at them: most are never shown."""
+        """A document that unpacks its text and paragraphs at first use: most are never shown."""
         document = object.__new__(cls)
         for name, value in {
             "path": path,
@@ -122,14 +126,14 @@ class Document:
             object.__setattr__(document, name, value)
         return document
 
-    if not TYPE_CHECKING:  # a checker is to know the fields, and no others
+    if not TYPE_CHECKING:  # a type checker must know only the fields
 
         def __getattr__(self, name: str) -> object:
-            """Text and paragraphs that have not been unpacked; two threads may both do it, to the same end."""
+            """Unpack text and paragraphs; two threads may do so at once, with equal results."""
             if name not in ("text", "paragraphs"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
             unread = self._unread
-            if unread is None:  # another thread has just unpacked both
+            if unread is None:  # unpacked by another thread
                 return object.__getattribute__(self, name)
             text, paragraphs = unread.read()
             object.__setattr__(self, "text", text)
@@ -138,7 +142,7 @@ class Document:
             return text if name == "text" else paragraphs
 
     def in_the_past(self) -> "Document":
-        """The same, of an earlier book; unpacks nothing."""
+        """The same document marked as `past`; unpacks nothing."""
         unread = self._unread
         if unread is None:
             return replace(self, past=True)
@@ -156,7 +160,7 @@ class Document:
 
     @property
     def paragraph_count(self) -> int:
-        """How many paragraphs there are; unpacks nothing."""
+        """The number of paragraphs; unpacks nothing."""
         unread = self._unread
         return len(self.paragraphs) if unread is None else unread.paragraphs
 
@@ -166,11 +170,11 @@ class Document:
 
 
 class Unread(Protocol):
-    """The text of a document as it is kept, sound and of one moment with the rest."""
+    """The packed text of a document, validated and consistent with its other fields."""
 
     @property
     def paragraphs(self) -> int:
-        """How many."""
+        """The number of paragraphs."""
         ...
 
     def read(self) -> tuple[str, tuple[Paragraph, ...]]:
@@ -206,7 +210,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """A file as the file system describes it; `stamp` differs after any change, `changed_ns` is when."""
+    """File metadata; `stamp` differs after any change, `changed_ns` is its time."""
 
     path: str
     size: int
@@ -216,7 +220,7 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The documents of a project in path order, and what was skipped."""
+    """The documents of a project in path order, and the skipped files."""
 
     documents: tuple[Document, ...]
     skipped: tuple[Skipped, ...]
@@ -244,14 +248,14 @@ def list_documents(root: Path, config: Config | None = None) -> Listing:
 
 
 def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple[list[FileStamp], list[Skipped]]:
-    """Files below `root` whose suffix makes them documents, in path order, without opening them.
+    """Files below `root` with a suffix of documents, in path order, without opening them.
 
     `.gitignore`, `.ignore` and `config.exclude` are honoured, hidden files left out, links never followed.
 
     Args:
         root: The project folder.
         config: Its configuration.
-        only: Relative paths; when given, only these files and what is below these folders.
+        only: Relative paths; when given, limits the walk to these files and folders.
     """
     return look_at(root, config, only=only)[:2]
 
@@ -259,7 +263,7 @@ def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple
 def look_at(
     root: Path, config: Config, *, only: Iterable[str] = ()
 ) -> tuple[list[FileStamp], list[Skipped], _core.Seen]:
-    """`walk_files`, and what its answer rests on: while that holds, another walk would answer the same."""
+    """`walk_files`, and the state that its result depends on: while it is unchanged, so is the result."""
     found, refused, seen = _core.walk(str(root), list(config.exclude), list(only))
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
@@ -285,18 +289,18 @@ def look_at(
 
 
 def read_document(root: Path, relative_path: str, *, config: Config | None = None) -> Document:
-    """Read one document that somebody named: only what `walk_files` lists under that very path is read.
+    """Read one document by path; only a path that `walk_files` lists.
 
     Args:
         root: The project folder.
-        relative_path: Posix path inside it, as a listing writes it.
+        relative_path: Posix path inside it, as in a listing.
         config: For `exclude`, `kinds` and `max_bytes`; the default configuration when not given.
 
     Raises:
         UnknownDocument: No such file, one that is hidden or ignored, or the path leaves the project.
         DocumentSkipped: Binary, unknown encoding, too large, a link, not a regular file.
 
-    Cost: a look at the folders above the file, and one read.
+    Cost: one check of the folders above the file, and one read.
     """
     config = config or Config()
     if not _is_inside(relative_path):
@@ -311,7 +315,7 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
 
 
 def read_documents(root: Path, paths: Sequence[str], *, config: Config) -> list[Document | Skipped | None]:
-    """Several documents that a walk found, None where there is none any more.
+    """Documents of a walk, None for files that are gone.
 
     Cost: all of them are read before the first is parsed.
     """
@@ -328,10 +332,10 @@ def read_documents(root: Path, paths: Sequence[str], *, config: Config) -> list[
 
 
 def reread_document(root: Path, known: Document, *, config: Config | None = None) -> Document:
-    """`known` as its file is now: the same object when the file says the same.
+    """`known` as its file is now; the same object when the content is unchanged.
 
     Raises:
-        UnknownDocument: The file is gone, or no document any more.
+        UnknownDocument: The file is gone or no longer a document.
 
     Cost: reads and hashes the file; parses it only when it differs.
     """
@@ -355,8 +359,8 @@ def make_document(
     """A document from the bytes of a file; no file system involved.
 
     Raises:
-        Undecodable: Binary, in an unknown encoding, a manuscript of more text than `documents.max_bytes`, or left out
-            by its front matter; the message is the reason.
+        Undecodable: Binary, in an unknown encoding, a manuscript above `documents.max_bytes`, or excluded by its front
+            matter; the message is the reason.
     """
     config = config or Config()
     suffix = parts_of(path).suffix.lower()
@@ -371,7 +375,7 @@ def make_document(
         path, text, encoding, hashlib.blake2b(data, digest_size=16).hexdigest(), config=config, splitters=splitters
     )
     if document.front_matter.get("status") in _CUT and suffix not in CODE_SUFFIXES:
-        raise LeftOut(f"status: {document.front_matter['status']}")
+        raise NotInStory(f"status: {document.front_matter['status']}")
     return document
 
 
@@ -384,7 +388,7 @@ def document_of(
     config: Config,
     splitters: Mapping[str, Splitter] = SPLITTERS,
 ) -> Document:
-    """A document from a text without a byte order mark; its path decides how it is read.
+    """A document from a text without a byte order mark; the path selects the reader.
 
     Cost: one pass over the text; 0.5 ms for 20 kB of Chinese.
     """
@@ -424,9 +428,9 @@ def _title(path: str, front_matter: FrontMatter, paragraphs: Iterable[Paragraph]
 
 
 def refusal_of(path: str, size: int, config: Config) -> str | None:
-    """Why a text of this path and size is no document, "" when it may be one; None when nobody would take it for one.
+    """Why a text with this path and size is no document; "" when it is one, None when it does not look like one.
 
-    For texts that lie in no folder: a hidden path is none, as in a folder.
+    For texts that are not in a folder; a hidden path is no document, as in a folder.
     """
     if path.startswith(".") or "/." in path or _PROJECT_FOLDER in path or not _is_document_name(path):
         return None
@@ -434,13 +438,13 @@ def refusal_of(path: str, size: int, config: Config) -> str | None:
 
 
 def _is_document_name(path: str) -> bool:
-    # Asked of every file at every look at the folder: `PurePosixPath.suffix` took half of that look.
+    # Called for every file at every walk: `PurePosixPath.suffix` took half of its time.
     stem, _, suffix = path.rpartition("/")[2].rpartition(".")
     return bool(stem) and f".{suffix.lower()}" in _SUFFIXES
 
 
 def _refusal(path: str, size: int, config: Config) -> str:
-    # Asked of every file at every look at the folder, like `_is_document_name`.
+    # Called for every file at every walk, like `_is_document_name`.
     if not path.isascii() and _printable(path) != path:
         return "file name is not valid Unicode"
     if size > config.max_bytes:
@@ -462,7 +466,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _found(path: str, data: bytes | OSError, max_bytes: int) -> bytes:
-    """What was read of a document, or the error that says why not."""
+    """The bytes that were read; raises the error of reading otherwise."""
     if isinstance(data, bytes):
         return data
     if isinstance(data, FileNotFoundError):
@@ -472,3 +476,31 @@ def _found(path: str, data: bytes | OSError, max_bytes: int) -> bytes:
     if data.size is not None:
         raise DocumentSkipped(path, _refusal("", data.size, Config(max_bytes=max_bytes)))
     raise DocumentSkipped(path, f"too large: grew beyond documents.max_bytes {max_bytes} while being read")
+
+
+_SAMPLED: Final = 24
+_SAMPLE: Final = 4_000  # code points of each
+_HAN: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
+
+
+def language_of(documents: Iterable[Document]) -> Language:
+    """The language of most of the text: English if its words exceed a third of the Chinese characters.
+
+    Judged by chapters, else other prose, else code; the default language without text.
+
+    Args:
+        documents: Of a project, in path order.
+
+    Cost: reads the beginnings of at most 24 documents, evenly spread.
+    """
+    known = list(documents)
+    chapters = [one for one in known if one.kind == "chapter"]
+    prose = chapters or [one for one in known if one.kind != "code"] or known
+    step = max(1, len(prose) // _SAMPLED)
+    texts = [one.text[:_SAMPLE] for one in islice(prose, 0, None, step)]
+    han = sum(len(run) for text in texts for run in _HAN.findall(text))
+    words = sum(len(_WORD.findall(text)) for text in texts)
+    if not han and not words:
+        return DEFAULT_LANGUAGE
+    return "en" if words * 3 > han else "zh"

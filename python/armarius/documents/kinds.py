@@ -1,7 +1,6 @@
-"""The words by which names of files, folders and headings say what is in them: `lexicon/kinds.toml`, read once.
+"""Words of file, folder and heading names that give a kind: `lexicon/kinds.toml`, read once.
 
-Two read it, and ask different things: what kind of document a file is (`classify.py`), what a title announces
-(`titles.py`). A word that both should know stands in one row for both.
+Used by `classify.py` (the kind of a document) and `titles.py` (what a title announces); a word for both is in one row.
 """
 
 import re
@@ -24,7 +23,7 @@ def _title_row(row: str, listed: str) -> frozenset[str]:
 
 
 def title_words(row: str) -> frozenset[str]:
-    """The folded words of one row, as titles are made of them."""
+    """The folded words of one row, for titles."""
     return _title_row(row, _DATA["titles"][row])
 
 
@@ -34,7 +33,7 @@ KIND_OF_WORD: dict[str, str] = {
     for words in (only, *_BOTH[kind].values())
     for word in words.split()
 }
-"""Word, in lower case, to the kind of document whose name holds it."""
+"""Lower-case word in a name to the kind of document."""
 
 TYPE_OF_WORD: dict[str, str] = {
     word: kind for kind, words in _DATA["types"].items() for word in _title_row(kind, words)
@@ -48,19 +47,19 @@ _PART = re.compile(r"(?:\*\*/)+|(?:\*\*(?!/))+|\*|\?|[^*?]", re.DOTALL)
 class Glob:
     """A gitignore-like pattern: `**` crosses folders, `*` and `?` do not, a trailing `/` means everything below.
 
-    Every place between two parts of the pattern is a bit; all that the path may have reached so far is one number.
+    A bit-parallel automaton: one bit per position in the pattern, the set of reached positions is one integer.
     """
 
     def __init__(self, pattern: str) -> None:
         pattern = pattern.removeprefix("/") + ("**" if pattern.endswith("/") else "")
-        self._chars: dict[str, int] = defaultdict(int)  # by character: the places it leads on from
-        self._plain = 0  # places that any character but "/" leads on from
-        self._stays = 0  # places that any character but "/" stays at
-        self._crosses = 0  # places that any character stays at
-        self._one = self._two = 0  # places from which the next, or the one after it, is reached for nothing
+        self._chars: dict[str, int] = defaultdict(int)  # by character: positions with a transition
+        self._plain = 0  # positions with a transition for any character but "/"
+        self._stays = 0  # positions with a loop for any character but "/"
+        self._crosses = 0  # positions with a loop for any character
+        self._one = self._two = 0  # positions with an empty transition, to the next or the one after
         at = 1
         for part in _PART.findall(pattern):
-            if part.startswith("**") and part.endswith("/"):  # nothing, or anything that ends in "/"
+            if part.startswith("**") and part.endswith("/"):  # nothing, or any text that ends in "/"
                 self._one |= at
                 self._two |= at
                 at <<= 1
@@ -78,7 +77,7 @@ class Glob:
         self._end = at
 
     def matches(self, path: str) -> bool:
-        """Whether the pattern is about this path, all of it. Cost: a few operations per character of the path."""
+        """Whether the pattern matches the whole path. Cost: a few operations per character of the path."""
         places, steps = self._reached(1), self._chars
         for char in path:
             on = steps.get(char, 0)
@@ -101,5 +100,5 @@ class Glob:
 
 @lru_cache(maxsize=1024)
 def glob(pattern: str) -> Glob:
-    """The pattern, made once."""
+    """The compiled pattern, cached."""
     return Glob(pattern)

@@ -1,6 +1,6 @@
-"""Numbers as writers write them: 3, ３, 三, 一百零五, 廿三, 叁, XII, twelve, twenty-first.
+"""Parse numerals: 3, ３, 三, 一百零五, 廿三, 叁, XII, twelve, twenty-first.
 
-One definition for chapter names, headings and, in `retrieval`, for what a question refers to.
+Used for chapter names, headings and, in `search`, references in questions.
 """
 
 import re
@@ -40,16 +40,16 @@ _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 _WORD = "(?:" + "|".join(sorted((*_WORDS, "hundred", "hundredth"), key=len, reverse=True)) + ")"
 _SPELLED = rf"{_WORD}(?:[\s_-]+(?:and[\s_-]+)?{_WORD})*(?![^\W\d_])"
-# What may stand where a number is expected; `parse_numeral` has the last word.
+# Candidates for a number, which `parse_numeral` then checks.
 NUMERAL = rf"(?:\d{{1,5}}|[{_HAN}]{{1,9}}|{_SPELLED}|[ivxlcIVXLC]{{1,9}}(?![^\W\d_]))"
 
-# "Chapter" in the languages whose chapters are numbered behind the word.
+# "Chapter" in languages that put the number after the word.
 CHAPTER_WORDS = "chapter|chapitre|kapitel|cap[ií]tulo|capitolo|hoofdstuk|rozdział|глава|главе|главу|главы|episode"
 
 
 @cache
 def _chapter_patterns() -> tuple[re.Pattern[str], ...]:
-    """Compiled when first asked for, as those of volumes: it takes longer than all else that is done here at import."""
+    """Compiled at first use, as those of volumes, to keep the import fast."""
     return (
         re.compile(rf"第\s*({NUMERAL})\s*[章回话話集幕折]|제\s*(\d{{1,5}})\s*[장화회]"),
         re.compile(
@@ -82,7 +82,7 @@ def _appended_pattern() -> re.Pattern[str]:
 
 
 _BARE = re.compile(r"(\d{1,4})(?=$|[\s._、．。:：)）—–-])")
-_NAME = 200  # a longer text is no name, and not kept
+_NAME = 200  # longer texts are not cached
 _DATE = re.compile(r"(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d")
 
 
@@ -146,14 +146,14 @@ def _spelled(text: str) -> int | None:
 
 
 def appended(text: str) -> bool:
-    """Whether a name is of what is added and is no chapter of its own: ch008a, 第八章附, 附录二, Appendix B."""
+    """Whether a name is of a supplement and no chapter: ch008a, 第八章附, 附录二, Appendix B."""
     return _appended_pattern().search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def chapter_number(text: str) -> int | None:
     """The chapter that a file name or heading names by a marker: 第三回, ch003, Chapter Twelve, Глава 4, 제3장.
 
-    Cost: a search by three expressions; nothing for a name of the last thousand.
+    Cost: three regular expressions; the last thousand names are cached.
     """
     return _marked(text) if len(text) <= _NAME else _marked.__wrapped__(text)
 

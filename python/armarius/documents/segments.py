@@ -1,7 +1,7 @@
-"""Text to paragraphs: the smallest units that are found, cited and put into a prompt.
+"""Split text into paragraphs, the units of search, citation and prompts.
 
-A heading is a paragraph of its own, so that a hit always shows where the words stand. Offsets are code points
-into the text exactly as the file holds it: line ends are never translated, because host cursors point into them.
+A heading is a separate paragraph, so that a hit shows where the words are. Offsets are code points into the text
+exactly as the file holds it: line ends are never translated, because host cursors point into them.
 """
 
 import re
@@ -19,22 +19,22 @@ __all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Parts", "Role", "Splitter", "parts_o
 
 Role = Literal["body", "heading", "front_matter"]
 
-# Code points. Novels average 100-300 per paragraph; what is longer is cut at a line or sentence end, so that one
-# unbroken line of megabytes neither becomes one hit nor one vector.
+# Code points. Novels average 100-300 per paragraph; longer ones are cut at a line or sentence end, so that a line of
+# megabytes is not one hit or one vector.
 PARAGRAPH_LIMIT = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A stretch of a document: `document.text[start:end]`.
+    """A paragraph of a document: `document.text[start:end]`.
 
     Attributes:
         index: Position in the document, from 0; stable as long as nothing before it changes.
-        start: First code point.
-        end: One past the last; white space around the paragraph is outside.
+        start: Offset of the first code point.
+        end: Offset after the last; surrounding white space is excluded.
         heading_path: Titles from the outermost heading down; a heading's own title is the last one.
         role: "body", "heading" or "front_matter".
-        chapter: The chapter the text stands in (an outline entry: the chapter it is about), or None.
+        chapter: The chapter of the text (of an outline entry: its subject), or None.
     """
 
     index: int
@@ -45,7 +45,7 @@ class Paragraph:
     chapter: int | None = None
 
 
-# (text, where the front matter ends) -> paragraphs in order; what a language's splitter implements.
+# The type of a splitter: (text, end of the front matter) -> paragraphs in order.
 Splitter = Callable[[str, int], list[Paragraph]]
 
 _LINE = re.compile(r"[^\r\n]+")
@@ -65,12 +65,12 @@ def split_prose(text: str, body_start: int = 0, *, outline: bool = False) -> lis
     """Paragraphs of Markdown or plain text.
 
     Blank lines part paragraphs; so does a line break after a finished sentence of Chinese or of a line too long to be
-    wrapped by hand, and a line indented with an ideographic space. Lists, tables and fenced blocks stay whole.
+    wrapped by hand, and a line indented with an ideographic space. Lists, tables and fenced blocks are not split.
     Headings are ATX (`#`), underlined, or plain lines such as 第三回 … and CHAPTER XII.
 
     Args:
         text: Any str.
-        body_start: Where the front matter ends; it becomes the first paragraph.
+        body_start: End of the front matter, which is the first paragraph.
         outline: Each list item that names a chapter is a paragraph, and `chapter` is the one it names.
 
     Cost: one pass over the lines, O(len(text)).
@@ -95,7 +95,7 @@ class _Prose:
         self.body_start = body_start
         self.found: list[Paragraph] = []
         self.headings: list[tuple[int, str]] = []
-        self.start = self.end = -1  # of the open paragraph; start -1: none is open
+        self.start = self.end = -1  # of the open paragraph; -1: none
         self.last = ""  # its last line
 
     def run(self) -> list[Paragraph]:
@@ -142,7 +142,7 @@ class _Prose:
         ):
             if _LISTED.match(self.last) or len(self.last) > 120:
                 return False
-            start, self.start = self.start, -1  # the open line is the title, this one its rule
+            start, self.start = self.start, -1  # the open line is the title, this one its underline
             self._open_heading(1 if "=" in line else 2, self.last.strip(), start, end)
             return True
         if len(line) > 120 or not (_CJK_PLAIN.match(line) or (blank_before and _PLAIN.match(line))):
@@ -150,12 +150,10 @@ class _Prose:
         chapter, volume = chapter_number(line), volume_number(line)
         if chapter is None and volume is None and not (_NUMBERLESS.match(line) or _CJK_PLAIN.match(line)):
             return False
-        if ENDS_LINE.search(line) and not re.match(
-            r"\s*\w+\s+\w+\.\s*$", line
-        ):  # a sentence that begins with "Chapter 3"
+        if ENDS_LINE.search(line) and not re.match(r"\s*\w+\s+\w+\.\s*$", line):  # a sentence, not a heading
             return False
         self._close()
-        # Below whatever Markdown heading is open, volumes above chapters.
+        # Below the open Markdown heading; volumes above chapters.
         level = 7 if chapter is None and volume is not None else 8
         self._open_heading(level, line.strip(), at, end)
         return True
@@ -200,13 +198,13 @@ class _Prose:
 
 
 def _line_breaks(text: str, start: int, end: int) -> int:
-    """Line breaks in a gap that holds nothing else; a carriage return with a line feed is one."""
+    """The number of line breaks in white space; CR LF counts once."""
     gap = text[start:end]
     return len(gap) - gap.count("\r\n")
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The stretch without the white space around it, in pieces of at most `PARAGRAPH_LIMIT` that end where they can."""
+    """The span without surrounding white space, in pieces of at most `PARAGRAPH_LIMIT` cut at line or sentence ends."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -221,13 +219,13 @@ _AT_ONCE = 16
 
 
 class Parts(NamedTuple):
-    """What `PurePosixPath` says of a path.
+    """Parts of a path, as of `PurePosixPath`.
 
     Attributes:
         parts: All of them.
         folders: Those of its parent.
         stem: The last one without its suffix.
-        suffix: With the point, "" when there is none.
+        suffix: With the dot, or "".
     """
 
     parts: tuple[str, ...]
@@ -238,12 +236,12 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=_AT_ONCE)
 def parts_of(path: str) -> Parts:
-    """A path taken apart; of the files that are read now it is kept."""
+    """The parts of a path, cached for recent files."""
     parts = tuple(path.split("/"))
-    if "" in parts or "." in parts or path.endswith("."):  # what is not written as simply as it could be
+    if "" in parts or "." in parts or path.endswith("."):  # not in normal form
         pure = PurePosixPath(path)
         return Parts(pure.parts, pure.parent.parts, pure.stem, pure.suffix)
     stem, point, suffix = parts[-1].rpartition(".")
-    if not stem:  # no point, or a hidden name
+    if not stem:  # no suffix, or a hidden name
         return Parts(parts, parts[:-1], parts[-1], "")
     return Parts(parts, parts[:-1], stem, point + suffix)

@@ -1,7 +1,6 @@
-"""What a folder, file or heading says about the sections below it, by the words it is made of.
+"""What the title of a folder, file or heading says about the sections below it.
 
-A title counts only when it is made of such words and nothing else: 主要人物, 人物档案, "Minor
-Characters", 01_locations.
+A title counts only if it consists of known words: 主要人物, 人物档案, "Minor Characters", 01_locations.
 """
 
 import re
@@ -22,20 +21,20 @@ PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 _UNNUMBERED = re.compile(
     r"^(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|尾聲|番外)\b|^第\s*\S{1,9}\s*[卷部]", re.IGNORECASE
 )
-_NAME = 200  # a longer title is not kept
+_NAME = 200  # longer titles are not cached
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A title that announces entities: their type, or None when it only says that they are settings."""
+    """A title that announces entities; the type is None when it does not name one."""
 
     type: str | None
 
 
 def _either(choices: Iterable[str]) -> str:
-    """A regular expression for any of `choices`, the longest first, a hyphen also standing for a space."""
+    """A regular expression for any of `choices`, the longest first; a hyphen matches a space too."""
     ordered = sorted(choices, key=lambda word: (-len(word), word))
     return "|".join(re.escape(word).replace(r"\-", "[ -]") for word in ordered)
 
@@ -46,7 +45,7 @@ _CHAPTERS, _GENERIC = title_words("chapters"), title_words("generic")
 _MANUALS = title_words("manuals")
 _ANY = _either({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
-# A Latin word must end where its letters end; Han words follow each other directly.
+# Latin words need a word boundary; Han words follow each other directly.
 _COMPOSED = re.compile(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$")
 _OTHER_COMPOSED = re.compile(
     rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
@@ -107,7 +106,7 @@ def is_chapter(title: str) -> bool:
 
 
 def is_other(title: str) -> bool:
-    """Whether a title is made of words for what is neither a setting nor a chapter: 剧情大纲, "Plot outline"."""
+    """Whether a title consists of words for other documents than settings and chapters: 剧情大纲, "Plot outline"."""
     bare = fold(strip_numbering(title))
     return 0 < len(bare) <= 40 and _OTHER_COMPOSED.match(bare) is not None and group_of(title) is None
 
@@ -119,7 +118,7 @@ def is_generic(title: str) -> bool:
 
 
 def page_kind(path: str, title: str = "") -> tuple[PageKind, str | None]:
-    """What a file is, by its name, its first heading and its folders, the nearest deciding.
+    """The kind of a file by its name, first heading and folders; the nearest wins.
 
     Args:
         path: Project-relative, `/`-separated.
@@ -183,7 +182,7 @@ def parse_front_matter(text: str) -> tuple[dict[str, str | tuple[str, ...]], int
 
 
 def as_strings(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    """A value as a list: `a, b、c` is split, a list is itself, nothing is empty."""
+    """A value as a list: `a, b、c` is split; None gives an empty list."""
     if isinstance(value, tuple):
         return value
     return tuple(part for raw in _SEPARATOR.split(value or "") if (part := raw.strip()))

@@ -1,12 +1,13 @@
-"""Graphs of entities and relations that are not the project's files: NervusDB's, or one that a user brings.
+"""External graphs of entities and relations: NervusDB, or a store that the user implements.
 
-protocol.py (`GraphStore`, six methods)   protocol.py (level by level, for any store)   nervusdb.py (a graph as bytes)
-entity_cache.py protocol.py (asked on behalf of a request that must be answered all the same)
-nervusdb.py (one such store)   options.py (what `armarius.toml` may say)
+protocol.py      `GraphStore`, `Graph`, a breadth-first walk for any store
+entity_cache.py  `GraphGuard`: queries with a timeout; a cache of all entities
+nervusdb.py      a store over the NervusDB program; a graph as JSON bytes
+options.py       the table `graph` of `armarius.toml`
 
-A graph of one's own is a class that passes `armarius.testing.GraphStoreConformance`; the project's own is
-`armarius.index.graph`. What must hold: a graph adds and never overrides a file; it is waited for at most `timeout_s`;
-whatever it returns is checked; a walk ends, whatever the circles, at the given depth (docs/decisions/0090).
+A new store is a class that passes `armarius.testing.GraphStoreConformance`; the project's own graph is
+`armarius.index.graph`. What must hold: a store adds entities and never overrides those of files; a request waits at
+most `timeout_s`; results are validated; a walk of a cyclic graph ends at the given depth (docs/decisions/0090).
 """
 
 from armarius.lazy import lazy

@@ -1,7 +1,7 @@
-"""The entities of a graph, read beside the requests: whoever comes waits for one reading, and for no longer than once.
+"""A cache of all entities of a graph store, and a guard with timeouts for its queries.
 
-One reading at a time runs in a thread of its own, the store's stamp first. Requests wait until it has ended or is
-`timeout_s` old; while one is older than that, they are answered at once from what was read before.
+A background thread reads the store's stamp, then its snapshot; one reading runs at a time. Requests wait for it until
+it is `timeout_s` old; after that they use the previous result at once.
 """
 
 import logging
@@ -27,13 +27,13 @@ Record = TypeVar("Record", Entity, Relation)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a graph adds to the files.
+    """Entities and relations of a graph that no file describes.
 
     Attributes:
-        entities: By id, those that no file describes.
+        entities: By id.
         relations: Those that no file states.
-        warnings: `KG_UNAVAILABLE`, `KG_TRUNCATED`, or a depth that was not walked to its end.
-        failure: Why there is nothing, "" when there is: names no path.
+        warnings: `KG_UNAVAILABLE`, `KG_TRUNCATED`, or a limited depth.
+        failure: The reason when the store failed, else ""; without paths.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -43,10 +43,10 @@ class Known:
 
 
 def sound(graph: Graph) -> Graph:
-    """The entities and relations of `graph` that are some; `KG_UNAVAILABLE` warns of others, which are left out.
+    """The valid entities and relations of `graph`; the others are left out with a warning `KG_UNAVAILABLE`.
 
     Raises:
-        TypeError, AttributeError: `graph` is none at all.
+        TypeError, AttributeError: `graph` is not a graph.
     """
     said: Iterable[object] = graph.warnings
     warnings = [warning for warning in said if isinstance(warning, ContextWarning)]
@@ -59,32 +59,32 @@ def sound(graph: Graph) -> Graph:
 
 
 def project_id(entity: Entity, names: NameIndex) -> str:
-    """The id under which the files know an entity of the graph; its own where they do not."""
+    """The id of an entity of the graph in the files, else its own id."""
     if entity.id in names.entities:
         return entity.id
     return names.find(entity.name) or entity.id
 
 
 def reason(error: BaseException) -> str:
-    """Why a store failed, in words that may be shown: what it said itself is logged at debug level."""
+    """Why a store failed, as text for users; its own message is logged at debug level."""
     logger.debug("the graph store failed", exc_info=error)
     return str(error) if isinstance(error, GraphError) else type(error).__name__
 
 
 def failed(why: str) -> Known:
-    """Nothing, and the reason."""
+    """An empty result with the reason."""
     return Known(warnings=(KG_UNAVAILABLE(),), failure=why)
 
 
 def _entity(entity: Entity) -> Entity:
-    # Lists instead of tuples are no fault of the data.
+    # Lists are accepted for tuples.
     return checked_entity(replace(entity, aliases=tuple(entity.aliases), facts=tuple(entity.facts)))
 
 
 def _checked(
     records: Iterable[object], kind: type[Record], check: Callable[[Record], Record]
 ) -> tuple[list[Record], int]:
-    """Those that are whole, and how many are not."""
+    """The valid items, and the number of invalid ones."""
     kept, wrong = [], 0
     for record in records:
         try:
@@ -96,13 +96,13 @@ def _checked(
     return kept, wrong
 
 
-_SHARE = 0.5  # of what is left of a call: everything else comes after
-_AGAIN_S = 10.0  # after a reading that failed or was late, the store is left alone for so long
+_SHARE = 0.5  # share of the remaining time: all other steps follow
+_AGAIN_S = 10.0  # pause after a reading that failed or was late
 
 
 @dataclass(slots=True)
 class _Reading:
-    """One look at the store, under way."""
+    """A reading of the store in progress."""
 
     deadline: float
     wish: int
@@ -110,11 +110,11 @@ class _Reading:
 
 
 class Cast:
-    """Everybody in a graph. Threads may share it.
+    """All entities and relations of a graph store, cached. Thread safe.
 
     Args:
         store: May raise anything, return anything and never answer.
-        timeout_s: Seconds that requests wait for one reading, all together.
+        timeout_s: Seconds that requests wait for one reading in total.
     """
 
     def __init__(self, store: GraphStore, timeout_s: float) -> None:
@@ -123,7 +123,7 @@ class Cast:
         self._lock = threading.Lock()
         self._entities: tuple[Entity, ...] = ()
         self._stamp: object = None
-        self._wish, self._granted = 1, 0  # of `forget`: the last one, and the one that was read for
+        self._wish, self._granted = 1, 0  # counts of `forget`: now, and at the last reading
         self._read = self._incomplete = False
         self._again = 0.0
         self._reading: _Reading | None = None
@@ -135,7 +135,7 @@ class Cast:
         return self._entities
 
     def look(self) -> None:
-        """Read what has changed. Hold no lock: this waits, until the reading under way is `timeout_s` old.
+        """Read changes. Call without locks: waits until the current reading is `timeout_s` old.
 
         Cost: one thread, about 0.1 ms, and the store's `stamp`; its `snapshot` when that differs.
         """
@@ -147,8 +147,8 @@ class Cast:
             left = max(0.0, reading.deadline - time.monotonic())
             wait_until(reading.done.wait, remaining(left, share=_SHARE))
 
-    def beside(self, codex: Codex) -> Known:
-        """Those that `codex` lacks; the same object while nothing changes. Never waits."""
+    def missing_from(self, codex: Codex) -> Known:
+        """Entities and relations that `codex` lacks; the same object while nothing changes. Never waits."""
         with self._lock:
             if self._known is None or self._known[0] is not codex:
                 names = NameIndex(codex.entities)
@@ -163,7 +163,7 @@ class Cast:
             return known
 
     def forget(self) -> None:
-        """Read everything at the next look, whatever the stamp says."""
+        """Read everything at the next `look`, also with an unchanged stamp."""
         with self._lock:
             self._wish += 1
             self._again = 0.0
@@ -180,7 +180,7 @@ class Cast:
 
     def _look(self, reading: _Reading) -> None:
         try:
-            # The stamp first: what is written while we read is read once more.
+            # The stamp first, so that writes during the reading cause another one.
             stamp = self._ask_stamp()
             if self._granted != reading.wish or bool(stamp != self._stamp):
                 graph = sound(self._store.snapshot())
@@ -196,7 +196,7 @@ class Cast:
         with self._lock:
             if time.monotonic() >= reading.deadline:
                 self._again = time.monotonic() + _AGAIN_S
-            if self._wish != reading.wish:  # told to forget meanwhile
+            if self._wish != reading.wish:  # `forget` was called meanwhile
                 self._again = 0.0
             self._reading = None
         reading.done.set()
@@ -205,28 +205,27 @@ class Cast:
         self._granted, self._incomplete, self._again = 0, True, time.monotonic() + _AGAIN_S
 
     def _ask_stamp(self) -> object:
-        """What the store says changes with it; None where it says nothing."""
+        """The store's stamp, or None."""
         stamp: Callable[[], object] | None = getattr(self._store, "stamp", None)
         return None if stamp is None else stamp()
 
 
 _MOST_OVERDUE = 4
-_SHARE_OF_DEADLINE = 0.75  # of what is left of a call: others come after
+_SHARE_OF_DEADLINE = 0.75  # share of the remaining time: other steps follow
 
 
 class GraphGuard:
-    """A graph store behind a clock. Threads may share it.
+    """A graph store with a timeout. Thread safe.
 
-    A question runs in a thread of its own; one that is overdue is left to end by itself, and while four are, no more
-    are asked.
+    Each query runs in a thread; an overdue one is abandoned, and with four abandoned threads no query is sent.
 
     Args:
-        store: The graph; may raise anything, return anything and never answer.
-        timeout_s: Seconds that a request waits for it.
+        store: The graph; may fail in any way, or never return.
+        timeout_s: Seconds that a request waits.
         max_entities: Entities of one walk.
 
     Attributes:
-        cast: Everybody in the graph, to be found in texts.
+        cast: All entities of the graph, for finding them in texts.
     """
 
     def __init__(self, store: GraphStore, *, timeout_s: float = 2.0, max_entities: int = 200) -> None:
@@ -237,7 +236,7 @@ class GraphGuard:
         self._free = threading.BoundedSemaphore(_MOST_OVERDUE)
 
     def around(self, entity_ids: Sequence[str], depth: int, codex: Codex) -> Known:
-        """What the graph knows around these entities that `codex` does not; never raises. Hold no lock: this waits."""
+        """The neighbourhood of these entities, without what `codex` has; never raises. Call without locks: it waits."""
         if not self._free.acquire(blocking=False):
             return failed("earlier questions are not answered yet")
         answer: list[Known] = []

@@ -1,13 +1,13 @@
-"""A graph kept by NervusDB, through its command-line program: `v2 write` and `v2 query`, one process per statement.
+"""A graph store over NervusDB's command-line program: `v2 write` and `v2 query`, one process per statement.
 
-NervusDB is under the AGPL: it is never linked, never required, and only its documented command line is spoken. Its
-Mini-Cypher has no MERGE, no ORDER BY, no variable length and no parallel edges (docs/decisions/0090):
+NervusDB is under the AGPL: it is optional, never linked, and used only by its documented command line. Its Mini-Cypher
+has no MERGE, no ORDER BY, no variable length and no parallel edges (docs/decisions/0090):
 
     (:Entity {id, name, type, description, more})      more: aliases, attributes, level and facts as JSON
     (:Relation {key, source, target, type, since, until})
 
 with an edge SOURCE_OF from the source to the relation and an edge TO from it to the target. Relations are nodes, so
-that any number of them stand between two entities; every question is one equality on one property.
+that two entities can have several; every query compares one property for equality.
 """
 
 import json
@@ -58,12 +58,12 @@ _CODED = re.compile("(?:%[0-9A-F]{2})+")
 
 
 def encode(text: str) -> str:
-    """`text` in an alphabet that ends no literal, begins no comment and shows every character."""
+    """`text` escaped so that it contains no end of a literal, no comment and no invisible character."""
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
 
 
 def decode(text: str) -> str:
-    """What `encode` was given; a `%` of another's making stays."""
+    """The text that was encoded; a foreign `%` is kept."""
     return _CODED.sub(_decoded, text)
 
 
@@ -75,28 +75,28 @@ def _decoded(found: re.Match[str]) -> str:
 
 
 def literal(text: str) -> str:
-    """A string literal whose value is `encode(text)`."""
+    """A string literal of `encode(text)`."""
     return f"'{encode(text)}'"
 
 
 def match(variable: str, label: str, key: str, value: str) -> str:
-    """The nodes with a label and a property of this value, which NervusDB finds in its index."""
+    """A MATCH of nodes by label and property, which NervusDB looks up in its index."""
     return f"MATCH ({variable}:{label}) WHERE {variable}.{key} = {literal(value)}"
 
 
 def create(variable: str, label: str, properties: Mapping[str, str]) -> str:
-    """A new node, as it stands in a CREATE."""
+    """The pattern of a new node in a CREATE."""
     stated = ", ".join(f"{key}: {literal(value)}" for key, value in properties.items())
     return f"({variable}:{label} {{{stated}}})"
 
 
 def update(variable: str, properties: Mapping[str, str]) -> str:
-    """The end of a MATCH that gives its nodes other values."""
+    """The end of a MATCH that sets properties of its nodes."""
     return f"SET {', '.join(f'{variable}.{key} = {literal(value)}' for key, value in properties.items())}"
 
 
 def delete(variable: str) -> str:
-    """The end of a MATCH that removes its nodes with their edges."""
+    """The end of a MATCH that deletes its nodes and their edges."""
     return f"DETACH DELETE {variable}"
 
 
@@ -106,7 +106,7 @@ _TAIL = 4096  # bytes of standard error kept for the log
 
 
 class Finished:
-    """What a program left: its status, its output, and the end of what it complained of."""
+    """The exit status, the output and the end of standard error of a program."""
 
     __slots__ = ("errors", "output", "status")
 
@@ -119,12 +119,12 @@ class Finished:
 def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) -> Finished:
     """Run `command` without input and wait for it.
 
-    On POSIX whatever it has started ends with it; on Windows the program alone is ended, its children are left.
+    On a timeout its process group is killed on POSIX; on Windows only the program, not its children.
 
     Args:
         command: The program and its arguments.
-        timeout_s: Seconds that it may take.
-        max_bytes: Bytes that it may write.
+        timeout_s: Maximum seconds.
+        max_bytes: Maximum bytes of output.
         path: Its PATH.
 
     Raises:
@@ -166,7 +166,7 @@ def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) 
     finally:
         clock.cancel()
         end_program(process)
-        process.wait()  # a program that was ended is not left behind as a zombie
+        process.wait()  # reap the killed program
         if process.stdout is not None:
             process.stdout.close()
     if overdue.is_set():
@@ -175,7 +175,7 @@ def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) 
 
 
 def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
-    """Read everything that is complained of, for a full pipe would stop the program, and close it."""
+    """Read standard error to its end and close it: a full pipe would block the program."""
     if process.stderr is None:
         return
     with suppress(OSError, ValueError), process.stderr as stream:
@@ -184,7 +184,7 @@ def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
 
 
 def to_bytes(graph: Graph) -> bytes:
-    """`graph` in UTF-8, without origins and warnings; a project reads it as its `codex.json`."""
+    """`graph` as UTF-8 JSON in the format of `codex.json`, without origins and warnings."""
     entities = ",\n".join(_line(entity_wire(entity)) for entity in graph.entities)
     relations = ",\n".join(_line(_relation_wire(relation)) for relation in graph.relations)
     return f'{{"entities": [\n{entities}\n],\n"relations": [\n{relations}\n]}}\n'.encode()
@@ -194,7 +194,7 @@ def from_bytes(data: bytes) -> Graph:
     """The graph that `to_bytes` wrote.
 
     Raises:
-        ValueError: Not such bytes; names the entry.
+        ValueError: Invalid bytes; names the entry.
     """
     try:
         whole = json.loads(data)
@@ -214,7 +214,7 @@ def from_bytes(data: bytes) -> Graph:
 
 
 def entity_wire(entity: Entity) -> dict[str, Any]:
-    """An entity with the names of `codex.json`; what is empty is left out."""
+    """An entity with the field names of `codex.json`, without empty fields."""
     stated = {
         "id": entity.id,
         "name": entity.name,
@@ -232,7 +232,7 @@ def read_entity(entry: dict[str, Any]) -> Entity:
     """The entity that `entity_wire` wrote; only id and name are needed.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError: It is not one.
+        ValueError, KeyError, TypeError, AttributeError: It is invalid.
     """
     return checked_entity(
         Entity(
@@ -271,28 +271,28 @@ PROGRAM = "nervusdb-cli"
 _ENTITY = ("id", "name", "type", "description", "more")
 _RELATION = ("source", "target", "type", "since", "until")
 _MAX_BYTES = 64 << 20
-_LONGEST_ARGUMENT = 8_000  # bytes of a statement; a longer one goes through a file, as Windows allows 32 KB for all
-_ONE_BY_ONE = 4  # asking for more ids than this costs more processes than reading all of a label
+_LONGEST_ARGUMENT = 8_000  # bytes of a statement; a longer one is passed in a file (Windows allows 32 KB)
+_ONE_BY_ONE = 4  # for more ids reading all nodes of a label needs fewer processes
 
 Row = dict[str, str]
 
 
 class NervusDBGraph:
-    """`GraphStore` over a NervusDB database. Calls of all processes take turns: the database admits one at a time.
+    """`GraphStore` over a NervusDB database. Calls of all processes are serialised: the database admits one at a time.
 
     Args:
-        path: The database folder; made by the program when it is not there.
-        program: The program; None looks at `NERVUSDB_BIN`, at the user's configuration, then for `nervusdb-cli` on the
-            PATH, at every call.
-        timeout_s: Seconds for each run of it, and for others to finish with the database.
-        project: A folder from which no program is run that a bare name finds; nor is one in the current directory.
+        path: The database folder; the program creates it.
+        program: The program; None looks up `NERVUSDB_BIN`, the user's configuration, then `nervusdb-cli` on the PATH,
+            at every call.
+        timeout_s: Seconds for each run, and for the lock of the database.
+        project: A bare program name is never resolved inside this folder, nor in the current directory.
 
     Raises:
-        GraphError: From every method: no program, no answer in time, a refusal, or output that is none. The message
-            names neither path nor statement; what the program said is logged at debug level.
+        GraphError: From every method: no program, a timeout, an error, or invalid output. The message has no path and
+            no statement; the program's output is logged at debug level.
         ValueError: An id with a lone surrogate.
 
-    Cost: a process per statement: two for `neighbors`, two or three for a write, four per level of a walk at most.
+    Cost: one process per statement: two for `neighbors`, two or three for a write, at most four per level of a walk.
     """
 
     def __init__(
@@ -311,7 +311,7 @@ class NervusDBGraph:
         self._changes, self._files = 0, ""
 
     def stamp(self) -> int:
-        """Differs after every change, also by another process; one look at the files of the database."""
+        """Differs after every change, also by another process; reads the metadata of the database files."""
         with self._lock:
             self._look()
             return self._changes
@@ -364,7 +364,7 @@ class NervusDBGraph:
             )
 
     def delete_entity(self, entity_id: str, /) -> None:
-        """See `GraphStore`; relations first, so that none is ever left without its end."""
+        """See `GraphStore`; relations first, so that none is left without an end."""
         with self._alone():
             for key in ("source", "target"):
                 self._write(f"{match('r', 'Relation', key, entity_id)} {delete('r')}")
@@ -390,7 +390,7 @@ class NervusDBGraph:
         return [_relation(row) for row in self._rows("Relation", _RELATION)]
 
     def _rows(self, label: str, columns: Sequence[str], where: tuple[str, str] | None = None) -> list[Row]:
-        """The nodes with this label as plain text, sorted; a property that is not there is ""."""
+        """The nodes with this label as plain text, sorted; missing properties are ""."""
         start = f"MATCH (n:{label})" if where is None else match("n", label, *where)
         output = self._run("query", f"{start} RETURN {', '.join(f'n.{column}' for column in columns)}")
         rows = []
@@ -456,7 +456,7 @@ class NervusDBGraph:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Read and write as one, beside other threads and processes."""
+        """Hold the lock against other threads and processes for a read and write."""
         try:
             inside = self._project if self._project and self.path.is_relative_to(self._project) else None
             with folder_lock(self.path.parent, name=f".{self.path.name}.lock", timeout=self._timeout, below=inside):
@@ -465,7 +465,7 @@ class NervusDBGraph:
                 try:
                     yield
                 finally:
-                    # What opening the database does to its files is no change of the graph.
+                    # Opening the database changes its files, but not the graph.
                     with self._lock:
                         self._files = self._state()
         except (StoreBusy, StoreFull) as error:
@@ -494,7 +494,7 @@ def _entity_row(entity: Entity) -> Row:
 
 
 def _entity(row: Mapping[str, str]) -> Entity:
-    """An entity as written here, or by hand with as little as an id."""
+    """An entity written by this class, or by hand with at least an id."""
     try:
         more = json.loads(row["more"] or "{}")
         stated = {column: row[column] for column in _ENTITY[:-1] if row[column]}

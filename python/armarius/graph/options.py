@@ -1,4 +1,4 @@
-"""What `armarius.toml` may say about the graph.
+"""The table `graph` of `armarius.toml`.
 
 [graph]
 store = "nervusdb"               # "project" (the default): what the files say, and nothing else
@@ -6,9 +6,8 @@ path = ".armarius/nervusdb"      # the database, inside the project unless that 
 timeout_s = 2.0                  # that a request waits; then KG_UNAVAILABLE and the answer from the files
 max_entities = 200               # of one answer; then KG_TRUNCATED
 
-Which program is run is never the project's to say: `NERVUSDB_BIN`, the user's configuration or the PATH names it. It
-opens and writes what lies in the database folder, so it is run over trusted projects only; else the graph answers with
-the reason.
+A project cannot choose the program: `NERVUSDB_BIN`, the user's configuration or the PATH does. The program reads and
+writes files of the project, so it is run only for trusted projects; otherwise the graph returns the reason.
 """
 
 from dataclasses import dataclass
@@ -48,16 +47,16 @@ class GraphOptions:
 
 
 def read_graph_options(config: Config, root: Path | None, *, permissions: Permissions | None = None) -> GraphOptions:
-    """The table `graph` of a project's configuration; no program is looked for.
+    """The table `graph` of a project's configuration; does not look for a program.
 
     Args:
         config: The project's configuration.
         root: The project folder, None where there is none.
-        permissions: What the project may say; None asks the user's configuration.
+        permissions: Permissions of the project; None reads the user's configuration.
 
     Raises:
-        ConfigError: An unknown key, a value of the wrong kind, a path outside of the project, or a database in the
-            folder of a project that has none; names file and key.
+        ConfigError: An unknown key, an invalid value, a path outside the project, or a database for a project without a
+            folder; names file and key.
     """
     table = config.table("graph")
     found: dict[str, Any] = {}

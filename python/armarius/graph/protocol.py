@@ -1,18 +1,18 @@
-"""The graph of a project: entities, and typed, directed relations between them, whatever keeps them.
+"""`GraphStore`: entities and typed, directed relations in any store.
 
-`GraphStore` is all that a store must do; `armarius.testing.GraphStoreConformance` is the executable form of this page.
+A store implements `GraphStore`; `armarius.testing.GraphStoreConformance` tests these rules:
 
-- An entity is known by its id. A relation is known by its source, its target and its type; it may lead back to where
-  it begins, and two entities may have any number of relations of different types, in either direction.
+- The key of an entity is its id; the key of a relation is (source, target, type). Loops are allowed, and two entities
+  may have any number of relations of different types in either direction.
 - Ids, names and types are any text without white space at either end and without lone surrogates: quotes, line breaks,
   emoji and query language are text. `checked_entity` and `checked_relation` refuse the rest.
-- Writing is idempotent: the same call again changes nothing, an entity or relation that is there is replaced.
-- Answers are in one order, whatever the order of writing: entities by id, relations by (source, target, type).
-- `Entity.origins` and `Relation.origin` say where a file states something; no store keeps them.
+- Writes are idempotent and replace an existing entity or relation.
+- Results are sorted: entities by id, relations by (source, target, type).
+- `Entity.origins` and `Relation.origin` refer to files; no store keeps them.
 
-A store may also have `stamp() -> object`, cheap, that differs after every change, by whichever hand: with it the
-engine finds new entities by itself, without it after `engine.refresh()`. And `upsert_all(graph) -> None`: every entity
-and relation of a graph in one go, for `Graph.load_into`.
+Optional methods: `stamp() -> object`, cheap, differs after every change, also by other programs; without it the engine
+sees new entities only after `engine.refresh()`. `upsert_all(graph) -> None` writes a whole graph, for
+`Graph.load_into`.
 
 Every method may raise `GraphError` when the store cannot answer; the engine turns that into `KG_UNAVAILABLE`.
 """
@@ -41,13 +41,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Some entities and the relations between them. Make one with `Graph.of`.
+    """Entities and the relations between them. Create one with `Graph.of`.
 
     Attributes:
         entities: By id, each once.
         relations: By (source, target, type), each once; both ends are among `entities`.
-        truncated: More would have been reached; what is nearest to the start is here.
-        warnings: Why something may be missing.
+        truncated: The limit was reached; the entities nearest to the start are included.
+        warnings: Reasons for missing entities or relations.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -64,7 +64,7 @@ class Graph:
         truncated: bool = False,
         warnings: Iterable[ContextWarning] = (),
     ) -> "Graph":
-        """In order, without origins; of two with one id or key the later counts, relations to nowhere are left out."""
+        """Sorted, without origins; the later of two with one key wins; relations with unknown ends are left out."""
         by_id = {entity.id: replace(entity, origins=()) for entity in entities}
         by_key = {
             relation_key(relation): replace(relation, origin=None)
@@ -79,7 +79,7 @@ class Graph:
         )
 
     def load_into(self, store: "GraphStore") -> None:
-        """Write everything here into `store`; what it has beside stays.
+        """Write all entities and relations into `store`; its other content stays.
 
         Cost: one `upsert_all` where the store has it, else a write for each entity and relation.
         """
@@ -94,10 +94,10 @@ class Graph:
 
 @runtime_checkable
 class GraphStore(Protocol):
-    """Where a graph is kept. Threads may share a store."""
+    """A store of a graph. Thread safe."""
 
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
-        """The first `limit` relations that begin or end at an entity, in order; () for one that is not known.
+        """The first `limit` relations that begin or end at an entity, in order; () for an unknown one.
 
         Raises:
             ContractError: `limit` is below 1.
@@ -105,15 +105,15 @@ class GraphStore(Protocol):
         ...
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
-        """What is reached from some entities in at most `depth` steps in either direction, breadth first.
+        """The entities within `depth` steps in either direction, breadth first, and their relations.
 
-        Unknown ids are passed over. `armarius.graph.protocol` is this method for a store that can list the relations of
+        Unknown ids are ignored. `armarius.graph.walk` implements this method for a store that can list the relations of
         an entity.
 
         Args:
-            entity_ids: Where the walk starts; they count as reached.
-            depth: Steps, >= 1. More than `armarius.graph.MAX_DEPTH` is that, with a warning when more would follow.
-            limit: At most so many entities, the nearest ones, by id within one step; then `truncated` is True.
+            entity_ids: Start of the walk; included in the result.
+            depth: Steps, >= 1. Capped at `armarius.graph.MAX_DEPTH`, with a warning when more would follow.
+            limit: Maximum number of entities, nearest first, by id within one step; sets `truncated`.
 
         Raises:
             ContractError: `depth` or `limit` is below 1.
@@ -121,28 +121,28 @@ class GraphStore(Protocol):
         ...
 
     def upsert_entity(self, entity: Entity, /) -> None:
-        """Write an entity; one with this id is replaced and keeps its relations.
+        """Write an entity; replaces one with this id, keeping its relations.
 
         Raises:
-            ContractError: A field that no store can hold; nothing is written.
+            ContractError: An invalid field; nothing is written.
         """
         ...
 
     def upsert_relation(self, relation: Relation, /) -> None:
-        """Write a relation; one with this source, target and type gets these chapters.
+        """Write a relation; replaces the chapters of one with this source, target and type.
 
         Raises:
-            KeyError: An end that is no entity; nothing is written.
+            KeyError: An unknown end; nothing is written.
             ContractError: As for `upsert_entity`.
         """
         ...
 
     def delete_entity(self, entity_id: str, /) -> None:
-        """Remove an entity and every relation that begins or ends at it; one that is not there is no error."""
+        """Remove an entity and its relations; an unknown id is ignored."""
         ...
 
     def snapshot(self) -> Graph:
-        """Everything. `armarius.graph.to_bytes` writes it down, `Graph.load_into` copies it to another store."""
+        """The whole graph. `armarius.graph.to_bytes` serialises it, `Graph.load_into` copies it to another store."""
         ...
 
 
@@ -152,7 +152,7 @@ class _Batched(Protocol):
 
 
 def relation_key(relation: Relation) -> tuple[str, str, str]:
-    """What a relation is known by."""
+    """The key of a relation: source, target, type."""
     return relation.source, relation.target, relation.type
 
 
@@ -197,10 +197,10 @@ def checked_relation(relation: Relation) -> Relation:
 
 
 def checked_ids(entity_ids: object) -> tuple[str, ...]:
-    """The ids that a walk begins at, each once, in their order; those that nobody has are left to the store.
+    """The ids that a walk begins at, without duplicates, in order; unknown ones are not checked.
 
     Raises:
-        ContractError: No list of ids, a text among such: of a text, each character would be one.
+        ContractError: Not a list of ids; a str is refused too, as its characters would be ids.
     """
     return tuple(dict.fromkeys(valid_text("entity_ids", one) for one in texts("entity_ids", entity_ids, what="ids")))
 
@@ -227,7 +227,7 @@ def _chapters(field: str, *chapters: object) -> None:
 
 
 MAX_DEPTH = 5
-"""Steps that no walk exceeds: five steps from anybody is most of a novel."""
+"""Maximum depth of a walk: five steps reach most entities of a novel."""
 
 
 def walk(
@@ -238,14 +238,14 @@ def walk(
     entities: Callable[[Sequence[str]], Iterable[Entity]],
     touching: Callable[[Sequence[str]], Iterable[Relation]],
 ) -> Graph:
-    """`GraphStore.subgraph` from two questions that a store can answer.
+    """`GraphStore.subgraph` from two queries of a store.
 
     Args:
         entity_ids: See `GraphStore.subgraph`.
         depth: See `GraphStore.subgraph`.
         limit: See `GraphStore.subgraph`.
-        entities: From ids to those entities that there are, in any order.
-        touching: From ids to the relations that begin or end at one of them, in any order, repeated or not.
+        entities: Returns the existing entities of the ids, in any order.
+        touching: Returns the relations that begin or end at one of the ids, in any order, with or without duplicates.
 
     Raises:
         ContractError: `entity_ids` is no list of ids; `depth` or `limit` is below 1.
@@ -277,10 +277,10 @@ def walk(
 
 
 class WithheldGraph:
-    """A `GraphStore` that is not asked; in answers it is `KG_UNAVAILABLE`, as any graph that fails.
+    """A `GraphStore` that always fails, for an untrusted project; results have a warning `KG_UNAVAILABLE`.
 
     Args:
-        reason: Why, and what would allow it.
+        reason: The reason, and how to allow the store.
 
     Raises:
         GraphError: From every method; the message is the reason.

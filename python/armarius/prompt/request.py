@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.documents.document import Document
-from armarius.documents.live import LIVE
+from armarius.documents.editor_texts import LIVE
 from armarius.documents.segments import Paragraph
 from armarius.errors import (
     ContextWarning,

@@ -1,4 +1,4 @@
-"""Which reader a manuscript has."""
+"""Extract the text of manuscripts: the reader for each suffix."""
 
 import re
 from pathlib import PurePosixPath
@@ -19,15 +19,15 @@ def extract(path: str, data: bytes, *, limit: int) -> str:
     """The text of a manuscript as Markdown.
 
     Args:
-        path: Its suffix says how it is read.
+        path: Its suffix selects the reader.
         data: Its bytes.
-        limit: Bytes that its text may have.
+        limit: Maximum bytes of its text.
 
     Raises:
-        Undecodable: Damaged, above a limit, not what its suffix says, or its reader is not installed; the message is
-            the reason, with the extra to install, and leaves it to the caller to name the file.
+        Undecodable: Damaged, above a limit, of another format than its suffix, or its reader is not installed; the
+            message is the reason (with the extra to install), without the file name.
 
-    Cost: linear in what it unpacks to, which is limited.
+    Cost: linear in the unpacked size, which is limited.
     """
     suffix = PurePosixPath(path).suffix.lower()
     name = PurePosixPath(path).name
@@ -44,7 +44,7 @@ def extract(path: str, data: bytes, *, limit: int) -> str:
 
 
 def _read(suffix: str, data: bytes, name: str, made: Markdown) -> None:
-    """Put the text of a manuscript into `made`."""
+    """Add the text of a manuscript to `made`."""
     if suffix == ".docx":
         from armarius.documents.manuscripts.extract import read_docx
 
@@ -75,10 +75,10 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html"})
 
 
 def read_epub(archive: Archive, made: Markdown) -> None:
-    """Put the text of a book into `made`: each page once, where the spine names it first.
+    """Add the text of an e-book to `made`: each page once, at its first place in the spine.
 
     Raises:
-        Undecodable: No package document, or nothing in its spine can be read.
+        Undecodable: No package document, or no readable page in its spine.
     """
     container = parse_xml(archive.read("META-INF/container.xml"), archive.name)
     package = next((one.get("full-path") for one in container.iter() if local(one) == "rootfile"), None)
@@ -101,13 +101,13 @@ def read_epub(archive: Archive, made: Markdown) -> None:
 
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_MOST_STYLES = 20  # on the way from a style to the one that says a level
+_MOST_STYLES = 20  # styles followed to one with a level
 _HEADING = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|заголовок)\s*(\d)", re.IGNORECASE)
 _TITLES = frozenset({"title", "标题", "標題"})
 
 
 def read_docx(archive: Archive, made: Markdown) -> None:
-    """Put the text of a document into `made`; what was deleted with changes tracked is not in it."""
+    """Add the text of a document to `made`, without tracked deletions."""
     levels = _levels(archive)
     notes = _notes(archive)
     root = parse_xml(archive.read("word/document.xml"), archive.name)
@@ -142,7 +142,7 @@ def _text(block: Any, notes: dict[str, str], made: Markdown) -> str:  # noqa: AN
 
 
 def _notes(archive: Archive) -> dict[str, str]:
-    """`f` or `e` with the id of a note to its text."""
+    """Note key (`f` or `e` and the id) to its text."""
     found = {}
     for member, kind in (("word/footnotes.xml", "footnote"), ("word/endnotes.xml", "endnote")):
         if member in archive.names:
@@ -153,9 +153,9 @@ def _notes(archive: Archive) -> dict[str, str]:
 
 
 def _levels(archive: Archive) -> dict[str, int]:
-    """Id of a paragraph style to its level as a heading; the style of titles is of level 1.
+    """Id of a paragraph style to its heading level; the title style has level 1.
 
-    A style that says nothing of itself has the level of the one it is based on.
+    A style without a level inherits it from its base style.
     """
     if "word/styles.xml" not in archive.names:
         return {}
@@ -188,7 +188,7 @@ _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "sequen
 
 
 def read_odt(archive: Archive, made: Markdown) -> None:
-    """Put the text of a document into `made`; tracked deletions and comments are not in it."""
+    """Add the text of a document to `made`, without tracked deletions and comments."""
     root = parse_xml(archive.read("content.xml"), archive.name)
     body = next((one for one in root.iter() if local(one) == "text" and local(one.getparent()) == "body"), root)
     _blocks(body, made)
@@ -231,7 +231,7 @@ _MOVED = re.compile(r"\[\^(\d+)\]: (.*)")
 
 
 def read_rtf(data: bytes, made: Markdown) -> None:
-    """Put the text of a document into `made`.
+    """Add the text of a document to `made`.
 
     Raises:
         Undecodable: Not rich text, or damaged.
@@ -261,9 +261,9 @@ def read_rtf(data: bytes, made: Markdown) -> None:
 
 
 def _notes_behind(source: str) -> tuple[str, int]:
-    """The document with a mark for each footnote, and the notes as paragraphs at its end; how many there are.
+    """The document with a mark for each footnote and the notes as last paragraphs; the number of notes.
 
-    A note is a group inside the text, which would be passed over with the others.
+    Otherwise a note, a group inside the text, would be skipped like other groups.
     """
     parts: list[str] = []
     notes: list[str] = []
@@ -298,12 +298,12 @@ _SECTION = re.compile(r"(#{1,6})\s*(\S.*)")
 _TITLE_PAGE = re.compile(r"(?:[A-Za-z ]{2,30}:.*(?:\n(?:[ \t]+.*))*\n?)+(?:\n|\Z)")
 _TITLE = re.compile(r"^title:[ \t]*(.*(?:\n[ \t]+.*)*)", re.IGNORECASE | re.MULTILINE)
 _MARK = re.compile(r"[*_]")
-# What ends the emphasis that a mark begins: the same mark, with no space before it. The longest mark is tried first.
+# End of emphasis: the same mark without a space before it. The longest mark is tried first.
 _ENDS = {mark: re.compile(r"(?<=\S)" + re.escape(mark)) for mark in ("***", "**", "*", "_")}
 
 
 def read_fountain(data: bytes, made: Markdown) -> None:
-    """Put the text of a screenplay into `made`, without notes and comments; sections and scenes are headings.
+    """Add the text of a screenplay to `made`, without notes and comments; sections and scenes are headings.
 
     Raises:
         Undecodable: Not text.
@@ -315,7 +315,7 @@ def read_fountain(data: bytes, made: Markdown) -> None:
             made.heading(_plain(title[1]), 1)
         text = text[page.end() :]
     text = _BONEYARD.sub("", text)
-    last = text.rfind("]]") + 2  # no note begins behind it, and none has to be looked for the end of
+    last = text.rfind("]]") + 2  # no further note: skip the search for its end
     text = _NOTE.sub("", text[:last]) + text[last:]
     for block in re.split(r"\n[ \t]*\n", text):
         block = block.strip("\n")
@@ -331,7 +331,7 @@ def read_fountain(data: bytes, made: Markdown) -> None:
 
 
 def _plain(text: str) -> str:
-    """`text` without marks of emphasis, which ends on the line on which it begins."""
+    """`text` without marks of emphasis; emphasis does not cross lines."""
     return "\n".join(_plain_line(line) for line in text.split("\n"))
 
 
@@ -348,7 +348,7 @@ def _plain_line(line: str) -> str:
                 continue
             end = ends[mark].search(line, first + 1)
             if end is None:
-                del ends[mark]  # nor does one end that begins later
+                del ends[mark]  # later ones do not end either
                 continue
             parts += [line[done:start], line[first : end.start()]]
             done = at = end.end()

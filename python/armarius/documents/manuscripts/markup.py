@@ -1,4 +1,4 @@
-"""Paragraphs, headings and notes, put together as Markdown."""
+"""Markdown from paragraphs, headings and notes; XML and HTML readers."""
 
 import re
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ class Markdown:
     """Collects blocks; `text()` is the document.
 
     Args:
-        limit: Bytes that all blocks and notes may have, in UTF-8. What would be more raises `Undecodable` at once: a
-            small archive may unpack to any length, and refer to one note or chapter many times.
+        limit: Maximum UTF-8 bytes of all blocks and notes. More raises `Undecodable` at once: a small archive may
+            unpack to any length, or repeat one note or chapter many times.
     """
 
     def __init__(self, limit: int) -> None:
@@ -32,23 +32,23 @@ class Markdown:
         self._notes: list[str] = []
 
     def heading(self, text: str, level: int) -> None:
-        """A heading of level 1 to 6; one without words is nothing."""
+        """Add a heading of level 1 to 6; an empty one is ignored."""
         if text := one_line(text):
             self._blocks.append(self._counted(f"{'#' * min(max(level, 1), 6)} {text}"))
 
     def paragraph(self, text: str) -> None:
-        """A paragraph; line breaks inside stay, and it cannot pose as a heading."""
+        """Add a paragraph with its line breaks, escaped so that it is no heading."""
         lines = [" ".join(line.split()) for line in text.split("\n")]
         if text := "\n".join(line for line in lines if line):
             self._blocks.append(self._counted(_POSING.sub(r"\\", text)))
 
     def note(self, text: str) -> str:
-        """A footnote; gives the mark that stands for it in the text."""
+        """Add a footnote; returns its mark for the text."""
         self._notes.append(self._counted(one_line(text)))
         return f"[^{len(self._notes)}]"
 
     def text(self) -> str:
-        """All of it, notes behind."""
+        """The whole text, notes last."""
         notes = [f"[^{number}]: {text}" for number, text in enumerate(self._notes, 1)]
         return "\n\n".join((*self._blocks, *notes)) + ("\n" if self._blocks or notes else "")
 
@@ -85,10 +85,10 @@ def parse_xml(data: bytes, name: str) -> Any:  # noqa: ANN401
 
 
 def parse_html(data: bytes, name: str) -> Any:  # noqa: ANN401
-    """The root element of a page, however it was written.
+    """The root element of a page, also of invalid HTML.
 
     Raises:
-        Undecodable: Nothing of it can be read.
+        Undecodable: It cannot be read at all.
         MissingExtra: lxml is not installed.
     """
     etree = _etree()
@@ -113,7 +113,7 @@ def parse_html(data: bytes, name: str) -> Any:  # noqa: ANN401
 
 
 def local(element: Any) -> str:  # noqa: ANN401
-    """The name of an element without its namespace; "" for what is no element."""
+    """The name of an element without its namespace; "" for other nodes."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
@@ -135,12 +135,12 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
 def read_html(data: bytes, name: str, made: Markdown) -> None:
-    """Put the text of a page into `made`, without navigation, scripts and styles."""
+    """Add the text of a page to `made`, without navigation, scripts and styles."""
     into(made, parse_html(data, name))
 
 
 def into(made: Markdown, root: Any) -> None:  # noqa: ANN401
-    """Put a page behind what is there."""
+    """Append a page."""
     line: list[str] = []
     _walk(root, made, line, _Notes(_notes_of(root)))
     _flush(made, line)
@@ -148,20 +148,20 @@ def into(made: Markdown, root: Any) -> None:  # noqa: ANN401
 
 @dataclass(slots=True)
 class _Notes:
-    """The notes of a page by id, and the marks of those that were met; a second reference has the mark of the first."""
+    """The notes of a page by id, and the marks of referenced ones; a second reference reuses the mark."""
 
     elements: dict[str, Any]
     marks: dict[str, str] = field(default_factory=dict)
 
 
 def _notes_of(root: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Id to element of what a reference to a note points at, in this very page."""
+    """Id to element of the notes that this page refers to."""
     wanted = {target for one in root.iter() if (target := _note_of(one))}
     return {one.get("id"): one for one in root.iter() if wanted and one.get("id") in wanted}
 
 
 def _note_of(element: Any) -> str:  # noqa: ANN401
-    """The id of the note that a link stands for, "" for any other element."""
+    """The id of the note that a link refers to, "" for any other element."""
     if local(element) != "a" or not _kinds(element) & {"noteref", "doc-noteref"}:
         return ""
     return str(element.get("href") or "").rpartition("#")[2]
@@ -173,7 +173,7 @@ def _kinds(element: Any) -> set[str]:  # noqa: ANN401
 
 
 def _words(element: Any) -> str:  # noqa: ANN401
-    """The text of a note without the link back."""
+    """The text of a note without its back link."""
     if not local(element) or _kinds(element) & {"backlink", "doc-backlink"}:
         return ""
     return (element.text or "") + "".join(_words(child) + (child.tail or "") for child in element)

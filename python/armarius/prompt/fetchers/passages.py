@@ -7,7 +7,7 @@ from dataclasses import replace
 from armarius.codex.cards import Visible, short_card
 from armarius.codex.model import Entity
 from armarius.documents.document import Document
-from armarius.documents.live import LiveTexts
+from armarius.documents.editor_texts import EditorTexts
 from armarius.errors import ContextWarning
 from armarius.headings import frame, heading
 from armarius.prompt.fetchers.entities import card_of
@@ -70,7 +70,7 @@ class PassageFetcher:
         sources: Sources | None = None,
         *,
         reranking: Reranking | None = None,
-        lives: LiveTexts | None = None,
+        lives: EditorTexts | None = None,
     ) -> None:
         self._corpus = corpus
         self._lives = lives
