@@ -122,10 +122,10 @@ def _shown(index: "ProjectIndex", bounds: Bounds) -> Callable[["Passage"], str] 
     """What of a paragraph may be seen as of a chapter; None: all of it."""
     if bounds.as_of is None:
         return None
-    from armarius.codex.cards import shown_of
+    from armarius.codex.cards import visible_text
 
     documents = index.ask(lambda store: store.changed(0)).documents
-    return shown_of({one.path: index.marked(one) for one in documents}, bounds)
+    return visible_text({one.path: index.marked(one) for one in documents}, bounds)
 
 
 def _snippet(hit: Hit) -> "Text":

@@ -1,14 +1,17 @@
-"""The codex: entities, aliases, relations, context levels; which files say so, and which says the last word.
+"""The codex: entities with aliases, relations and context levels, merged from all files that describe them.
 
-model.py (the records)   identity.py (whom a name means)   cards.py (the one text of an entity that a prompt shows;
-what holds when)
-profiles/ (prose pages read as entities)   importers/ (files of other programs)
-authored/ (what the user writes here)
-load.py (all of them read)   merge.py (made one: authored over imported over prose)   load.py (of a project folder)
+model.py       the records
+identity.py    ids by id, name or alias; conflicts of names
+cards.py       the text of an entity in a prompt; which facts and lines hold in a chapter
+codex_json.py  `codex.json`, checked field by field
+profiles/      Markdown pages to entities
+authored/      records that the user writes through the API or by hand
+load.py        a project folder to a codex
+merge.py       several sources to one codex: authored over `codex.json` over profiles
 
-A new file format is an importer; a new label or heading of profiles is a word of `armarius.lexicon`. What must hold:
-a fault costs the entry it is in, with file and place, never the file; the order of the files
-does not decide anything but ties, which fall by path; nothing here looks into chapters (that is `armarius.names`).
+A new label or heading of profiles is a word of `armarius.lexicon`. What must hold: an error affects only its entry and
+is reported with file and place; the order of files decides only ties, by path; chapters are not read here
+(`armarius.names` does that).
 """
 
 from armarius.lazy import lazy

@@ -1,4 +1,4 @@
-"""The entity card: the one form in which an entity stands in a prompt.
+"""Entity cards: the text of an entity in a prompt.
 
     ## 角色：林小雨
     - 类型：character
@@ -7,7 +7,7 @@
     - 别名：小雨、雨丫头              (when there are any, in their order)
     - 第7章起：与白鹭一起照看钟表铺    (facts that hold in the chapter at hand)
 
-Every value stands on one line, so that nothing inside it can pose as another card or heading.
+Every value is written on one line, so that it cannot be read as another card or heading.
 """
 
 import re
@@ -23,7 +23,7 @@ from armarius.documents.numerals import NUMERAL, parse_numeral
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
 
-__all__ = ["Visible", "chapter_at", "shown_of", "tidy", "told_until", "until", "visible"]
+__all__ = ["Visible", "chapter_at", "settings_until", "tidy", "until", "visible", "visible_text"]
 
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
@@ -41,8 +41,8 @@ def entity_card(
     Args:
         entity: Any entity; an empty description leaves its line out.
         chapter: Facts that begin later or have ended are left out; None keeps all, each with its span.
-        chapters: So are facts that hold in none of these, inclusive.
-        language: Of the labels.
+        chapters: Facts that hold in none of these are left out too; both ends inclusive.
+        language: Language of the labels.
 
     Returns:
         Lines joined by `\n`, no trailing newline, no blank line.
@@ -106,9 +106,9 @@ def one_line(text: str) -> str:
 
 
 def _collated(key: str) -> tuple[bytes, str]:
-    """Where a reader of Chinese looks for `key`: Latin first, then the common characters by pronunciation.
+    """Sort key of `key`: Latin first, then common Chinese characters by pronunciation.
 
-    Source: GB 2312, whose first level (kept in GB 18030) is in pinyin order; 年龄 stands before 住处.
+    Source: the first level of GB 2312 (kept in GB 18030) is in pinyin order: 年龄 before 住处.
     """
     return key.encode("gb18030", "replace"), key
 
@@ -120,7 +120,7 @@ def _head(entity: Entity, said: Frame) -> list[str]:
 
 
 def _aliases(entity: Entity, said: Frame) -> list[str]:
-    """The line of what else somebody is called; none where there is nothing."""
+    """The line of aliases; none without aliases."""
     names = dict.fromkeys(one_line(alias) for alias in entity.aliases)
     others = [name for name in names if name and name != one_line(entity.name)]
     return ["- " + said.aliases.format(names=said.and_.join(others))] if others else []
@@ -150,7 +150,7 @@ _LATIN = re.compile(
 def parse_span(label: str) -> tuple[int | None, int | None] | None:
     """The chapters that `label` covers as `(since, until)`: since inclusive, until exclusive, None open.
 
-    第30章起 and 第30章 are `(30, None)`: what happens in a chapter is known from then on. 第30章后 is `(31, None)`,
+    第30章起 and 第30章 are `(30, None)`: a fact of a chapter holds from that chapter on. 第30章后 is `(31, None)`,
     第30章前 `(None, 30)`, 第5-8章 `(5, 9)`.
 
     Returns:
@@ -184,14 +184,14 @@ _LABELLED = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•·][ \t]+)?\**(?P<label>[^
 
 
 def without_later(text: str, chapter: int) -> str:
-    """`text` with every line blanked that begins with a label such as 第7章起 of a later chapter than `chapter`.
+    """`text` with every line blanked that begins with a label (第7章起) of a chapter after `chapter`.
 
-    What continues such a line, indented deeper and no item of its own, goes with it. Places stay where they are.
+    Its continuation lines (deeper indent, no list item) are blanked too. Offsets do not change.
 
-    Cost: one pass over the lines; nothing without a chapter in the text.
+    Cost: one pass over the lines; returns early when the text names no chapter.
     """
     found = []
-    hidden: int | None = None  # the indent of the line that is hidden
+    hidden: int | None = None  # indent of the blanked line
     for line in text.splitlines(keepends=True):
         labelled = _LABELLED.match(line)
         indent = len(line) - len(line.lstrip(" \t"))
@@ -205,21 +205,21 @@ def without_later(text: str, chapter: int) -> str:
 
 
 def blank(text: str) -> str:
-    """`text` as spaces, its line ends kept."""
+    """`text` replaced by spaces, with its line ends."""
     return re.sub(r"[^\r\n]", " ", text)
 
 
 class Passage(Protocol):
-    """A paragraph as an index keeps it."""
+    """A paragraph as stored in an index."""
 
     @property
     def path(self) -> str:
-        """Of its document."""
+        """Path of its document."""
         ...
 
     @property
     def chapter(self) -> int | None:
-        """That it stands in."""
+        """Number of its chapter."""
         ...
 
     @property
@@ -229,12 +229,12 @@ class Passage(Protocol):
 
     @property
     def text(self) -> str:
-        """As in the document."""
+        """Text as in the document."""
         ...
 
 
 class Visible(Mapping[str, Document]):
-    """The documents of a project as a bounded request sees them; each is worked out when it is first asked for."""
+    """The documents of a project in a bounded request; each is computed at its first use."""
 
     def __init__(self, documents: Mapping[str, Document], bounds: Bounds) -> None:
         self._documents = documents
@@ -254,9 +254,9 @@ class Visible(Mapping[str, Document]):
 
 
 def visible(document: Document, bounds: Bounds) -> Document:
-    """`document` with what lies outside `bounds` as spaces; the same object when nothing does.
+    """`document` with the parts outside `bounds` blanked; the same object when there are none.
 
-    Cost: one look at each paragraph; one pass over the lines of what is no chapter, with `as_of`.
+    Cost: one check per paragraph; with `as_of` one pass over the lines of documents that are no chapters.
     """
     if document.past:  # its chapters are others
         bounds = replace(bounds, as_of=None)
@@ -281,7 +281,7 @@ def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def until(document: Document, as_of: int) -> int:
-    """The first code point of `document` that a request as of a chapter may not see; its length when it may see all."""
+    """The first code point of `document` that is hidden as of a chapter; its length when none is."""
     shown = visible(document, Bounds(as_of=as_of)).text
     if shown == document.text:
         return len(shown)
@@ -289,31 +289,31 @@ def until(document: Document, as_of: int) -> int:
 
 
 def chapter_at(document: Document, paragraph: Paragraph) -> int | None:
-    """The chapter that a paragraph stands in or speaks of."""
+    """The chapter of a paragraph: its own, else that of the document."""
     return document.chapter if paragraph.chapter is None else paragraph.chapter
 
 
-def shown_of(documents: Mapping[str, Document], bounds: Bounds) -> Callable[[Passage], str]:
-    """What of a paragraph may be seen, in its place, the rest as spaces; by its chapter alone if it is not there."""
+def visible_text(documents: Mapping[str, Document], bounds: Bounds) -> Callable[[Passage], str]:
+    """A function from a passage to its text with hidden parts blanked; a changed passage is judged by its chapter."""
     seen = Visible(documents, bounds)
 
-    def shown(one: Passage) -> str:
+    def visible_part(one: Passage) -> str:
         document = seen.get(one.path)
         end = one.start + len(one.text)
         if document is not None and documents[one.path].text[one.start : end] == one.text:
             return document.text[one.start : end]
         return one.text if bounds.has_chapter(one.chapter) else ""
 
-    return shown
+    return visible_part
 
 
 def tidy(text: str) -> str:
-    """A stretch of a visible text, without the lines that were blanked."""
+    """`text` without blank lines."""
     return "\n".join(line for line in text.split("\n") if line.strip())
 
 
-def told_until(text: str, paragraph: Paragraph, chapter: int) -> str:
-    """What a paragraph of settings says that holds up to a chapter; the rest as spaces."""
+def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
+    """A paragraph of settings with the lines about chapters after `chapter` blanked."""
     return blank(text) if _begins_later(paragraph, chapter) else without_later(text, chapter)
 
 
@@ -331,6 +331,6 @@ def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool
 
 
 def _first_later(outline: Document, as_of: int) -> int:
-    """Index of the first paragraph about a later chapter; how many there are when none is."""
+    """Index of the first paragraph about a later chapter; the number of paragraphs when there is none."""
     later = (one.index for one in outline.paragraphs if one.chapter is not None and one.chapter > as_of)
     return next(later, len(outline.paragraphs))

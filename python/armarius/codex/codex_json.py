@@ -5,9 +5,9 @@
                    "description": "…", "attributes": {"…": "…"}, "facts": [{"text": "…", "since": 3}]}],
      "relations": [{"source": "…", "target": "…", "type": "…", "since": 4}]}
 
-A wrong field costs that field, a nameless entry that entry; everything else is read, and every fault is reported with
-the file, the entry's index and id, and the field. `level` and `ai_context_level` are read as `aiContextLevel` where the
-value is a level; `"level": 12` is an attribute.
+An invalid field is ignored, and so is an entry without a name; every error is reported with the file, the entry's index
+and id, and the field.
+`level` and `ai_context_level` are read as `aiContextLevel` where the value is a level; `"level": 12` is an attribute.
 """
 
 import json
@@ -31,7 +31,7 @@ _ENTITY_FIELDS = frozenset({"id", "name", "type", "aliases", "aiContextLevel", "
 
 @dataclass(slots=True)
 class CodexFile:
-    """What a file says, or several, and what is wrong with it."""
+    """The content of one or several codex files, with their errors."""
 
     title: str = ""
     language: str = ""
@@ -40,7 +40,7 @@ class CodexFile:
     errors: list[CodexError] = field(default_factory=list)
 
     def add(self, other: "CodexFile") -> None:
-        """What another file says besides; a title and a language stay what they are."""
+        """Add the content of another file; an existing title and language stay."""
         self.title = self.title or other.title
         self.language = self.language or other.language
         self.drafts += other.drafts
@@ -49,7 +49,7 @@ class CodexFile:
 
 
 def parse_codex_json(path: str, text: str) -> CodexFile:
-    """Read a codex file; never raises, what is wrong is in `errors`.
+    """Read a codex file; never raises: errors are in `errors`.
 
     Args:
         path: Project-relative path, used in messages and origins.
@@ -69,7 +69,7 @@ def parse_codex_json(path: str, text: str) -> CodexFile:
 
 
 class EntryReader:
-    """Checks entries and adds what is right to a `CodexFile`, what is wrong to its errors.
+    """Validates entries; adds them, and their errors, to a `CodexFile`.
 
     Args:
         path: Of the file the entries come from.
@@ -250,4 +250,4 @@ def _kind(value: object) -> str:
 IMPORTERS: dict[str, Callable[[str, str], CodexFile]] = {
     CODEX_FILE: parse_codex_json,
 }
-"""Path in the project folder to who reads it; of two that name one thing, the first says what it is called."""
+"""Path in the project folder to its reader. When two files describe one entity, the first gives its name."""

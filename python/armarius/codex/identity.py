@@ -1,4 +1,4 @@
-"""Whom an id, a name or an alias means, what may not be made twice, and which names several have."""
+"""Ids by id, name or alias; refusal of names that are taken; names that several entities share."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ from armarius.validation import shown
 __all__ = [
     "NameIndex",
     "SharedName",
+    "already_exists",
     "places",
     "qualified",
     "refuse_taken",
     "several",
     "shared_names",
-    "there_already",
 ]
 
 _MOST = 3
 
 
 def qualified(root: str, name: str) -> str:
-    """An id or a path of the folder `root`."""
+    """An id or a path, prefixed by the folder `root` of a series."""
     return f"{root}/{name}" if root else name
 
 
 class NameIndex:
-    """Ids by id, name or alias; names are compared folded.
+    """Ids of entities by id, name or alias; names are compared folded.
 
     Args:
         entities: All of them.
-        also: What ids of other folders of a series have become.
-        others: Ids of those whom other folders alone describe: a name means the project's own before them.
+        also: Ids that were changed in merging folders of a series, old to new.
+        others: Ids of entities that only other folders describe: the project's own entities with that name come first.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class NameIndex:
 
         Args:
             reference: An id, a name or an alias.
-            root: The folder of a series that says so, whose ids are its own.
+            root: The folder of a series that contains the reference; its ids are tried first.
         """
         id_ = qualified(root, reference)
         if root and (id_ in self.entities or id_ in self._also):
@@ -74,7 +74,7 @@ class NameIndex:
         return next(iter(ids)) if len(ids) == 1 else None
 
     def meant(self, reference: str) -> tuple[str, ...]:
-        """The ids that `reference` means: by id, else by name, else by alias; none for nobody."""
+        """The ids that `reference` means: by id, else by name, else by alias; empty when unknown."""
         if not isinstance(reference, str):
             return ()
         if reference in self.entities:
@@ -83,10 +83,10 @@ class NameIndex:
         return tuple(sorted((ids - self._others) or ids))
 
     def one(self, reference: str) -> Entity | None:
-        """Whom `reference` means, by id, name or alias; None for nobody.
+        """The entity that `reference` means, by id, name or alias; None when unknown.
 
         Raises:
-            UnknownId: Several bear that name; `near` holds their ids.
+            UnknownId: Several entities have that name; `near` holds their ids.
         """
         ids = self.meant(reference)
         if len(ids) > 1:
@@ -94,7 +94,7 @@ class NameIndex:
         return self.entities[ids[0]] if ids else None
 
     def bearers(self, called: str, id_: str) -> tuple[Entity, ...]:
-        """Who but `id_` bears a name or an alias; nobody where `id_` does so too."""
+        """The entities other than `id_` with a name or an alias; none when `id_` has it too."""
         key = fold(called)
         ids = self._names.get(key, set()) | self._aliases.get(key, set())
         return () if id_ in ids else tuple(self.entities[one] for one in sorted(ids))
@@ -106,11 +106,11 @@ class NameIndex:
 
 @dataclass(frozen=True, slots=True)
 class SharedName:
-    """A name or an alias that several have: two of one person, or two people.
+    """A name or an alias that several entities have.
 
     Attributes:
-        name: As the first of them is called.
-        entities: Who is called so, compared folded.
+        name: As the first of them writes it.
+        entities: The entities with that name, compared folded.
     """
 
     name: str
@@ -120,18 +120,18 @@ class SharedName:
         return f"{shown(self.name)} is a name of {_told(self.entities)}"
 
     def to_wire(self) -> dict[str, Any]:
-        """As plain JSON: the name, and of each its id, name and where it is described."""
+        """As plain JSON: the name, and the id, name and origin of each entity."""
         who = [{"id": one.id, "name": one.name, "from": places(one)} for one in self.entities]
         return {"name": self.name, "entities": who}
 
 
-def shared_names(entities: Iterable[Entity], beside: Iterable[Entity] = ()) -> tuple[SharedName, ...]:
-    """What one of `entities` is called and another of them too, or one of `beside`; in their order. Cost: linear."""
+def shared_names(entities: Iterable[Entity], existing: Iterable[Entity] = ()) -> tuple[SharedName, ...]:
+    """Names that one of `entities` shares with another or with one of `existing`; in their order. Cost: linear."""
     called: dict[str, tuple[str, dict[str, Entity]]] = {}
     for entity in entities:
         for name in (entity.name, *entity.aliases):
             called.setdefault(fold(name), (name, {}))[1].setdefault(entity.id, entity)
-    for entity in beside:
+    for entity in existing:
         for name in (entity.name, *entity.aliases):
             if (known := called.get(fold(name))) is not None:
                 known[1].setdefault(entity.id, entity)
@@ -139,28 +139,28 @@ def shared_names(entities: Iterable[Entity], beside: Iterable[Entity] = ()) -> t
 
 
 def refuse_taken(who: NameIndex, id_: str, name: str, aliases: Iterable[str]) -> None:
-    """Refuse what an entity is to be called where somebody else is called so, by name or alias; the one such check.
+    """Refuse a name or an alias that another entity has; the only such check.
 
     Args:
-        who: Everybody. What `id_` is called there already is left in peace.
+        who: Index of all entities. Names that `id_` already has are not checked.
         id_: Of the entity, new or one of them.
-        name: To be its name.
-        aliases: To be its aliases.
+        name: Its new name.
+        aliases: Its new aliases.
 
     Raises:
-        CodexError: Names the ids of those others, and where they are described.
+        CodexError: Lists the ids of the other entities, and where they are described.
     """
     if others := who.bearers(name, id_):
         if id_ not in who.entities:
-            raise there_already(name, others)
+            raise already_exists(name, others)
         raise CodexError(f"entity {shown(id_)}: name: {shown(name)} is a name of {_told(others)}")
     for number, alias in enumerate(aliases):
         if others := who.bearers(alias, id_):
             raise CodexError(f"entity {shown(id_)}: aliases[{number}]: {shown(alias)} is a name of {_told(others)}")
 
 
-def there_already(called: str, entities: Sequence[Entity]) -> CodexError:
-    """What is said where somebody is to be made who is there."""
+def already_exists(called: str, entities: Sequence[Entity]) -> CodexError:
+    """The error for creating an entity that exists."""
     return CodexError(f"entity {shown(called)}: there is one already, {_told(entities)}; update it instead")
 
 
@@ -178,7 +178,7 @@ def _told(entities: Sequence[Entity]) -> str:
 
 
 def several(reference: str, ids: Sequence[str], where: str = "") -> UnknownId:
-    """What is said of a name that several bear."""
+    """The error for a name that several entities have."""
     more = f" and {len(ids) - _MOST} more" if len(ids) > _MOST else ""
     which = f"{' or '.join(ids[:_MOST])}{more}"
     return UnknownId(f"{where}{shown(reference)} is a name of {len(ids)} entities; say which: {which}", tuple(ids))

@@ -1,4 +1,4 @@
-"""A project's documents to its codex: profiles, `codex.json` and what was authored, merged."""
+"""Load the codex of a project: profiles, `codex.json` and authored records, merged."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import BookName, Check, RecordBook, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, parse_codex_json
-from armarius.codex.merge import Told, file_of, merge, profiles_of
+from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
@@ -28,7 +28,7 @@ from armarius.warnings import CODEX_INVALID
 __all__ = ["FolderAuthored"]
 
 BOOKS = ".armarius/books"
-"""A folder for each book that was imported; its `codex.json` says what that one says of entities."""
+"""A folder for each imported lorebook; its `codex.json` has the entities of that book."""
 AUTHORED_FILE = ".armarius/codex.toml"
 _MAX_BOOKS = 1_000
 _MAX_BYTES = 64 * 1024 * 1024
@@ -40,7 +40,7 @@ def load_codex(root: str | Path, *, config: Config | None = None, strict: bool =
     Args:
         root: The project folder.
         config: Its configuration, read from `armarius.toml` when not given.
-        strict: Raise the first fault of `codex.json` instead of going on with what is right.
+        strict: Raise the first error of `codex.json` instead of skipping invalid entries.
 
     Raises:
         ProjectError: `root` is not a folder.
@@ -60,34 +60,36 @@ def build_codex(
     *,
     authored: CodexFile | None = None,
     strict: bool = False,
-    series: Sequence[Told] = (),
+    series: Sequence[SeriesFolder] = (),
     said: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
 ) -> Codex:
-    """The codex of documents that have been read already.
+    """The codex of documents that are already in memory.
 
     Args:
-        documents: Each path once, in any order; chapters and code are passed over.
-        declared: What imported files say, from `read_declared`.
-        authored: What `.armarius/codex.toml` says, from `AuthoredCodex.read`.
+        documents: Each path once, in any order; chapters and code are skipped.
+        declared: Content of `codex.json` and imported files, from `read_declared`.
+        authored: Content of `.armarius/codex.toml`, from `AuthoredCodex.read`.
         strict: As in `load_codex`.
-        series: What other folders say, the strongest first; the project itself is stronger than all of them.
-        said: By folder ("" is the project) and path inside it, what `profiles_in` found in documents not given.
+        series: Other folders of a series, the strongest first; the project overrides all of them.
+        said: Results of `profiles_in` for documents that are not given, by folder ("" is the project) and path in it.
 
     Cost: one pass over the text of settings, outlines and notes.
     """
     profiles = _profiles(documents, said.get("", {}))
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
-    for told in series:
-        profiles += [profiles_of(told, one) for one in _profiles(told.documents, said.get(told.root, {}), told.root)]
-        declared_all.append(file_of(told, told.declared))
-        authored_all.append(file_of(told, told.authored))
+    for folder in series:
+        profiles += [
+            profiles_of(folder, one) for one in _profiles(folder.documents, said.get(folder.root, {}), folder.root)
+        ]
+        declared_all.append(file_of(folder, folder.declared))
+        authored_all.append(file_of(folder, folder.authored))
     merged = merge(
         [draft for one in profiles for draft in one.drafts],
         [draft for one in declared_all for draft in one.drafts],
         [relation for one in (*authored_all, *declared_all) for relation in one.relations],
         authored=[draft for one in authored_all for draft in one.drafts],
         lines=[line for one in profiles for line in one.lines],
-        roots={"": False} | {told.root: told.past for told in series},
+        roots={"": False} | {folder.root: folder.past for folder in series},
     )
     errors = [error for one in (*authored_all, *declared_all) for error in one.errors]
     errors += [CodexError(problem) for problem in merged.problems]
@@ -104,14 +106,14 @@ def build_codex(
 
 
 def profiles_in(document: Document, path: str) -> Profiles:
-    """What one document describes, read by its path inside its folder; chapters, code and manuscripts nothing."""
+    """The profiles in one document, by its path inside its folder; none in chapters, code and manuscripts."""
     if document.kind in ("chapter", "code") or parts_of(path).suffix.lower() not in PROSE_SUFFIXES:
         return Profiles()
     return parse_profiles(path, document.text, setting=document.kind == "setting")
 
 
 def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root: str = "") -> list[Profiles]:
-    """What documents describe, in the order of their paths."""
+    """The profiles in documents, in path order."""
     found = dict(said)
     for document in documents:
         path = document.path.removeprefix(f"{root}/") if root else document.path
@@ -120,29 +122,26 @@ def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root:
 
 
 def read_declared(root: Path) -> CodexFile:
-    """What the files of `armarius.codex.codex_json` say, and of imported books; a missing one says nothing.
-
-    An unreadable one is an error in what is answered.
-    """
+    """The content of `codex.json` and of imported lorebooks; unreadable files are in `errors`."""
     return declared_in(lambda path: read_file(root / path, limit=_MAX_BYTES, below=root), codex_files_of_books(root))
 
 
 def codex_files_of_books(root: Path) -> list[str]:
-    """Where books say what they say of entities, sorted; the files need not be there."""
+    """Paths of the codex files of imported lorebooks, sorted; the files may be missing."""
     return codex_files_of(names_in(root / BOOKS, below=root))
 
 
 def codex_files_of(books: Iterable[str]) -> list[str]:
-    """Where these books say what they say of entities, sorted."""
+    """Paths of the codex files of these lorebooks, sorted."""
     return [f"{BOOKS}/{id_}/{CODEX_FILE}" for id_ in sorted(books)[:_MAX_BOOKS]]
 
 
 def declared_in(read: Callable[[str], bytes], books: Iterable[str] = ()) -> CodexFile:
-    """`read_declared` of files that lie in no folder.
+    """`read_declared` for files that are not in a folder.
 
     Args:
-        read: The bytes of a path; raises FileNotFoundError where there is nothing.
-        books: Paths of the files that imported books have.
+        read: Returns the bytes of a path; raises FileNotFoundError when there is no file.
+        books: Paths of the files of imported lorebooks.
     """
     declared = CodexFile()
     for path, parse in IMPORTERS.items():
@@ -165,7 +164,7 @@ def _imported(read: Callable[[str], bytes], path: str, parse: Callable[[str, str
         return CodexFile(errors=[CodexError(f"{path}: not read: {error}")])
 
 
-# Not documents, and part of what the index is made from.
+# Inputs of the index that are no documents.
 _INDEXED = (f"{FOLDER}/codex.toml", f"{FOLDER}/memories.toml", f"{FOLDER}/constraints.toml")
 _PROFILE = "budget.json"
 _PROFILE_PATH = f"{FOLDER}/{_PROFILE}"
@@ -189,7 +188,7 @@ class FolderAuthored:
     def stamp(self) -> str:
         """See `Authored`. Cost: one stat per file."""
         stamps = list(map(_stamp, self._indexed))
-        if _stamp(self._books):  # asked before every answer, and nearly always there are none
+        if _stamp(self._books):  # called before every answer; usually there are none
             stamps += [f"{name} {_stamp(str(self.root / name))}" for name in codex_files_of_books(self.root)]
         return "|".join(stamps)
 
@@ -215,15 +214,15 @@ class FolderAuthored:
         return _PROFILE_PATH
 
     def profile(self) -> Mapping[str, Any] | None:
-        """See `Authored`: a link, what is no regular file, and more than 1 MiB are refused."""
+        """See `Authored`. Links, special files and files above 1 MiB are refused."""
         try:
-            os.lstat(self._profile)  # asked before every prompt, and nearly always there is none
+            os.lstat(self._profile)  # called before every prompt; usually there is none
             data = read_file(self.root / FOLDER / _PROFILE, limit=_MAX_PROFILE_BYTES, below=self.root)
         except FileNotFoundError:
             return None
         except OSError as error:
             if error.filename != _PROFILE:
-                return None  # the folder of records is a link: CODEX_INVALID says so
+                return None  # the folder of records is a link: reported as CODEX_INVALID
             raise ConfigError(f"{_PROFILE_PATH}: not read: {error.strerror}") from None
         return profile_of_text(data, _PROFILE_PATH)
 
@@ -237,7 +236,7 @@ class FolderAuthored:
 
 def _stamp(path: str) -> str:
     try:
-        info = os.stat(path)  # noqa: PTH116 - asked before every answer: a Path takes as long again
+        info = os.stat(path)  # noqa: PTH116 - called before every answer: a Path doubles its time
     except OSError:
         return ""
     return f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}"

@@ -1,4 +1,4 @@
-"""Drafts from several files to entities and relations: one entity per id or name, every relation between known ids."""
+"""Merge drafts of several files: one entity per id or name; relations only between known ids."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,28 +9,28 @@ from armarius.codex.identity import NameIndex, qualified
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Overruled, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles, StatedLine
 from armarius.codex.profiles.fields import is_wrong_level, role_of
-from armarius.codex.profiles.relations import link_relations, pair_of, relations_of, shown_by_name
+from armarius.codex.profiles.relations import link_relations, name_link_targets, pair_of, relations_of
 from armarius.documents.document import Document
 from armarius.errors import CodexError
 from armarius.headings import frame
 from armarius.text.unicode import fold, slug
 from armarius.validation import shown
 
-__all__ = ["Told", "ended", "file_of", "profiles_of", "qualified"]
+__all__ = ["SeriesFolder", "ended", "file_of", "profiles_of", "qualified"]
 
 Timed = TypeVar("Timed", Fact, Relation, DraftRelation)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One more folder.
+class SeriesFolder:
+    """Another folder of a series.
 
     Attributes:
-        root: What its ids and paths begin with.
-        past: An earlier book: its chapters are none of the project's.
+        root: Prefix of its ids and paths.
+        past: An earlier book: its chapters are not chapters of the project.
         documents: Their paths begin with `root`.
-        declared: What its files of `armarius.codex.codex_json` say, by paths inside it.
-        authored: What its `.armarius/codex.toml` says.
+        declared: Content of its `codex.json` and imported lorebooks; paths are relative to it.
+        authored: Content of its `.armarius/codex.toml`.
     """
 
     root: str
@@ -40,56 +40,56 @@ class Told:
     authored: CodexFile = field(default_factory=CodexFile)
 
 
-def file_of(told: Told, file: CodexFile) -> CodexFile:
-    """`file` as the project reads it; its rules of what holds when are those of its book."""
-    root = told.root
+def file_of(folder: SeriesFolder, file: CodexFile) -> CodexFile:
+    """`file` with ids and paths of the project; chapters of an earlier book are removed (`ended`)."""
+    root = folder.root
     return CodexFile(
         title=file.title,
         language=file.language,
-        drafts=[_draft(told, one) for one in file.drafts],
+        drafts=[_draft(folder, one) for one in file.drafts],
         relations=[
             replace(one, root=root, origin=replace(one.origin, path=qualified(root, one.origin.path)))
-            for one in (ended(file.relations) if told.past else file.relations)
+            for one in (ended(file.relations) if folder.past else file.relations)
         ],
         errors=[CodexError(qualified(root, str(error))) for error in file.errors],
     )
 
 
-def profiles_of(told: Told, found: Profiles) -> Profiles:
-    """What one of its files describes, as the project reads it."""
-    lines = [replace(one, path=qualified(told.root, one.path)) for one in found.lines]
-    return Profiles([_draft(told, one) for one in found.drafts], lines)
+def profiles_of(folder: SeriesFolder, found: Profiles) -> Profiles:
+    """Profiles of one of its files, with ids and paths of the project."""
+    lines = [replace(one, path=qualified(folder.root, one.path)) for one in found.lines]
+    return Profiles([_draft(folder, one) for one in found.drafts], lines)
 
 
 def ended(items: Iterable[Timed]) -> Iterator[Timed]:
-    """What earlier books say, by the chapters of this one."""
+    """Facts or relations of an earlier book: those that ended never hold, the others hold from the start."""
     return (replace(one, since=None, until=None if one.until is None else 0) for one in items)
 
 
-def _draft(told: Told, draft: Draft) -> Draft:
+def _draft(folder: SeriesFolder, draft: Draft) -> Draft:
     return replace(
         draft,
-        root=told.root,
-        origin=replace(draft.origin, path=qualified(told.root, draft.origin.path)),
-        id=qualified(told.root, draft.id) if draft.id else None,
-        # What every prompt of another book said is said in this one where it is named.
-        level="when_detected" if told.past and draft.level == "always" else draft.level,
-        facts=list(ended(draft.facts)) if told.past else draft.facts,
+        root=folder.root,
+        origin=replace(draft.origin, path=qualified(folder.root, draft.origin.path)),
+        id=qualified(folder.root, draft.id) if draft.id else None,
+        # "always" in an earlier book means "when_detected" in this one.
+        level="when_detected" if folder.past and draft.level == "always" else draft.level,
+        facts=list(ended(draft.facts)) if folder.past else draft.facts,
     )
 
 
 _PERSON, _TYPES = "character", frozenset(frame().types)
-# Who wins, first to last.
+# Precedence of sources, highest first.
 _AUTHORED, _DECLARED, _PROFILE = 0, 1, 2
-_RANKS = 3  # of one folder; all of a later folder stand behind
+_RANKS = 3  # within one folder; all sources of a later folder rank lower
 _ALONE = {"": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The result of a merge; `problems` are relations whose ends nobody knows, and levels that are none, as messages.
+    """The result of a merge.
 
-    `others` as in `Codex`.
+    `problems` are messages about relations with unknown ends and values that are no level; `others` as in `Codex`.
     """
 
     entities: tuple[Entity, ...]
@@ -107,27 +107,25 @@ def merge(
     lines: Iterable[StatedLine] = (),
     roots: Mapping[str, bool] = _ALONE,
 ) -> Merged:
-    """Unite what profiles, the codex file and authored records say about the same thing.
+    """Merge the entities and relations of profiles, codex files and authored records.
 
-    Same thing: same id, or same name (compared folded) with types that one thing may have. Per field authored
-    records win over the codex file, it over profiles, and an earlier profile over a later one; aliases, attributes,
-    facts and origins are united.
-
-    Of several folders the stronger one wins over all that a weaker says, which is kept in `Entity.overruled`. Ids are
-    those of a folder: there the same thing is whoever has the same name, whatever the ids, or the same id and one of
-    the names.
+    Drafts are one entity when they have the same id, or the same name (compared folded) and compatible types. For each
+    field authored records override the codex file, which overrides profiles; an earlier profile overrides a later one.
+    Aliases, attributes, facts and origins are united. A stronger folder overrides a weaker one; overridden values are
+    kept in `Entity.overruled`. Ids are unique only within a folder: drafts of two folders are one entity when they have
+    the same name, or the same id and a common name.
 
     Args:
-        profiles: Of every folder, each draft with its `root`.
+        profiles: Drafts of every folder, each with its `root`.
         declared: As well.
         relations: As well.
         authored: As well.
-        lines: Of pages about relations.
+        lines: Lines of pages about relations.
         roots: The folders, the strongest first, and whether each is an earlier book.
 
     Returns:
-        Entities in the order first described, profiles before the codex file before authored ones; relations in the
-        order given, then those of profiles, no duplicates.
+        Entities in the order first described (profiles, codex file, authored records); relations in the order given,
+        then those of profiles, without duplicates.
     """
     groups = _Groups()
     order = {root: place for place, root in enumerate(roots)}
@@ -159,14 +157,14 @@ def merge(
         pair = pair_of(line.line, line.path, line.section, index)
         found += [pair] if pair is not None else []
     found += link_relations(zip(entities, drafts, strict=True), index, found)
-    entities = shown_by_name(entities, drafts, index)
+    entities = name_link_targets(entities, drafts, index)
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
     kept = {id(item) for item in unique.values()}
     return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems), others)
 
 
 class _Group:
-    """Drafts that are one entity, each with its rank; their ids and types are kept as they come, ids by folder."""
+    """Drafts of one entity with their ranks; ids (by folder) and types in order."""
 
     __slots__ = ("ids", "parts", "types")
 
@@ -184,14 +182,14 @@ class _Group:
 
 
 class _Named:
-    """The groups of one name, in order; of many with ids of their own a draft with another id looks at none."""
+    """The groups of one name, in order, also indexed by id so that a draft with an id need not visit all."""
 
     __slots__ = ("_all", "_free", "_root")
 
     def __init__(self) -> None:
         self._all: dict[int, _Group] = {}  # by their identity
         self._root: str | None = None
-        self._free: list[_Group] = []  # those of them without an id of this folder
+        self._free: list[_Group] = []  # groups without an id of this folder
 
     def add(self, group: _Group) -> None:
         if id(group) not in self._all:
@@ -199,7 +197,7 @@ class _Named:
             self._free.append(group)
 
     def that_fit(self, draft: Draft) -> Iterable[_Group]:
-        """Those that may be what a draft is by its id, which no group has yet; folders come one after the other."""
+        """Groups that a draft with a new id may join; folders are added one after the other."""
         if not draft.id:
             return self._all.values()
         known = self._free if draft.root == self._root else self._all.values()
@@ -208,11 +206,11 @@ class _Named:
 
 
 class _Groups:
-    """Drafts put together, the strongest folder first.
+    """Groups of drafts; the strongest folder is added first.
 
     Attributes:
-        also: What ids of other folders have become, once it is finished.
-        own: Ids of what the project itself describes.
+        also: New ids of entities of other folders, by old id; complete at the end.
+        own: Ids that the project itself describes.
     """
 
     def __init__(self) -> None:
@@ -247,7 +245,7 @@ class _Groups:
         return fitting
 
     def _same_id(self, draft: Draft) -> _Group | None:
-        """Whom the project itself gives the id that another folder gives somebody of one of the same names."""
+        """The project's group with the id of a draft of another folder and one of its names."""
         if not draft.root or not draft.id:
             return None
         group = self.by_id.get(draft.id.removeprefix(f"{draft.root}/"))
@@ -281,14 +279,14 @@ class _Groups:
 
 
 def _may_be_one(type_: str, other: str) -> bool:
-    """Whether things of one name and these types may be one: a sect that is a place, but no person that is a place."""
+    """Whether entities of one name and these types may be one: a faction and a place, but not a person and a place."""
     return (type_ == _PERSON) == (other == _PERSON) or not {type_, other} <= _TYPES
 
 
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
-    """One entity from its drafts, the strongest first; origins in reading order."""
+    """Merge drafts, the strongest first; origins in reading order."""
     first = parts[0]
-    if len(parts) == 1:  # as good as all of a long list
+    if len(parts) == 1:  # nearly all of a long list
         return Entity(
             id_,
             first.name,
@@ -323,7 +321,7 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
 
 
 def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
-    """What weaker folders say otherwise than the stronger one that is heard."""
+    """Values of weaker folders that differ from the merged ones."""
     if len({part.root for part in parts}) == 1:
         return
     heard: dict[str, tuple[str, Draft]] = {}
@@ -338,7 +336,7 @@ def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
 
 
 def _fresh(draft: Draft, taken: set[str]) -> str:
-    """An id from the name, the same in every run; a second thing of that name gets its type, then a number."""
+    """A deterministic id from the name; for a second entity of that name with its type, then a number."""
     base = qualified(draft.root, slug(draft.name))
     candidates = [base, f"{base}.{draft.type or 'other'}"]
     number = 2

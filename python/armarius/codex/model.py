@@ -1,4 +1,4 @@
-"""What a user knows about the world of a project: entities, relations, and facts that hold from a chapter on."""
+"""Records of a project's world: entities, relations, facts with the chapters that they hold for."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -29,13 +29,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Overruled:
-    """What another folder of a series says of an entity, against what holds.
+    """A value of a weaker folder of a series that differs from the merged one.
 
     Attributes:
         field: `type`, `level`, `description`, or the key of an attribute.
-        value: What it says.
-        origin: Where.
-        by: Where what holds is said.
+        value: The overruled value.
+        origin: Where that value is written.
+        by: Where the value that holds is written.
     """
 
     field: str
@@ -46,12 +46,12 @@ class Overruled:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A thing the user knows about.
+    """An entity of the codex.
 
     `type` is one of character, location, event, item, faction, foreshadowing, inspiration, or any
     other word (labelled 实体). `attributes` keep the user's own keys. One entity may have several
-    origins: a profile section and an entry of `codex.json` with the same name are merged. `overruled` is what folders
-    of a series say otherwise (`docs/decisions/0049`).
+    origins: a profile section and an entry of `codex.json` with the same name are merged. `overruled` has the differing
+    values of other folders of a series (`docs/decisions/0049`).
     """
 
     id: str
@@ -84,15 +84,15 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Codex:
-    """Everything a project says about its world, merged.
+    """All entities and relations of a project, merged.
 
     Attributes:
         entities: Unique ids, in the order first described.
         relations: Both ends are ids of `entities`.
-        warnings: `CODEX_INVALID`, one per fault, naming file, entry and field; what is not faulty is here.
+        warnings: `CODEX_INVALID`, one per error, with file, entry and field.
         title: Of the codex file, or "".
         language: Of the codex file, or "".
-        others: Ids of those whom other folders of a series alone describe.
+        others: Ids of entities that only other folders of a series describe.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -115,7 +115,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a document is summed up by; `content_hash` is that of the document it was written for."""
+    """The summary of a document; `content_hash` is that of the text that was summarised."""
 
     id: str
     document: str
@@ -125,7 +125,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Something that is in every prompt with room, or with `mute` in none; perhaps only while `document` is open."""
+    """A target that is added to every prompt, or with `mute` to none; with `document` only while that one is open."""
 
     id: str
     target: str
@@ -135,7 +135,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something learnt about the project or its user; `confidence` in [0, 1]."""
+    """A remembered statement about the project or its user; `confidence` in [0, 1]."""
 
     id: str
     text: str

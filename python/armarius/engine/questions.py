@@ -16,7 +16,7 @@ from armarius.arguments import (
     read_messages,
     read_wordings,
 )
-from armarius.codex.cards import Visible, entity_card, shown_of, visible
+from armarius.codex.cards import Visible, entity_card, visible, visible_text
 from armarius.codex.model import Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
@@ -172,7 +172,7 @@ class Questions:
         bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
         with stage("look"):
             view = self._project.view()
-        shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
+        shown = None if bounds.as_of is None else visible_text(view.documents, bounds)
         with view.corpus.acquire() as corpus:
             core = corpus.core
         found = partial(

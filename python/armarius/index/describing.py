@@ -11,7 +11,7 @@ from armarius._core import __version__
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import build_codex, profiles_in
-from armarius.codex.merge import Told
+from armarius.codex.merge import SeriesFolder
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles, pack, unpack
 from armarius.documents.document import Document
@@ -70,7 +70,7 @@ class Describing:
         for path, one in self._said.items():
             root, inside = self._inside(path)
             said.setdefault(root, {})[inside] = one
-        series: Sequence[Told] = self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
+        series: Sequence[SeriesFolder] = self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
         authored = AuthoredCodex(self._authored).read()
         return build_codex((), self._authored.declared(), authored=authored, series=series, said=said)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.load import FolderAuthored
-from armarius.codex.merge import Told, qualified
+from armarius.codex.merge import SeriesFolder, qualified
 from armarius.config import Config
 from armarius.documents.document import Document, Skipped, read_documents, walk_files
 from armarius.errors import ContextWarning, ContractError, DocumentSkipped, ProjectError, UnknownDocument
@@ -57,12 +57,12 @@ class Root:
         """Whether the folder exists. Cost: one stat."""
         return self.folder.is_dir()
 
-    def codex_files(self) -> Told:
+    def codex_files(self) -> SeriesFolder:
         """The entities of its codex files (not of its documents)."""
         if not self.is_there:
-            return Told(self.name, self.past)
+            return SeriesFolder(self.name, self.past)
         authored = AuthoredCodex(self.authored).read()
-        return Told(self.name, self.past, (), self.authored.declared(), authored)
+        return SeriesFolder(self.name, self.past, (), self.authored.declared(), authored)
 
 
 def read_roots(project: Path, given: Sequence[str | PathLike[str]]) -> tuple[Root, ...]:
@@ -303,7 +303,7 @@ class SeriesAuthored(FolderAuthored):
         name, slash, rest = path.partition("/")
         return (name, rest) if slash and any(one.name == name for one in self._roots) else ("", path)
 
-    def codex_files(self) -> list[Told]:
+    def codex_files(self) -> list[SeriesFolder]:
         """The entities of the other folders' codex files, in order of precedence."""
         return [one.codex_files() for one in self._roots]
 

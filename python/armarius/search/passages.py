@@ -8,7 +8,7 @@ from itertools import islice
 
 from armarius._core import CorpusQuery, ScoredParagraph
 from armarius.arguments import EVERYTHING, Bounds
-from armarius.codex.cards import chapter_at, tidy, told_until
+from armarius.codex.cards import chapter_at, settings_until, tidy
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, heading
@@ -286,7 +286,7 @@ class RankedPassages:
         text = document.text[start : paragraph.end]
         chapter = chapter_at(document, paragraph) if document.kind == "chapter" else None
         if self._until is not None and document.kind in ("setting", "note") and not document.past:
-            text = tidy(told_until(text, paragraph, self._until))
+            text = tidy(settings_until(text, paragraph, self._until))
         return Row(
             path,
             paragraph.index,

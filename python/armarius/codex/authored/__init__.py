@@ -1,8 +1,10 @@
-"""What the user wrote beside the documents, through the API or by hand.
+"""Records that the user writes through the API or by hand: entities, relations, memories, constraints, pins, summaries.
 
-protocol.py (`Authored`: where it comes from)   record_file.py protocol.py (a book of records as a TOML file)
-codex.py (entities and relations)   collection.py (memories, constraints)   collection.py   collection.py
+protocol.py     `Authored` (the source of the records), blocks of a TOML file
+record_file.py  a file of records: read, change, write
+codex.py        `AuthoredCodex`: entities and relations
+collection.py   `Memories`, `Constraints`, `Pins`, `Summaries`
 
-What must hold: it is the user's and cannot be made again, so nothing is half written and no hand edit is lost; a
-mistake costs the record it is in, with its line.
+What must hold: these records cannot be derived again, so each write is atomic and keeps every edit made by hand; an
+invalid record is reported with its line and does not affect the others.
 """

@@ -15,8 +15,8 @@
     target = "林默"
     type = "兄妹"
 
-The file is the truth: it is read again when it changes, by whoever's hand. What is wrong in it is in `problems()`, with
-file and line; a record that was right before stays as it was.
+The file may be edited by hand: it is read again when it changes. `problems()` lists its errors with file and line; an
+invalid record keeps its last valid state.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from typing import Any
 from armarius.codex.authored.protocol import Authored, Block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import CodexFile, EntryReader
-from armarius.codex.identity import NameIndex, places, refuse_taken, there_already
+from armarius.codex.identity import NameIndex, already_exists, places, refuse_taken
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.display import counted
@@ -42,13 +42,13 @@ _FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes"
 class AuthoredCodex:
     """Entities and relations authored for one project.
 
-    They are merged over `codex.json` and the profiles: an authored entity with the id of one of those overrides the
-    fields it states. `build_codex(…, authored=authored.read())` makes the whole.
+    Authored entities are merged over `codex.json` and the profiles: the fields that they state override those of an
+    entity with the same id. `build_codex(…, authored=authored.read())` returns the merged codex.
 
     Args:
-        authored: Where the records are kept; a folder stands for its files.
-        whole: The merged codex as it is now; with it, `list`, `get` and `relations` see all of it, and `update` also
-            overrides what a profile or `codex.json` says.
+        authored: The source of the records, or a project folder.
+        whole: Returns the current merged codex. With it, `list`, `get` and `relations` cover all entities, and `update`
+            can override an entity of a profile or of `codex.json`.
     """
 
     def __init__(self, authored: Authored | Path, *, whole: Callable[[], Codex] | None = None) -> None:
@@ -63,18 +63,18 @@ class AuthoredCodex:
             return f"<codex: {type(error).__name__}>"
 
     def list(self) -> tuple[Entity, ...]:
-        """The entities; without the whole, the authored ones, unstated fields at their defaults."""
+        """All entities; without `whole` only the authored ones, with defaults for fields that are not stated."""
         if self._whole is not None:
             return self._whole().entities
         return merge(authored=self.read().drafts).entities
 
     def _written(self, id_: str) -> Entity:
-        """An entity that was just written; as it stands in its file, while the index is too busy to have seen it."""
+        """An entity that was just written, read from its file if the index does not have it yet."""
         entities = self.list()
         return _by_id(entities, id_) or _by_id(merge(authored=self.read().drafts).entities, id_) or self.get(id_)
 
     def _who(self, *, written: bool = True) -> NameIndex:
-        """Everybody there is, with what was just `written`, which the index may be too busy to have seen.
+        """Index of all names, with `written`, which the project index may not have yet.
 
         Cost: reads every name of the codex.
         """
@@ -84,7 +84,7 @@ class AuthoredCodex:
         return NameIndex((*merge(authored=drafts).entities, *codex.entities), others=codex.others)
 
     def _id(self, reference: str) -> str:
-        """Of whom an id, a name or an alias means: also of a record that is wrong in the file, by its id."""
+        """The id of the entity with that id, name or alias; an invalid record in the file is found by its id."""
         if any((block.table, block.id) == ("entity", reference) for block in self._file.records()):
             return reference
         found = self._who().one(reference)
@@ -93,7 +93,7 @@ class AuthoredCodex:
         return found.id
 
     def relations(self) -> tuple[Relation, ...]:
-        """The relations; without the whole, the authored ones, ends as written."""
+        """All relations; without `whole` only the authored ones, with their ends as written."""
         if self._whole is not None:
             return self._whole().relations
         return tuple(
@@ -105,8 +105,7 @@ class AuthoredCodex:
         """One entity, by id, name or alias.
 
         Raises:
-            UnknownId: There is none, and the error names near ones; or several bear that name, and it names their ids.
-                A KeyError.
+            UnknownId: No entity has that name (lists similar ones), or several have it (lists their ids). A KeyError.
         """
         entity = self._who(written=False).one(id_)
         if entity is None:
@@ -114,18 +113,18 @@ class AuthoredCodex:
         return entity
 
     def create(self, name: str, *, id: str = "", force: bool = False, **values: Any) -> Entity:  # noqa: A002, ANN401
-        """Add an entity whom nothing describes yet, by whichever name.
+        """Add an entity with a name that no other entity has.
 
         Args:
             name: Its name.
-            id: Taken as it is; by default derived from the name, as for a profile.
-            force: Though somebody else has this name or one of these aliases: two are meant. A profile of the same name
-                that may be the same kind of thing is the same one all the same.
-            values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; what is not given is not stated.
+            id: Used unchanged; derived from the name by default, as for a profile.
+            force: Allow a name or alias that another entity has. A profile with the same name and a compatible type is
+                still merged with this entity.
+            values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; other fields are not stated.
 
         Raises:
-            CodexError: A value is wrong, the id is taken, or somebody is called so (compared without case, width and
-                kinds of apostrophes); the error says who, and where that is written.
+            CodexError: A value is invalid, or the id, the name or an alias belongs to another entity (names are
+                compared folded: case, width, apostrophes); the error names that entity and its file.
             StoreFull: The file cannot be written; nothing has changed.
 
         Cost: reads every name of the codex, and writes the file.
@@ -139,14 +138,14 @@ class AuthoredCodex:
         _refuse("entity", data)
         who = self._who()
         if id_ in who.entities:
-            raise there_already(id_, [who.entities[id_]])
+            raise already_exists(id_, [who.entities[id_]])
         if not force:
             refuse_taken(who, id_, name, data.get("aliases", ()))
         self._file.add("entity", data)
         return self._written(id_)
 
     def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:
-        """Add entities, and relations between ids, that are not there yet: in one write, all of them or none.
+        """Add new entities, and relations between ids, in one write: all or none.
 
         Raises:
             CodexError, StoreFull: As `create` and `relate`.
@@ -165,17 +164,17 @@ class AuthoredCodex:
     def update(self, id_: str, /, *, force: bool = False, **changes: Any) -> Entity:  # noqa: ANN401
         """Change fields of an entity, all but its id; None unstates a field.
 
-        An entity of a profile or of `codex.json` keeps its file: what changes is written as an authored record over it.
-        Aliases of the file are joined by those given here, and stay.
+        An entity of a profile or of `codex.json` keeps its file: the changes are written as an authored record that
+        overrides it. Aliases given here are added to those of the file.
 
         Args:
             id_: Of the entity, or its name or an alias.
-            force: Though somebody else has the new name or a new alias.
+            force: Allow a name or alias that another entity has.
             changes: As for `create`, and `name`.
 
         Raises:
             UnknownId: There is none, or several bear that name.
-            CodexError: A value is wrong, or somebody else is called so, as for `create`.
+            CodexError: A value is invalid, or another entity has the name, as for `create`.
             StoreFull: The file cannot be written; nothing has changed.
         """
         force, id_ = flag("force", force), self._id(id_)
@@ -195,21 +194,21 @@ class AuthoredCodex:
         return self._written(id_)
 
     def _refuse_taken(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
-        """Whatever else changes costs no look at every name."""
+        """Check only names that change: the check reads every name."""
         if not force and not changes.keys().isdisjoint(("name", "aliases")):
             refuse_taken(self._who(), data["id"], data["name"], data.get("aliases", ()))
 
     def delete(self, id_: str, /, *, relations: bool = False) -> None:
-        """Remove an authored entity; what profiles and `codex.json` say of it stays.
+        """Remove an authored entity; descriptions in profiles and `codex.json` stay.
 
         Args:
             id_: Of the entity, or its name or an alias.
-            relations: Remove the authored relations that begin or end at it first.
+            relations: Also remove the authored relations that begin or end at it.
 
         Raises:
             UnknownId: There is none, or several bear that name.
-            CodexError: Only files of the user's describe it; the message names them. Or, in an opened project, nothing
-                else describes it and authored relations begin or end at it; the message names those.
+            CodexError: Only profiles or `codex.json` describe it (lists the files). Or, in an opened project, the
+                authored record is its only description and authored relations need it (lists the relations).
         """
         id_ = self._id(id_)
         if relations:
@@ -225,7 +224,7 @@ class AuthoredCodex:
             raise CodexError(message) from None
 
     def _touching(self, id_: str) -> tuple[Block, ...]:
-        """The authored relations that begin or end at an entity, by whichever of its names."""
+        """The authored relations that begin or end at an entity, matched by any of its names."""
         blocks = [block for block in self._file.records() if block.table == "relation"]
         if not blocks:
             return ()
@@ -237,7 +236,7 @@ class AuthoredCodex:
         )
 
     def _refuse_dangling(self, id_: str) -> None:
-        """Refuse to delete what authored relations need; one that a file of the user's describes too stays for them."""
+        """Refuse to delete an entity that authored relations need, unless other files describe it too."""
         if not any((block.table, block.id) == ("entity", id_) for block in self._file.records()):
             return
         known = _by_id(self.list(), id_)
@@ -260,11 +259,11 @@ class AuthoredCodex:
         since: int | None = None,
         until: int | None = None,
     ) -> None:
-        """Add a relation between two entities, by id, name or alias; the same one again changes its chapters.
+        """Add a relation between two entities, by id, name or alias, or change the chapters of an existing one.
 
         Raises:
             CodexError: A value is wrong; or, in an opened project, an end that names no entity.
-            UnknownId: An end that names several; it has their ids.
+            UnknownId: Several entities have the name of an end; lists their ids.
         """
         for field, said in (("source", source), ("target", target), ("type", type)):
             _refuse("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: said})
@@ -286,7 +285,7 @@ class AuthoredCodex:
         return {(str(one.get("source")), str(one.get("target")), str(one.get("type"))) for one in found}
 
     def _relation(self, who: NameIndex, source: str, target: str, type_: str) -> Block | None:
-        """The record of this type between these two, whichever of their names it says."""
+        """The record of this type between these two entities, matched by any of their names."""
         ends = [who.meant(end) or (end,) for end in (source, target)]
         for block in self._file.records():
             data = block.data or {}
@@ -308,7 +307,7 @@ class AuthoredCodex:
         raise UnknownId(f"no authored relation {what}{suggestion(close)}", close)
 
     def read(self) -> CodexFile:
-        """Everything authored as `build_codex` takes it; its errors are `problems()`."""
+        """All authored records in the form that `build_codex` takes; its errors are `problems()`."""
         result = CodexFile()
         reader = EntryReader(self._file.name, result)
         for block in self._file.records():
@@ -318,7 +317,7 @@ class AuthoredCodex:
         return result
 
     def problems(self) -> tuple[CodexError, ...]:
-        """What is wrong with the file now."""
+        """Current errors of the file."""
         return self._file.problems()
 
     def _unknown(self, id_: str) -> UnknownId:
@@ -326,7 +325,7 @@ class AuthoredCodex:
         return UnknownId(f"no entity has the id or name {shown(id_)}{suggestion(close)}", close)
 
     def stamp(self) -> Hashable:
-        """Differs after every change of the file, by whichever hand."""
+        """Changes with every write to the file, also by other programs."""
         return self._file.stamp()
 
 
@@ -340,7 +339,7 @@ def _by_id(entities: Iterable[Entity], id_: str) -> Entity | None:
 
 
 def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
-    """Fields in the order they are written; what is None or empty is not stated; objects as plain tables."""
+    """Fields in file order, without None and empty values, objects as plain tables."""
     unknown = sorted(values.keys() - set(_FIELDS))
     if unknown:
         raise CodexError(f"entity {shown(values.get('id'))}: {shown(unknown[0])[1:-1]}: no such field")
@@ -363,7 +362,7 @@ def _name(value: object) -> str:
 
 
 def _stated(data: dict[str, Any]) -> dict[str, Any]:
-    """A record as read, with keys of a hand edit that are no fields among the attributes, where reading puts them."""
+    """A record as read; unknown keys move to the attributes, as in `EntryReader`."""
     known = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
     extra = {key: str(value) for key, value in known.items() if key not in _FIELDS}
     fields = {key: value for key, value in known.items() if key in _FIELDS}
@@ -376,7 +375,7 @@ def _wire(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wrong(table: str, data: dict[str, Any]) -> str:
-    """The first thing wrong with a record, "" for nothing."""
+    """The first error of a record, or ""."""
     result = CodexFile()
     reader = EntryReader("", result)
     if table == "entity":
@@ -391,13 +390,13 @@ def _check(block: Block) -> str:
 
 
 def _refuse(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
-    """Refuse a record with anything wrong; `checked` where its chapters are new, old ones are left in peace."""
+    """Refuse an invalid record; `checked` also validates its chapters, which is skipped for unchanged ones."""
     if what := _wrong(table, data) or (_backwards(table, data) if checked else ""):
         raise CodexError(f"{table} {shown(data.get('id', ''))}: {what}")
 
 
 def _backwards(table: str, data: dict[str, Any]) -> str:
-    """What ends before it begins and so never holds; "" for nothing. Chapters are right, each by itself."""
+    """The first span that ends before it begins, or "". Each chapter number is valid by itself."""
     facts = [(f"facts[{number}].", one) for number, one in enumerate(data.get("facts", ())) if isinstance(one, dict)]
     for where, one in facts if table == "entity" else [("", data)]:
         since, until = one.get("since"), one.get("until")

@@ -19,7 +19,7 @@ __all__ = ["Pins", "Summaries"]
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
 LONGEST_RECORD: Final = 20_000
-"""Code points of a rule or memory: rules are never cut, so a longer one would leave no room in any prompt."""
+"""Maximum code points of a rule or memory: rules are never truncated, so a longer one could fill the prompt."""
 Item = TypeVar("Item", bound=Memory | Constraint | Pin | Summary)
 Wrong = Callable[[dict[str, Any]], str]
 
@@ -41,11 +41,11 @@ class Collection(Generic[Item]):
             return f"<{many}: {type(error).__name__}>"
 
     def list(self) -> tuple[Item, ...]:
-        """All records; one that is broken in the file stands as it last was when it was right."""
+        """All records; an invalid one keeps its last valid state."""
         return tuple(self._item(block) for block in self._file.records())
 
     def get(self, id_: str, /) -> Item:
-        """One record; UnknownId, which is a KeyError and names near ids, when there is none."""
+        """One record; UnknownId (a KeyError) lists similar ids when there is none."""
         for item in self.list():
             if item.id == id_:
                 return item
@@ -55,7 +55,7 @@ class Collection(Generic[Item]):
         """Change fields of a record, all but its id.
 
         Raises:
-            UnknownId: There is none; a KeyError that names near ids.
+            UnknownId: No such record; a KeyError that lists similar ids.
             CodexError: No such field, or a wrong value.
             StoreFull: The file cannot be written; nothing has changed.
         """
@@ -63,18 +63,18 @@ class Collection(Generic[Item]):
         return self._write(data, self._file.replace)
 
     def delete(self, id_: str, /) -> None:
-        """Remove a record; UnknownId, which is a KeyError and names near ids, when there is none."""
+        """Remove a record; UnknownId (a KeyError) lists similar ids when there is none."""
         try:
             self._file.remove(self._table, id_)
         except KeyError:
             raise self._unknown(id_) from None
 
     def problems(self) -> tuple[CodexError, ...]:
-        """What is wrong with the file now: file, line and what."""
+        """Current errors of the file, each with file, line and message."""
         return self._file.problems()
 
     def stamp(self) -> Hashable:
-        """Differs after every change of the file, by whichever hand."""
+        """Changes with every write to the file, also by other programs."""
         return self._file.stamp()
 
     def _create(self, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> Item:
@@ -139,8 +139,8 @@ class Memories(Collection[Memory]):
         """Add a memory.
 
         Args:
-            text: What is to be remembered; not blank, at most 20,000 characters.
-            kind: What sort of memory; only semantic ones enter prompts by themselves.
+            text: The content; not blank, at most 20,000 characters.
+            kind: The kind of memory; only semantic ones are added to prompts automatically.
             confidence: In [0, 1].
             id: Derived from the text when not given.
 
@@ -166,10 +166,10 @@ class Constraints(Collection[Constraint]):
         super().__init__(authored, "constraints", "constraint", Constraint, _wrong_constraint)
 
     def create(self, text: str, *, source: ConstraintOrigin = "user", priority: int = 0, id: str = "") -> Constraint:  # noqa: A002
-        """Add a constraint, or return the one that says the same already.
+        """Add a constraint, or return the existing one with the same text.
 
-        A rule stands once: when a constraint has this text, white space at its ends aside, that one is returned as it
-        is, its id, source and priority unchanged (`update` changes them).
+        Texts are compared without surrounding white space. The existing constraint keeps its id, source and priority
+        (`update` changes them).
 
         Args:
             text: The rule; not blank, at most 20,000 characters.
@@ -229,8 +229,8 @@ class Pins(Collection[Pin]):
 
     Args:
         authored: Where they are kept; a folder stands for its files.
-        same: Which of these targets means the same as the first one; raises UnknownId for a target that is none.
-            Without it every target is taken, and means what is written the same.
+        same: Returns the given target that equals the first argument, or None; raises UnknownId for an unknown one.
+            Without it every target is accepted and compared as text.
     """
 
     def __init__(
@@ -240,18 +240,18 @@ class Pins(Collection[Pin]):
         self._same = same
 
     def add(self, target: str, *, mute: bool = False, document: str = "") -> Pin:
-        """Pin something, or mute it; what was pinned before and is muted now is muted, and the other way about.
+        """Pin or mute a target; replaces an earlier pin or mute of the same target.
 
         Args:
             target: Id, name or alias of an entity; path of a document, `chapters/ch003.md`, or of one paragraph of it,
                 `chapters/ch003.md#12`; a tag.
-            mute: Keep it out instead.
-            document: Only while this one is open; "" is always.
+            mute: Exclude it from prompts instead.
+            document: Applies only while this document is open; "" applies always.
 
         Raises:
             CodexError: A value is wrong.
-            UnknownId: Nothing of an engine's project is called so, and all of it is indexed, or several entities are;
-                names near ones, or their ids.
+            UnknownId: The project, completely indexed, has no such target (lists similar names), or several entities
+                have that name (lists their ids).
             StoreFull: The file cannot be written; nothing has changed.
         """
         self._see({"id": "new", "target": target, "mute": mute, "document": document})
@@ -262,7 +262,7 @@ class Pins(Collection[Pin]):
         return known if known.mute == mute else self.update(known.id, mute=mute)
 
     def remove(self, target: str, *, document: str = "") -> None:
-        """Neither pin nor mute it any more, by whichever of its names; UnknownId, a KeyError, when it was neither."""
+        """Remove the pin or mute of a target, by any of its names; UnknownId (a KeyError) when there is none."""
         try:
             known = self._find(target, document)
         except UnknownId:
@@ -274,7 +274,7 @@ class Pins(Collection[Pin]):
         self.delete(known.id)
 
     def of(self, document: str) -> tuple[Pin, ...]:
-        """Those that hold while `document` is open: its own first."""
+        """The pins and mutes that apply while `document` is open, its own first."""
         found = [one for one in self.list() if one.document in ("", document)]
         return tuple(sorted(found, key=lambda one: not one.document))
 
@@ -319,7 +319,7 @@ class Summaries(Collection[Summary]):
         super().__init__(authored, "summaries", "summary", Summary, _wrong_summary)
 
     def put(self, document: str, text: str, content_hash: str) -> Summary:
-        """Keep a summary of a document, in the place of the one that is there.
+        """Store the summary of a document, replacing an existing one.
 
         Raises:
             CodexError: A value is wrong.

@@ -1,9 +1,8 @@
-"""What a project's user has authored beside the documents, and where that comes from.
+"""Protocols for authored data: configuration, codex records, memories, constraints and the budget profile.
 
-Configuration, codex, memories, constraints and the budget profile belong to the user: unlike an index they cannot be
-made again. `armarius.codex.load.FolderAuthored` reads and writes them as files of the project, in the forms that
-people edit; a host that keeps projects in tables of its own gives another `Authored`.
-`armarius.testing.AuthoredConformance` is the executable form of this page.
+Authored data cannot be derived again, unlike an index. `armarius.codex.load.FolderAuthored` keeps it as editable files
+in the project; a host with its own database implements `Authored`. `armarius.testing.AuthoredConformance` tests an
+implementation.
 """
 
 import json
@@ -33,12 +32,12 @@ class Block:
     """One record as it stands in the file.
 
     Attributes:
-        text: Every line of it, with the comments directly above its header, each ending in a line break.
-        line: 1-based line of the header; 0 for what stands before the first header.
+        text: All lines, with the comments directly above the header, each ending in a line break.
+        line: 1-based line of the header; 0 for the text before the first header.
         table: The name in the header.
-        data: What it says, None when it cannot be parsed.
-        problem: What is wrong, with the line, or "".
-        id: Of the record, as far as it can be told.
+        data: Parsed values, None when the block cannot be parsed.
+        problem: The error with its line, or "".
+        id: Of the record; of a block that cannot be parsed, as far as it can be read.
     """
 
     text: str
@@ -85,7 +84,7 @@ def _block(text: str, line: int, above: int, table: str) -> Block:
 
 
 def _id_of(text: str) -> str:
-    """The id in a block that does not say one, or cannot be parsed."""
+    """The id of a block without a valid `id`, found by a line search."""
     found = _ID.search(text)
     try:
         return str(parse_toml(f"id = {found[1]}")["id"]) if found else ""
@@ -181,7 +180,7 @@ def _escaped(text: str) -> str:
 
 BookName = Literal["codex", "memories", "constraints", "pins", "summaries"]
 Check = Callable[[Block], str]
-"""What is wrong with a record, "" for nothing."""
+"""The error of a record, or ""."""
 
 
 class RecordBook(Protocol):
@@ -192,35 +191,35 @@ class RecordBook(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages and origins call it: for a file, its path in the project."""
+        """Name in messages and origins: for a file, its path in the project."""
         ...
 
     def records(self) -> list[Block]:
-        """The records in order, as they are now; a broken one counts as it last was when it was right."""
+        """The current records in order; an invalid one keeps its last valid state."""
         ...
 
     def problems(self) -> tuple[CodexError, ...]:
-        """What is wrong with the book now."""
+        """Current errors of the book."""
         ...
 
     def stamp(self) -> Hashable:
-        """Differs after every change, by whichever hand."""
+        """Changes with every write, also by other programs."""
         ...
 
     def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
-        """Append a record, unless one is `alike`.
+        """Append a record, unless `alike` matches an existing one.
 
         Returns:
-            The id of the record that is there now: the new one's, or that of the one alike.
+            The id of the new record, or of the existing one.
 
         Raises:
-            CodexError: There is one with this id, a value that it cannot hold, or the book cannot be edited.
+            CodexError: The id is taken, a value cannot be stored, or the book cannot be edited.
             StoreFull, StoreBusy: It cannot be written; nothing has changed.
         """
         ...
 
     def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        """Append records, each with its table: all of them or none; raises as `add`."""
+        """Append records, each with its table, all or none; raises as `add`."""
         ...
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
@@ -234,14 +233,14 @@ class RecordBook(Protocol):
 
 @runtime_checkable
 class Authored(Protocol):
-    """The authored part of one project. Threads may share it; others may change it meanwhile."""
+    """The authored data of one project. Thread safe; other processes may change it at any time."""
 
     def stamp(self) -> str:
-        """Differs after any change of what the index is made from: `declared` and the records. Asked per request."""
+        """Changes with `declared` and the records, which the index is derived from. Called per request."""
         ...
 
     def config_stamp(self) -> str:
-        """Differs after any change of the configuration. Asked per request."""
+        """Changes with the configuration. Called per request."""
         ...
 
     def config(self) -> Config:
@@ -253,7 +252,7 @@ class Authored(Protocol):
         ...
 
     def declared(self) -> CodexFile:
-        """What the files of `armarius.codex.codex_json` say; their faults are in `errors`."""
+        """Parsed files of `armarius.codex.codex_json`, with their errors in `errors`."""
         ...
 
     def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
@@ -262,7 +261,7 @@ class Authored(Protocol):
         Args:
             book: Which.
             tables: What tables it may hold.
-            check: What is wrong with a record beyond its form.
+            check: Returns the error of a well-formed record, or "".
         """
         ...
 
@@ -280,7 +279,7 @@ class Authored(Protocol):
         ...
 
     def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
-        """Store what `change` makes of the stored profile, while nobody else does; what it raises leaves all as it was.
+        """Replace the stored profile by `change(profile)` under a lock; nothing is written when it raises.
 
         Raises:
             ConfigError: As `profile`.
@@ -297,7 +296,7 @@ def profile_of_text(data: bytes, name: str) -> Mapping[str, Any]:
         name: What messages call it.
 
     Raises:
-        ConfigError: It is no JSON object; the message says what was found.
+        ConfigError: It is not a JSON object; the message has the actual type.
     """
     try:
         found = json.loads(data.decode("utf-8"))

@@ -1,4 +1,4 @@
-"""Records under `.armarius/` in the project: read when they change, written one block at a time, never half."""
+"""TOML files of records under `.armarius/`: read again when they change, written atomically, block by block."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -16,19 +16,19 @@ _MAX_BYTES = 64 * 1024 * 1024
 
 
 def records_of(authored: Authored | Path, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
-    """The records of a book; those of a project folder when that is what is given."""
+    """The records of a book, from an `Authored` or from a project folder."""
     if isinstance(authored, Path):
         return RecordFile(authored, f"{book}.toml", tables=tables, check=check)
     return authored.records(book, tables=tables, check=check)
 
 
 class RecordText(ABC):
-    """The text of a book of records, wherever it is kept. Threads may share it; others may write it meanwhile.
+    """A book of records as TOML text. Thread safe; other processes may write it at any time.
 
     Args:
         name: File name below `.armarius/`.
         tables: The tables it may hold; records have an `id` that is unique within their table.
-        check: What is wrong with a parsed block beyond its syntax, "" for nothing.
+        check: Returns the error of a parsed block, or "".
     """
 
     def __init__(self, name: str, *, tables: Iterable[str], check: Check) -> None:
@@ -42,13 +42,13 @@ class RecordText(ABC):
         self._read = False
 
     def records(self) -> list[Block]:
-        """The records in file order. A broken one counts as it last was when it was right."""
+        """The records in file order; an invalid one keeps its last valid state."""
         with self._lock:
             self._refresh()
             return list(self._good.values())
 
     def problems(self) -> tuple[CodexError, ...]:
-        """What is wrong with the file now: file, line and what."""
+        """Current errors of the file, each with file, line and message."""
         with self._lock:
             self._refresh()
             return self._problems
@@ -67,16 +67,16 @@ class RecordText(ABC):
 
     @abstractmethod
     def _rewrite(self, change: Callable[[str], str]) -> None:
-        """Keep what `change` makes of the text ("" where there is none), while nobody else writes it."""
+        """Replace the text by `change(text)` ("" when there is none) under a lock."""
 
     def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
-        """Append a record, unless one is `alike`.
+        """Append a record, unless `alike` matches an existing one.
 
         Returns:
-            The id of the record that is there now: the new one's, or that of the one alike.
+            The id of the new record, or of the existing one.
 
         Raises:
-            CodexError: There is one with this id, a value that the file cannot hold, or the file cannot be edited.
+            CodexError: The id is taken, a value cannot be stored, or the file cannot be edited.
             StoreFull, StoreBusy: As `write_atomic` and `folder_lock`; the project folder is never made again.
         """
 
@@ -95,7 +95,7 @@ class RecordText(ABC):
         return str(data["id"])
 
     def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        """Append records, each with its table, in one write: all of them or none.
+        """Append records, each with its table, in one write: all or none.
 
         Raises:
             CodexError, StoreFull, StoreBusy: As `add`.
@@ -219,7 +219,7 @@ class RecordFile(RecordText):
     def __init__(self, root: Path, name: str, *, tables: Iterable[str], check: Check) -> None:
         super().__init__(name, tables=tables, check=check)
         self._root = root
-        self._awaited = not root.is_dir()  # still to be made; a project that goes away later is not made again
+        self._awaited = not root.is_dir()  # may not exist yet; a folder deleted later is not made again
         self.path = root / FOLDER / name
 
     def stamp(self) -> tuple[int, ...] | None:
@@ -247,7 +247,7 @@ class RecordFile(RecordText):
             data = read_file(self.path, limit=_MAX_BYTES, below=self._root)
         except FileNotFoundError:
             if not self._awaited and not self._root.is_dir():
-                # Moved away while open: what was right stays so, and that is said.
+                # Moved away while open: keep the last valid records and report it.
                 raise CodexError(f"{self.name}: not read: the project folder is gone") from None
             return None
         except OSError as error:
@@ -274,7 +274,7 @@ def text_of_records(name: str, data: bytes) -> str:
 
 
 class _Alike(Exception):
-    """A record that says the same is there already."""
+    """An equal record exists."""
 
     def __init__(self, id_: str) -> None:
         super().__init__(id_)

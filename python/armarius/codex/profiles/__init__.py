@@ -1,12 +1,14 @@
-"""Profiles in prose files: pages of Markdown read as entities, with their aliases, attributes and relations.
+"""Profiles: pages of Markdown read as entities with aliases, attributes and relations.
 
-read.py (a page to entities: the way in)   sections.py entity.py fields.py (the page as a tree)
-fields.py (what a label means)   draft.py (names in a heading)
-entity.py draft.py (an entity of it)
-relations.py (who is what to whom)
+read.py       the entry point: a page to drafts of entities
+sections.py   lines to a tree of sections
+fields.py     a section and its labelled lines; meanings of labels
+draft.py      the draft of an entity; names in a heading; links of a note
+entity.py     a section to a draft
+relations.py  relations that profiles and links state
 
-Data flows one way, page to draft; what a title announces is `documents/titles.py`. A new word is a row of
-`lexicon/profiles.toml` or `lexicon/kinds.toml`, a new shape of page a row of tests/cases/profiles.json first. What
-must hold: linear in the page; a page that says nothing is no entity; nothing here knows files or other pages (docs
-0040).
+Data flows one way, from page to draft; `documents/titles.py` classifies titles. A new word is a row of
+`lexicon/profiles.toml` or `lexicon/kinds.toml`; a new shape of page is first a row of tests/cases/profiles.json. What
+must hold: parsing is linear in the page; an empty page is no entity; nothing here reads files or other pages
+(docs/decisions/0040).
 """

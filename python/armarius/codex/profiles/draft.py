@@ -1,4 +1,4 @@
-"""An entity while it is being read: what was said and what was left unsaid, before merging decides."""
+"""Drafts: entities as single sources describe them, before merging; None marks fields that are not stated."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from armarius.text.unicode import HAS_MARK, fold
 
 __all__ = ["NoteLink", "links_of", "pack", "tagged_type", "unpack", "without_tag_lines"]
 
-# Bounded, as in fields.py; a `\|` is how a table writes the bar.
+# Bounded, as in fields.py; a table writes the bar as `\|`.
 _WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,300}))?(?:\|([^\[\]\n]{0,300}))?\]\]")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t　]+(.+?)[ \t]*#*[ \t]*$")
 _BULLET = re.compile(r"[ \t　]*(?:[-+*•◦·]|\d{1,3}[.)、])[ \t]+")
@@ -41,11 +41,11 @@ class NoteLink:
     """One link of a note.
 
     Attributes:
-        label: What the other is to the note, in the writer's words; "" where nothing says it.
-        target: The note as it was written, a name or a path; "" for the note itself.
+        label: The relation as the writer names it, or "".
+        target: Name or path of the linked note as written; "" for the note itself.
         section: The heading behind `#`, or "".
         line: 1-based.
-        shown: What the note says instead of the name (`[[赵四|他]]`), or "".
+        shown: The display text (`他` in `[[赵四|他]]`), or "".
     """
 
     label: str
@@ -56,11 +56,11 @@ class NoteLink:
 
 
 def links_of(text: str, name: str = "") -> Iterator[NoteLink]:
-    """The links of a note, in order; embeds and what stands in fenced code are none.
+    """The links of a note, in order, without embeds and fenced code.
 
     Args:
         text: The whole file.
-        name: Of the note: a heading that says it is no type.
+        name: Of the note; a heading with this name announces no type.
 
     Cost: one pass over the lines.
     """
@@ -84,7 +84,7 @@ def links_of(text: str, name: str = "") -> Iterator[NoteLink]:
 
 
 def _found(line: str, start: int, label: str, number: int, other: str = "") -> Iterator[NoteLink]:
-    """The links of one line; those before `start` stand in its label."""
+    """The links of one line; those before `start` belong to its label."""
     for link in _WIKI_LINK.finditer(line):
         inline = _INLINE.search(line, 0, link.start())
         said = inline[1].strip() if inline is not None else label if link.start() >= start else other
@@ -93,7 +93,7 @@ def _found(line: str, start: int, label: str, number: int, other: str = "") -> I
 
 
 def _label(line: str) -> tuple[str, int]:
-    """The label of a line and where its value begins; ("", 0) for a line that has none."""
+    """The label of a line and the offset of its value; ("", 0) without a label."""
     bare = line.strip()
     if bare.startswith("|"):
         cell = re.split(r"(?<!\\)\|", bare.strip("|"), maxsplit=1)[0]
@@ -110,7 +110,7 @@ def _label(line: str) -> tuple[str, int]:
 
 
 def _is_aspect(label: str) -> bool:
-    """Whether a label says something of the note itself, and no relation."""
+    """Whether a label is an attribute of the note itself and no relation."""
     if fold(label).strip(" :：") in _LINKING:
         return False
     return not label or role_of(label) in _NO_TYPE or is_generic(label) or label.lower() in ("tags", "tag", "cssclass")
@@ -128,9 +128,9 @@ def tagged_type(front: FrontMatter, text: str) -> str | None:
 
 
 def without_tag_lines(path: str, text: str) -> str:
-    """A text whose lines of nothing but tags are blank, so that none is taken for a heading without a space.
+    """`text` with lines of tags only blanked, so that they are not read as headings without a space.
 
-    `#人物` alone heads a list of people in a page that is called so, 设定.md, and is a tag in 林默.md.
+    `#人物` alone is a heading in a setting file (设定.md) and a tag in a note about one entity (林默.md).
     """
     tagged = _tag_lines(text)
     if not tagged:
@@ -144,7 +144,7 @@ def without_tag_lines(path: str, text: str) -> str:
 
 
 def _tag_lines(text: str) -> list[str]:
-    """Lines made of tags: two or more, or one that names a type."""
+    """Indices of lines made of tags only: two or more, or one that names a type."""
     found = []
     for line in text.splitlines():
         if "#" in line and _TAGS.match(line) is not None:
@@ -166,10 +166,10 @@ class Line:
 
 @dataclass(slots=True)
 class Draft:
-    """One description of one entity; None means that this source does not say.
+    """One description of one entity; None means not stated.
 
-    `whole` says that a file is about nothing else, so that a link to the file means the entity. `root` is the folder of
-    a series that says it, "" for the project itself; an `id` of another folder begins with it.
+    With `whole` the file is about this entity only, so a link to the file means the entity. `root` is the folder of a
+    series, "" for the project itself; it prefixes the `id` of another folder.
     """
 
     name: str
@@ -188,12 +188,12 @@ class Draft:
     _known: set[str] = field(default_factory=set, init=False, repr=False, compare=False)  # the aliases
 
     def add_attribute(self, key: str, value: str) -> None:
-        """Keep `value` under `key`; a second value of the same key is appended, never dropped."""
+        """Set an attribute; a second value of the same key is appended."""
         known = self.attributes.get(key)
         self.attributes[key] = value if not known or known == value else f"{known}；{value}"
 
     def add_aliases(self, names: list[str]) -> None:
-        """Add names that are not there yet, in order; the entity's own name is none of its aliases."""
+        """Add new aliases in order, without the entity's own name."""
         if len(self._known) != len(self.aliases):
             self._known = set(self.aliases)
         fresh = [name for name in dict.fromkeys(names) if name != self.name and name not in self._known]
@@ -212,7 +212,7 @@ class StatedLine:
 
 @dataclass(slots=True)
 class Profiles:
-    """What one file describes: entities in file order, and lines that may state relations between any two."""
+    """Content of one file: drafts in file order, and lines that may state relations."""
 
     drafts: list[Draft] = field(default_factory=list)
     lines: list[StatedLine] = field(default_factory=list)
@@ -220,7 +220,7 @@ class Profiles:
 
 @dataclass(frozen=True, slots=True)
 class DraftRelation:
-    """A relation whose ends are ids, names or aliases as written; `root` as of a `Draft`."""
+    """A relation with its ends as written (ids, names or aliases); `root` as in `Draft`."""
 
     source: str
     target: str
@@ -285,7 +285,7 @@ def split_dashed(text: str) -> tuple[str, str]:
 
 
 def read_name(heading: str, origin: Origin) -> Draft:
-    """A draft named by `heading`, with what the heading says beside the name.
+    """A draft named by `heading`, with the aliases and the role in it.
 
     `林小雨（小雨）` and `林小雨 / Lin Xiaoyu` carry aliases; `林小雨（女主，16岁）` and `Elena — pilot` a
     role; `主角：林小雨` a role in front.
@@ -321,7 +321,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
 
 
 def pack(said: Profiles) -> bytes:
-    """As bytes; none for one that says nothing."""
+    """Serialise profiles; b"" for empty ones."""
     if not said.drafts and not said.lines:
         return b""
     drafts = [
@@ -337,10 +337,10 @@ def pack(said: Profiles) -> bytes:
 
 
 def unpack(data: bytes) -> Profiles:
-    """What `pack` was given.
+    """The profiles that `pack` serialised.
 
     Raises:
-        ValueError: The bytes are something else.
+        ValueError: The bytes are not of `pack`.
 
     Cost: 10 µs an entity, a tenth of reading it.
     """

@@ -1,4 +1,4 @@
-"""What stands in a section to a draft: labels, prose, tables and sub-sections, nothing dropped."""
+"""A section to a draft: labels, prose, tables and sub-sections; nothing is dropped."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
 
 
 def pairs(section: Section) -> list[tuple[str, str, int]]:
-    """The rows of two-column tables as labelled lines; a header of labels (| 属性 | 值 |) is no row."""
+    """The rows of two-column tables as labelled lines, without a header such as | 属性 | 值 |."""
     found: list[tuple[str, str, int]] = []
     for table in section.tables:
         if len(table.header) == 2:
@@ -34,7 +34,7 @@ def pairs(section: Section) -> list[tuple[str, str, int]]:
 
 
 def add_fields(draft: Draft, section: Section) -> None:
-    """Add what stands directly under a heading to `draft`."""
+    """Add the content directly under a heading to `draft`."""
     for item in section.fields:
         add_label(draft, item)
     for key, value, line in pairs(section):
@@ -52,7 +52,7 @@ def add_fields(draft: Draft, section: Section) -> None:
 
 
 def absorb_detail(draft: Draft, section: Section) -> None:
-    """Add a sub-section: a dated one as facts, 关系/别名/描述 as what they are, any other as an attribute."""
+    """Add a sub-section: a dated one as facts, 关系/别名/描述 as relations/aliases/description, else an attribute."""
     span, role = parse_span(section.heading), role_of(section.heading)
     bullets = [*section.prose, *section.bullets]
     if span is not None:
@@ -91,7 +91,7 @@ def _with_items(item: Field) -> str:
 
 
 def add_label(draft: Draft, item: Field) -> None:
-    """Add one labelled line to `draft`, by what its label means."""
+    """Add one labelled line to `draft` according to its label."""
     value, role = _with_items(item), role_of(item.key)
     span = parse_span(item.key)
     if span is not None:
@@ -149,7 +149,7 @@ def listed(path: str, section: Section, type_: str) -> Iterator[Draft]:
     Args:
         path: Of the file.
         section: A group, such as 主要人物.
-        type_: The type that the group gives.
+        type_: The type of the group.
     """
     names = [item for item in section.fields if _is_name(item.key)]
     if 2 * len(names) < len(section.fields):
@@ -178,7 +178,7 @@ def records(path: str, section: Section, type_: str | None) -> Iterator[Draft]:
     Args:
         path: Of the file.
         section: Fields in the order of the page.
-        type_: The type that the group gives, if it gives one.
+        type_: The type of the group, or None.
     """
     starts = [at for at, item in enumerate(section.fields) if role_of(item.key) == "name" and is_plausible(item.value)]
     for at, end in zip(starts, [*starts[1:], len(section.fields)], strict=True):

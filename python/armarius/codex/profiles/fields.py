@@ -1,4 +1,4 @@
-"""What a section of a page is made of, and one line of it as a label with its value."""
+"""Sections and labelled lines of a page, and the meanings of labels."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ _BOLD = re.compile(
 )
 _PLAIN = re.compile(r"^(?P<key>[^:：|。！？!?“”\"「」『』，,；;]{1,40}?)\s*[:：]{1,2}(?!//)\s*(?P<value>.*)$")
 _CLOCK = re.compile(r"^[^:：]*\d[:：]\d")
-# Bounded, and what opens another bracket ends what is looked for: a line of a million opening brackets would be looked
-# through from each of them. A target may have three brackets of its own.
+# Bounded, and another opening bracket ends the match: otherwise a line of a million opening brackets takes quadratic
+# time. A target may contain three brackets.
 _LINK = re.compile(
     r"\[\[(?:[^\[\]|]{0,300}\|([^\[\]|]{1,300})|([^\[\]|#]{1,300})(?:#[^\[\]|]{0,300})?)\]\]"
     r"|(?<!!)\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\([^()\s]{0,2000}){0,3}\)"
 )
-# An image, and what a vault embeds of another note: neither is said here.
+# An image or an embedded note: no content of this page.
 _IMAGE = re.compile(r"!\[[^\]]{0,300}\]\([^()]{0,2000}(?:\([^()]{0,2000}){0,3}\)|!\[\[[^\[\]]{0,300}\]\]")
 _MARKUP = re.compile(r"\*\*|__|~~|`")
 
@@ -53,8 +53,8 @@ class Section:
     """A heading with what stands under it, up to the next heading.
 
     Level 0 is the file itself, 1 to 6 headings, 7 a line in bold that heads a paragraph. `prose_lines` are the
-    1-based lines on which the paragraphs of `prose` begin. `pieces` are the items of lists that are no labelled lines,
-    each with what is nested under it.
+    1-based lines on which the paragraphs of `prose` begin. `pieces` are the list items without a label, each with its
+    nested items.
     """
 
     level: int
@@ -69,12 +69,12 @@ class Section:
 
     @property
     def bullets(self) -> list[str]:
-        """The items of lists that are no labelled lines. Cost: linear in their text."""
+        """The list items without a label. Cost: linear in their text."""
         return ["".join(pieces) for pieces in self.pieces]
 
 
 def clean(text: str) -> str:
-    """`text` without inline markup: bold marks, code marks, links and wiki links reduced to what they show."""
+    """`text` without inline markup: bold and code marks removed, links replaced by their display text."""
     text = _LINK.sub(lambda match: match[1] or match[2] or match[3] or "", _IMAGE.sub("", text))
     return _MARKUP.sub("", text).strip(" \t　")
 
@@ -109,7 +109,7 @@ def meanings(name: str) -> dict[str, str]:
 
 
 def words_of(name: str) -> dict[str, dict[str, str]]:
-    """The table `name`, whose values are words as they are shown."""
+    """The table `name` of display words."""
     table: dict[str, dict[str, str]] = _DATA[name]
     return table
 
@@ -140,7 +140,7 @@ def _key(label: str) -> str:
 
 
 def role_of(label: str) -> Role | None:
-    """What a label means to a profile, or None when it is one of the user's own attributes."""
+    """The role of a label in a profile, or None for an attribute of the user."""
     key = _key(label)
     return cast("Role | None", _ROLE_OF.get(key) or _ROLE_OF.get(key.replace("-", "").replace("_", "")))
 
@@ -167,7 +167,7 @@ def is_wrong_level(label: str, value: str) -> bool:
 
 
 def is_nothing(value: str) -> bool:
-    """Whether `value` only says that there is nothing: 无, none, —."""
+    """Whether `value` means "none": 无, none, —."""
     return not value.strip() or fold(value.strip("。. ")) in _NOTHING
 
 
@@ -188,9 +188,9 @@ def split_list(value: str) -> list[str]:
 
 
 def unquoted(name: str) -> str:
-    """A name without the quotation marks around the whole of it; a quotation inside it keeps both of its marks.
+    """A name without the quotation marks around it; quotations inside keep theirs.
 
-    A mark at an end whose other half is missing goes too: of “小雨、雨丫头” each half is in another name.
+    An unpaired mark at either end is removed too: in “小雨、雨丫头” the halves are in two names.
     """
     name = name.strip()
     while len(name) > 1:
@@ -221,7 +221,7 @@ def _is_enclosed(name: str) -> bool:
 
 
 def _is_lone(mark: str, name: str) -> bool:
-    """Whether a mark has no other half in a name."""
+    """Whether a quotation mark in a name is unpaired."""
     if mark not in _LONE:
         return False
     other = _OTHER_HALF[mark]
@@ -242,7 +242,7 @@ def split_names(value: str) -> list[str]:
 
 
 def _with_suffixes(parts: list[str]) -> list[str]:
-    """The comma of "Mr. Pocket, Junior" parts no two names."""
+    """Join names split at the comma of "Mr. Pocket, Junior"."""
     joined: list[str] = []
     for part in parts:
         if joined and fold(part).rstrip(".") in _SUFFIXES:

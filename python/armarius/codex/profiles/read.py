@@ -5,12 +5,12 @@ Which sections are entities:
 - a section with a 类型/Type or 别名/Aliases label, in any file that is not a chapter;
 - in a setting file (`人物.md`, `characters/…`, `# 地点设定`), the outermost sections below the group headings that
   name a thing: not 外貌 or Background, which describe the entity above them, not chapters, not sentences;
-- the rows of a table whose header has a name column, and the names that a group lists, in a setting file;
+- the rows of a table with a name column, and the names that a group lists, in a setting file;
 - a whole file when it is about one thing (`characters/elena.md`, front matter with aliases or type, a tag that names
   a type: #人物, #location).
 
-Everything that is said stays: known labels fill the entity, other labels, sub-sections and two-column tables become
-attributes, prose becomes the description, `第30章起：…` a fact.
+Nothing is dropped: known labels fill fields of the entity; other labels, sub-sections and two-column tables become
+attributes, prose the description, `第30章起：…` a fact.
 """
 
 import re
@@ -55,12 +55,12 @@ _TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
 
 
 def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
-    """The entities that one file describes, and what it says of their relations.
+    """The entities that one file describes, and lines that may state their relations.
 
     Args:
         path: Project-relative, `/`-separated; its names take part in the decision.
         text: The whole file.
-        setting: The file is known to be a setting file, whatever its name.
+        setting: Treat the file as a setting file regardless of its name.
 
     Cost: one pass over the text; a chapter is left after its title.
     """
@@ -116,7 +116,7 @@ def _single_entity(
 
 
 def _shown(value: str) -> str:
-    """A value of the front matter by its words; an unquoted `[[林渡]]` was read as a list and has lost a bracket."""
+    """A front matter value as text; an unquoted `[[林渡]]` was parsed as a list and lost a bracket."""
     if value.startswith("[") and value.endswith("]") and not value.startswith("[["):
         value = f"[{value}]"
     return clean(value) if "[[" in value else value
@@ -132,7 +132,7 @@ def _alike(stem: str, heading: str) -> bool:
 
 
 def _explicit(section: Section) -> bool:
-    """Whether a section says of itself that it is an entity: a type or alias label."""
+    """Whether a section declares an entity by a type or alias label."""
     keys = [*(item.key for item in section.fields), *(row[0] for row in pairs(section))]
     return any(role_of(key) in {"type", "aliases"} for key in keys)
 

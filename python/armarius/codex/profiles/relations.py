@@ -1,4 +1,4 @@
-"""Relations that a profile states in passing: `- 母亲：王夫人`, `- 关系：林默（哥哥）`, `- Brother of: Lin Mo`.
+"""Relations that profiles and links of notes state: `- 母亲：王夫人`, `- 关系：林默（哥哥）`, `- Brother of: Lin Mo`.
 
 Direction follows `Relation`: read from source to target. `X：Y` in the profile of A, where Y is a person, says
 that Y is the X of A, so Y is the source (王夫人 -母亲-> 贾宝玉); where Y is a place or a thing, A is the source
@@ -18,7 +18,7 @@ from armarius.codex.profiles.fields import Section, role_of, split_list, words_o
 from armarius.documents.titles import strip_numbering
 from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold
 
-__all__ = ["NoteNames", "link_relations", "neutral_type", "shown_by_name"]
+__all__ = ["NoteNames", "link_relations", "name_link_targets", "neutral_type"]
 
 _NOTED = re.compile(r"^(?P<name>.+?)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
 _DASHED = re.compile(r"^(?P<name>.+?)(?:\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
@@ -29,7 +29,7 @@ _MAX_VALUE = 400
 
 
 class Names(Protocol):
-    """Finds entities by what a text calls them."""
+    """Finds entities by id, name or alias."""
 
     entities: dict[str, Entity]
 
@@ -117,7 +117,7 @@ def is_relational(title: str) -> bool:
 
 
 def stated_lines(section: Section) -> Iterator[Line]:
-    """Every line of a section and those below it that may state a relation."""
+    """Lines of a section and its sub-sections that may state a relation."""
     for item in section.fields:
         yield Line("", f"{item.key}：{item.value}", item.line, related=True)
         for text in item.items:
@@ -169,12 +169,12 @@ _NEUTRAL = words_of("neutral")
 
 
 def neutral_type(kind: str, *names: str) -> str:
-    """The word for a relation whose kind the writer did not name: `link` or `nested`, in the language of the names."""
+    """The type of a relation without a label: `link` or `nested`, in the language of the names."""
     return _NEUTRAL[kind]["han" if any(_HAN.search(name) for name in names) else "latin"]
 
 
 class NoteNames:
-    """Which entity a link means: the note of that path or name, a section of it, else whoever is called so.
+    """Resolves links: to the entity of a note (by path or name), of a section of it, else by entity name.
 
     Args:
         names: Finds entities by name and alias.
@@ -216,18 +216,18 @@ class NoteNames:
 def link_relations(
     entities: Iterable[tuple[Entity, Sequence[Draft]]], names: Names, stated: Iterable[Relation]
 ) -> list[Relation]:
-    """The relations that the links of notes say.
+    """The relations that links of notes state.
 
     Args:
         entities: With the drafts that each was made of.
         names: Finds entities by name and alias.
-        stated: What is said otherwise.
+        stated: Relations from other sources.
 
     Cost: linear in the number of links.
     """
     entities = [(entity, drafts) for entity, drafts in entities if drafts]
     notes = NoteNames(names, entities)
-    told = {frozenset((one.source, one.target)) for one in stated}
+    known_pairs = {frozenset((one.source, one.target)) for one in stated}
     labelled: list[Relation] = []
     bare: list[Relation] = []
     for entity, drafts in entities:
@@ -243,26 +243,28 @@ def link_relations(
                 else:
                     kind = neutral_type("link", entity.name, names.entities[other].name)
                     bare.append(Relation(entity.id, other, kind, origin=origin))
-    told |= {frozenset((one.source, one.target)) for one in labelled}
+    known_pairs |= {frozenset((one.source, one.target)) for one in labelled}
     for one in bare:
         pair = frozenset((one.source, one.target))
-        if pair not in told:
-            told.add(pair)
+        if pair not in known_pairs:
+            known_pairs.add(pair)
             labelled.append(one)
     return labelled
 
 
-def shown_by_name(entities: Sequence[Entity], drafts: Sequence[Sequence[Draft]], names: Names) -> tuple[Entity, ...]:
-    """The entities with attributes that name whom a link means: `## 敌人` over `- [[赵四|他]]` says 敌人=赵四, not 他.
+def name_link_targets(
+    entities: Sequence[Entity], drafts: Sequence[Sequence[Draft]], names: Names
+) -> tuple[Entity, ...]:
+    """Entities with link display texts in attributes replaced by names: 敌人=赵四 for `## 敌人` over `- [[赵四|他]]`.
 
-    A word that is a name of the other stays, and so does what stands inside a sentence.
+    A display text that is a name of the target stays, and so does one inside a sentence.
 
     Args:
-        entities: As they were united.
-        drafts: Of each, those of notes.
+        entities: The merged entities.
+        drafts: The drafts of each entity, for notes.
         names: Finds entities by name and alias.
 
-    Cost: linear in the number of links that show something else.
+    Cost: linear in the number of links with a display text.
     """
     if not any(link.shown and link.label for parts in drafts for draft in parts for link in draft.links):
         return tuple(entities)

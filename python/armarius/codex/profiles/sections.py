@@ -85,17 +85,17 @@ class SectionReader:
             self._paragraph(here, number)
 
     def _follows_text(self) -> bool:
-        """Whether the line above is a paragraph, which an indented line would belong to; below a blank it is code."""
+        """Whether the line above is a paragraph that an indented line continues; after a blank line it is code."""
         above = self.lines[self.at - 1] if self.at else ""
         return bool(above.strip()) and not _INDENTED.match(above)
 
     def _leads(self, line: str) -> bool:
-        """Whether a line in bold letters after a blank one says that the section under a bold line is over."""
+        """Whether a bold line after a blank one ends the section under an earlier bold line."""
         before = self.lines[self.at - 1].strip() if self.at else ""
         return not before and re.match(r"\s*(?:[-+*•]\s+)?(?:\*\*|__)", line) is not None
 
     def _stands_alone(self) -> bool:
-        """Whether the present line begins a paragraph, with something below it that it can be the heading of."""
+        """Whether the current line begins a paragraph and has content below that it can be the heading of."""
         before = self.lines[self.at - 1].strip() if self.at else ""
         after = next((line for line in self.lines[self.at + 1 : self.at + 3] if line.strip()), "")
         return not before and bool(after) and not _ATX.match(after)
