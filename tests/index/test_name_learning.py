@@ -173,7 +173,7 @@ def packed(rows, places=(), times=()):
     return zlib.compress(body + json.dumps(rows).encode())
 
 
-SOUND = {name: [] for name in ("given", "counted", "titled", "heads", "followed", "times", "uses", "beside")}
+SOUND = {name: [] for name in ("given", "counted", "titled", "heads", "followed", "times", "uses", "neighbors")}
 NO_COUNTS = [
     b"",
     b"x",

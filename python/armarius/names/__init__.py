@@ -1,6 +1,6 @@
-"""What a project's own documents teach about its names: short ones that are used, longer ones that are nobody's, words.
+"""Names learnt from a project's documents: short forms in use, longer names of nobody, aliases that are also words.
 
-Deterministic, each finding with its figures; `EntityMatcher(entities, name_model=…)` takes it into account:
+Deterministic, with figures for each finding; `EntityMatcher(entities, name_model=…)` applies the model:
 
 >>> from armarius import EntityMatcher
 >>> from armarius.names import learn_names
@@ -11,13 +11,16 @@ Deterministic, each finding with its figures; `EntityMatcher(entities, name_mode
 >>> EntityMatcher(people, name_model=learnt).find_all("璜大奶奶和大奶奶")
 [Mention(entity_id='li', term='大奶奶', start=5, end=8)]
 
-usage.py people.py derived.py (the forms that a name allows)   people.py (who they are)
-counts.py usage.py people.py (what is counted)   derived.py counts.py learn.py (what holds)
-learn.py (all of it)   words.py (words, of `lexicon/names.toml`)
+words.py      rows of `lexicon/names.toml`
+people.py     persons, the short forms of their names, kin terms and titles
+usage.py      counts of short forms and of capitals
+counts.py     counts of one document (`Counts`), their sum (`NameCounts`), doubtful aliases
+derived.py    rules for short forms
+learn.py      all rules: counts to a `NameModel`
+proposals.py  names in a text that no profile describes
 
-`Counts` are what is counted in one document, `NameCounts` are their sum: what is learnt is a function of the documents
-alone, whatever the order and number of steps in which they came (docs/decisions/0043). What is learnt are the records
-of `armarius.text.name_model`, each with its figures; a threshold is a constant beside its rule.
+The model is a function of the sum of counts, so the order in which documents are added does not matter
+(docs/decisions/0043). Its records are in `armarius.text.name_model`; each threshold is a constant next to its rule.
 """
 
 from armarius.lazy import lazy

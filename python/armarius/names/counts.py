@@ -1,4 +1,4 @@
-"""Counting documents to learn from, and sums of their counts."""
+"""Counts of names in documents, and their sums."""
 
 import re
 from collections import Counter, defaultdict
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HAN_PLACES", "TABLES", "Counts", "Doubts", "NameCounts", "Touched", "han_of"]
 
-# What is counted, and of how many parts its keys are; `NameCounts` says what each is.
+# Name of each counter and the number of parts of its keys; documented in `NameCounts`.
 TABLES: Final = {
-    "given": 1, "counted": 1, "titled": 2, "heads": 2, "followed": 2, "times": 2, "uses": 2, "beside": 3,
+    "given": 1, "counted": 1, "titled": 2, "heads": 2, "followed": 2, "times": 2, "uses": 2, "neighbors": 3,
     "alone": 2, "led": 2, "joined": 2,
 }  # fmt: skip
 _PARTS: Final = list(TABLES.values())
@@ -41,28 +41,28 @@ HAN_PLACES: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was counted in one document, for the names of one cast; or in several, added up.
+    """Counts in one document, or in several added up, for the names of one cast.
 
     Attributes:
-        characters: Places of Han characters in Unicode, from the first Han character on, ascending; and how often each
-            occurs: two rows of int64.
-        counters: By name, as the attributes of `NameCounts`; only what was seen.
+        characters: Two int64 arrays: code points of Han characters relative to the first one, ascending, and their
+            counts.
+        counters: By name, as the attributes of `NameCounts`; without zeros.
     """
 
     characters: "tuple[Numbers, Numbers]"
     counters: dict[str, Counter[Any]] = field(default_factory=lambda: {name: Counter() for name in TABLES})
 
     def to_bytes(self) -> bytes:
-        """For an index to keep; the cast is not among it. About 4 KB for a chapter of 7,000 characters."""
+        """Serialise for an index, without the cast. About 4 KB for a chapter of 7,000 characters."""
         places, times = (row.astype("<u4").tobytes() for row in self.characters)
         return _core.pack_name_counts(places, times, [self.counters[name] for name in TABLES], _PARTS)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Counts":
-        """From what `to_bytes` gave.
+        """Read the bytes of `to_bytes`.
 
         Raises:
-            ValueError: It is something else.
+            ValueError: The bytes are invalid.
         """
         counts, (sound,) = cls.added([data])
         if not sound:
@@ -71,7 +71,7 @@ class Counts:
 
     @classmethod
     def added(cls, rows: Sequence[bytes]) -> "tuple[Counts, list[bool]]":
-        """The sum of what `to_bytes` gave, and which rows are of that: the others add nothing.
+        """The sum of rows of `to_bytes`, and whether each row is valid; invalid ones add nothing.
 
         Cost: .03 ms a chapter, without the interpreter; then an object for each name and each key of the sum.
         """
@@ -90,7 +90,7 @@ def han_of(text: str) -> "tuple[Numbers, Numbers]":
     codes = codes[codes < HAN_PLACES]
     if not len(codes):
         return codes.astype(np.int64), codes.astype(np.int64)
-    codes.sort(kind="stable")  # of numbers of two bytes: by their digits
+    codes.sort(kind="stable")  # radix sort for two-byte integers
     ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
     return codes[ends].astype(np.int64), np.diff(ends, prepend=-1)
 
@@ -102,11 +102,11 @@ _SHAPES: Final = letters("han", "shapes")
 
 @dataclass(slots=True)
 class Touched:
-    """What of a sum may have changed.
+    """Keys of a sum that may have changed.
 
     Attributes:
-        characters: Han characters that occur oftener or less often.
-        keys: Of each counter.
+        characters: Han characters with a changed count.
+        keys: Changed keys of each counter.
     """
 
     characters: set[str] = field(default_factory=set)
@@ -117,22 +117,22 @@ class NameCounts:
     """Sums of counts over documents, for the names of some entities.
 
     Args:
-        entities: As for `EntityMatcher`; those whose names cannot be matched are passed over.
-        matcher: Of these entities, all of whose names can be matched, and of nothing learnt; None builds one.
+        entities: As for `EntityMatcher`; entities with invalid names are skipped.
+        matcher: A matcher of these entities (all valid) without a name model; None builds one.
 
     Attributes:
-        entities: As given, but for those.
+        entities: The valid ones, as given.
         named: Kind, id and names of each.
-        given: Han character to how often it stands behind a family name of the project.
-        titled: (character, bare title behind it) to how often.
-        counted: Name to how often it was counted as a thing.
-        heads: (name counted as a thing, Han character behind it) to how often.
-        followed: (name of a person, Han character behind it) to how often, counted as a thing or not.
-        times: (entity id, name as written) to how often.
-        alone: (entity id, kin term or title) to how often outside its company (`kin`).
-        led: (kin term or title, word before it that makes it another's) to how often.
-        joined: (name, word with a capital behind it) to how often (`capitals`).
-        usage: Of the short forms of names: `uses` and `beside`.
+        given: Han character to its count behind a family name of the project.
+        titled: (character, bare title behind it) to count.
+        counted: Name to its count behind a number and a measure word (a thing).
+        heads: (name counted as a thing, Han character behind it) to count.
+        followed: (name of a person, Han character behind it) to count, in all uses.
+        times: (entity id, name as written) to count.
+        alone: (entity id, kin term or title) to its count outside its company (`Kinship`).
+        led: (kin term or title, preceding word that changes its owner) to count.
+        joined: (name, capitalised word behind it) to count (`Capitals`).
+        usage: Counts of short forms: `uses` and `neighbors`.
     """
 
     def __init__(self, entities: Iterable[object], *, matcher: EntityMatcher | None = None) -> None:
@@ -167,31 +167,28 @@ class NameCounts:
         self.capitals: Final = Capitals(named)
         self._sums: Final[dict[str, Counter[Any]]] = {
             "given": self.given, "counted": self.counted, "titled": self.titled, "heads": self.heads,
-            "followed": self.followed, "times": self.times, "uses": self.usage.uses, "beside": self.usage.beside,
+            "followed": self.followed, "times": self.times, "uses": self.usage.uses, "neighbors": self.usage.neighbors,
             "alone": self.alone, "led": self.led, "joined": self.joined,
         }  # fmt: skip
 
     def count(self, texts: Sequence[str]) -> list[Counts]:
-        """Count documents, each on its own; the sums stay as they are.
+        """Count documents, each separately; does not change the sums.
 
-        Cost: two searches of the texts (names, short forms) and a count of their characters, with
-        all mentions of `texts` held at once; then a look at every mention. docs/decisions/0043 has figures.
+        Cost: two searches of the texts (names, short forms), a count of characters, and one step per mention; all
+        mentions are in memory at once. docs/decisions/0043 has figures.
         """
         return [self._count(*one) for one in zip(texts, self._matcher.find_batch(texts), strict=True)]
 
     def add(self, counts: Counts) -> None:
-        """Put a document in, or the sum of several. Cost: one look at everything that was counted in it."""
+        """Add the counts of one document or of several. Cost: linear in the number of keys."""
         self.replace(_nothing(), counts)
 
     def subtract(self, counts: Counts) -> None:
-        """Take a document out that was put in before. Cost: as `add`."""
+        """Remove the counts of a document that was added. Cost: as `add`."""
         self.replace(counts, _nothing())
 
     def replace(self, old: Counts, new: Counts) -> None:
-        """Put a document in the place of another that was put in before.
-
-        Cost: a comparison of the two; what differs is looked at.
-        """
+        """Replace the counts of a document that was added. Cost: a comparison of the two."""
         self._replace_characters(old.characters, new.characters)
         for name, total in self._sums.items():
             was, now = old.counters[name], new.counters[name]
@@ -211,16 +208,16 @@ class NameCounts:
                 self._touched.keys[name].update(keys)
 
     def watch(self) -> Touched:
-        """What differs from now on, until somebody else watches: `is_told` says so."""
+        """Collect changes from now on, until another caller watches (see `is_watched_by`)."""
         self._touched = Touched()
         return self._touched
 
-    def is_told(self, touched: Touched | None) -> bool:
-        """Whether `touched` is told everything that changes."""
+    def is_watched_by(self, touched: Touched | None) -> bool:
+        """Whether `touched` collects all changes."""
         return touched is not None and touched is self._touched
 
     def occurrences(self, character: str) -> int:
-        """How often a Han character occurs; 0 for any other."""
+        """The count of a Han character; 0 for other characters."""
         return int(self._characters[ord(character) - ord(HAN_FIRST)]) if is_han(character) else 0
 
     def _replace_characters(self, old: "tuple[Numbers, Numbers]", new: "tuple[Numbers, Numbers]") -> None:
@@ -261,14 +258,14 @@ class NameCounts:
                 found["titled"][before, term] += 1
         found["times"].update(named)
         found["followed"].update(followed)
-        self.usage.look(text, mentions, found["uses"], found["beside"])
+        self.usage.look(text, mentions, found["uses"], found["neighbors"])
         self.kinship.look(text, mentions, found["alone"], found["led"])
         self.capitals.look(text, mentions, found["joined"])
         return counts
 
 
 def _is_counted(text: str, start: int) -> bool:
-    """一块宝玉: behind a number and a measure word that counts things by their shape."""
+    """Whether a number and a measure word for things stand before it: 一块宝玉."""
     return start > 1 and text[start - 1] in _SHAPES and text[start - 2] in _NUMBERS
 
 
@@ -276,17 +273,17 @@ def _nothing() -> Counts:
     return Counts(han_of(""))
 
 
-# An alias this rare among an entity's mentions, without a character of its usual name, is seldom the entity.
+# An alias with a smaller share of an entity's mentions, and no character of its usual name, is doubtful.
 _RARE: Final = 0.05
 # A name counted as a thing so often, and oftener than not, is a thing's.
 _COUNTED: Final = 3
 _TWICE: Final = 2  # once is chance
-# Fewer mentions of an entity say nothing about what is usual.
+# Fewer mentions of an entity do not show its usual name.
 _ENOUGH: Final = 40
 
 
 class Doubts:
-    """What a sum says of aliases that are no derived names.
+    """Doubtful aliases among the listed names, from a sum of counts.
 
     Args:
         tally: The sum.
@@ -294,7 +291,7 @@ class Doubts:
 
     def __init__(self, tally: NameCounts) -> None:
         self._tally: Final = tally
-        self._times: Final[defaultdict[str, dict[str, int]]] = defaultdict(dict)  # by entity, then name as written
+        self._times: Final[defaultdict[str, dict[str, int]]] = defaultdict(dict)  # by entity, then by name as written
         self._owners: Final[defaultdict[str, set[str]]] = defaultdict(set)  # of a name as written
         self._rows: Final[defaultdict[str, list[int]]] = defaultdict(list)  # of `tally.named`, by entity
         for at, (_, entity_id, _) in enumerate(tally.named):
@@ -304,7 +301,7 @@ class Doubts:
         self._company: list[DoubtfulAlias] = []
 
     def update(self, touched: Touched | None) -> bool:
-        """Look again at what has changed, None for everything; whether the doubts are others now."""
+        """Update for changed keys (None: all); whether the doubts have changed."""
         tally = self._tally
         times = tally.times.keys() if touched is None else touched.keys["times"]
         things = touched is None or bool(touched.keys["counted"])
@@ -324,14 +321,14 @@ class Doubts:
         return changed
 
     def rows(self) -> Iterator[DoubtfulAlias]:
-        """Every doubt; the last one about an alias is the one that holds."""
+        """All doubts; the last one about an alias applies."""
         yield from self._capitals
         yield from self._company
         for at in sorted(self._of_row):
             yield from self._of_row[at]
 
     def _touched_rows(self, times: Iterable[tuple[str, str]]) -> set[int]:
-        """Bring what is counted of each entity up to date; the rows of those of whom that says something else."""
+        """Update the counts of each entity; the rows of entities with changed counts."""
         ids = set[str]()
         for entity_id, term in times:
             ids.add(entity_id)
@@ -347,7 +344,7 @@ class Doubts:
         return {at for entity_id in ids for at in self._rows.get(entity_id, ())}
 
     def _doubts_of(self, kind: str, entity_id: str, names: "list[str]") -> list[DoubtfulAlias]:
-        """珍珠, 鹦哥: a rare name that has nothing of the usual one in it."""
+        """Doubts about rare aliases that share no character with the usual name: 珍珠, 鹦哥."""
         uses, things = self._times.get(entity_id, {}), self._tally.counted
         if not uses and things.keys().isdisjoint(names):
             return []
@@ -358,7 +355,7 @@ class Doubts:
                 because = f"counted as a thing {counted} of {counted + uses.get(alias, 0)} times"
                 doubtful[alias] = DoubtfulAlias(alias, entity_id, "word", alias, because)
         total = sum(uses.values()) + sum(things.get(name, 0) for name in names)
-        if kind != "person" or total < _ENOUGH or not uses:  # no uses: only ever counted as a thing
+        if kind != "person" or total < _ENOUGH or not uses:  # no uses: always counted as a thing
             return list(doubtful.values())
         usual = max(uses, key=lambda name: (uses[name], name))
         for alias in sorted(uses):
@@ -372,7 +369,7 @@ class Doubts:
 
 
 def _is_another_word(alias: str, name: str, usual: str) -> bool:
-    """Two Han characters, none of the usual names', no title, no diminutive (颦儿): those address somebody."""
+    """Whether it is two Han characters, not of a usual name, without title or diminutive (颦儿)."""
     if len(alias) != 2 or not is_han(alias) or alias.endswith("儿"):
         return False
     return not set(alias) & (set(name) | set(usual) | _TITLE - {"哥"})

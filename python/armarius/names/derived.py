@@ -1,4 +1,4 @@
-"""Which short forms of names hold: unambiguous, used of a person, no plain word (docs/decisions/0044)."""
+"""Rules for short forms of names: unambiguous, used of a person, no plain word (docs/decisions/0044)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,23 +29,23 @@ __all__ = [
     "western_titles",
 ]
 
-# Titles that a question may use although the prose never does.
+# Titles accepted in questions even if the prose does not use them.
 _ADDRESSES = {("before", title) for title in ("Mr.", "Mr", "Miss", "Ms.", "Ms")}
 _COUNTED = 0.1
 
 
 def western_titles(
-    forms: Sequence[Form], beside: Iterable[tuple[str, str]], complete: AbstractSet[str] = frozenset()
+    forms: Sequence[Form], neighbors: Iterable[tuple[str, str]], complete: AbstractSet[str] = frozenset()
 ) -> Iterator[ShortName | RefusedName]:
-    """For a family name of several persons: each title in front of it that tells which one.
+    """For a family name of several persons: titles before it that identify one of them.
 
     Args:
-        forms: The ways to read the name.
-        beside: What stands beside it, as in `Usage.beside`.
-        complete: Ids of persons who are called what is listed and nothing else.
+        forms: The readings of the name.
+        neighbors: The words next to it, as in `Usage.neighbors`.
+        complete: Ids of persons with a complete list of names.
     """
     bearers = [form for form in forms if form.kind == "family name"]
-    seen = set(beside)
+    seen = set(neighbors)
     for side, word in sorted(seen | _ADDRESSES):
         gender = title_gender(word)
         if side != "before" or gender is None or not bearers:
@@ -65,17 +65,17 @@ def _fits(person: Person, title: str, gender: str) -> bool:
     if gender:
         return person.gender in ("", gender)
     called = groups("latin", "same").get(title, frozenset({title}))
-    said = " ".join([*person.names, person.said]).lower()
+    said = " ".join([*person.names, person.profile]).lower()
     return any(word in said.replace(".", " ").split() for word in called)
 
 
 def chinese_titles(usage: Usage) -> Iterator[ShortName | RefusedName]:
     """Every family name with a title that the prose uses."""
     used: defaultdict[str, list[str]] = defaultdict(list)
-    seen = {form for form, use in usage.uses if use == "bare"}  # of every family name with every title, a few
+    seen = {form for form, use in usage.uses if use == "bare"}  # few of all combinations of family name and title
     for text in sorted(seen & usage.forms.titled.keys()):
         family, title = usage.forms.titled[text]
-        # A title of one character may be the beginning of a word (马总会): the prose must show a person.
+        # A title of one character may begin a word (马总会): require use as a person.
         if usage.of(text, "bare") and (len(title) > 1 or usage.acts(text)) and not counted_as_things(usage, text):
             used[family].append(title)
     for family, titles in sorted(used.items()):
@@ -94,18 +94,18 @@ def chinese_titles(usage: Usage) -> Iterator[ShortName | RefusedName]:
 
 
 def is_near(usage: Usage, form: str) -> bool:
-    """Whether most uses of a form stand near a mention of whom it may mean."""
+    """Whether most uses of a form are near a mention of a candidate."""
     return 2 * usage.of(form, "near") >= usage.of(form, "bare") > 0
 
 
 def counted_as_things(usage: Usage, form: str) -> bool:
-    """Whether a form is counted as things are, not once only."""
+    """Whether a form is counted as a thing more than once."""
     counted = usage.of(form, "counted")
     return counted >= 2 and counted > _COUNTED * usage.of(form, "bare")
 
 
 def _bearer(title: str, titles: Sequence[str], bearers: Sequence[Person]) -> tuple[Person | None, str]:
-    """Who is meant by a title behind a family name that all of `bearers` have, given all titles behind it."""
+    """The person meant by a title behind a family name that `bearers` share, given all titles behind it."""
     gender = "m" if title in words("han", "male") else "f" if title in words("han", "female") else ""
     if gender:
         fit = [one for one in bearers if one.gender in ("", gender)]
@@ -114,7 +114,7 @@ def _bearer(title: str, titles: Sequence[str], bearers: Sequence[Person]) -> tup
             return None, "titles of both genders, and the profile does not say which"
         return (fit[0], "the only one of that family name") if len(fit) == 1 else (None, "several persons")
     called = groups("han", "same").get(title, frozenset({title}))
-    so_called = [one for one in bearers if any(word in one.said or word in "".join(one.names) for word in called)]
+    so_called = [one for one in bearers if any(word in one.profile or word in "".join(one.names) for word in called)]
     if len(so_called) == 1:
         return so_called[0], "the profile names the calling"
     callings = [one for one in titles if one in words("han", "professions") and one not in called]
@@ -125,17 +125,17 @@ def _bearer(title: str, titles: Sequence[str], bearers: Sequence[Person]) -> tup
     return bearers[0], "the only one of that family name"
 
 
-# A form used so often without anybody acting is a word, whatever it looks like.
+# A form with this many uses and no use as an acting person is a word.
 _OFTEN: Final = 20
 _NEVER: Final = 0.02
-# A word written small this many times as often as with a capital is read as the word where a sentence begins.
+# If lower case is this many times as frequent, a capital at the beginning of a sentence is read as the word.
 _COMMONER: Final = 4
-_STRANGER: Final = 2  # times that another family name stands in front of a Chinese given name
+_STRANGER: Final = 2  # uses of a Chinese given name behind another family name
 
 
 @dataclass(slots=True)
 class DerivedNames:
-    """What was decided."""
+    """Accepted and refused short forms."""
 
     short: list[ShortName] = field(default_factory=list)
     refused: list[RefusedName] = field(default_factory=list)
@@ -143,11 +143,11 @@ class DerivedNames:
     doubtful: list[DoubtfulAlias] = field(default_factory=list)
 
     def accept(self, form: Form, because: str) -> None:
-        """`form` is a name of its person."""
+        """Accept `form` as a name of its person."""
         self.short.append(ShortName(form.text, form.person.id, form.kind, form.of, because))
 
     def take(self, decided: Iterable[ShortName | RefusedName]) -> None:
-        """Names decided elsewhere."""
+        """Add results of another rule."""
         for one in decided:
             if isinstance(one, ShortName):
                 self.short.append(one)
@@ -155,29 +155,29 @@ class DerivedNames:
                 self.refused.append(one)
 
     def refuse(self, text: str, ids: Iterable[str], because: str) -> None:
-        """`text` is nobody's name."""
+        """Refuse `text` as a name."""
         self.refused.append(RefusedName(text, tuple(sorted(ids)), because))
 
 
-def short_names(usage: Usage, text: str, beside: dict[tuple[str, str], int]) -> DerivedNames:
-    """Decide about a form of a cast (`Forms.by_text`), by how the prose uses it and what stands beside it there."""
+def short_names(usage: Usage, text: str, neighbors: dict[tuple[str, str], int]) -> DerivedNames:
+    """Decide about a form of a cast (`Forms.by_text`) from its uses and neighbouring words."""
     found = DerivedNames()
     forms = usage.forms.by_text[text]
     if len(forms) > 1:
         if _seen(usage, text):
             found.refuse(text, [form.person.id for form in forms], "several persons")
-        found.take(western_titles(forms, beside, usage.forms.complete))
+        found.take(western_titles(forms, neighbors, usage.forms.complete))
     elif usage.forms.is_listed(forms[0]):
         pass
     elif is_han(text[0]):
-        _han(found, usage, forms[0], beside)
+        _han(found, usage, forms[0], neighbors)
     else:
-        _spaced(found, usage, forms[0], beside)
+        _spaced(found, usage, forms[0], neighbors)
     return found
 
 
 def titled_names(usage: Usage) -> DerivedNames:
-    """Decide about all Chinese family names with titles, each of which depends on the others of its family."""
+    """Decide about all Chinese family names with titles; the decisions of one family depend on each other."""
     found = DerivedNames()
     found.take(chinese_titles(usage))
     return found
@@ -187,7 +187,7 @@ def _seen(usage: Usage, text: str) -> int:
     return sum(usage.of(text, use) for use in ("bare", "inside", "initial", "small"))
 
 
-def _han(found: DerivedNames, usage: Usage, form: Form, beside: dict[tuple[str, str], int]) -> None:
+def _han(found: DerivedNames, usage: Usage, form: Form, neighbors: dict[tuple[str, str], int]) -> None:
     because = _as_person(usage, form)
     if because is None:
         if _seen(usage, form.text):
@@ -196,14 +196,14 @@ def _han(found: DerivedNames, usage: Usage, form: Form, beside: dict[tuple[str, 
     found.accept(form, because)
     if form.kind == "given name":
         own = form.of[: -len(form.text)]
-        for (_, family), count in sorted(beside.items()):
+        for (_, family), count in sorted(neighbors.items()):
             if count >= _STRANGER and not own.endswith(family):
                 why = f"{family}{form.text} occurs {count} times: another family name"
                 found.longer.append(LongerName(family + form.text, form.text, why))
 
 
 def _as_person(usage: Usage, form: Form) -> str | None:
-    """Why a Chinese form is a person's name, or None when it is not to be taken for one."""
+    """The reason to read a Chinese form as a person's name, or None."""
     text, bare, acting = form.text, usage.of(form.text, "bare"), usage.of(form.text, "acting")
     if form.kind == "byname":
         return "the profile says so"
@@ -215,7 +215,7 @@ def _as_person(usage: Usage, form: Form) -> str | None:
         return (
             "acts as a person in the text, near the full name" if acts and is_near(usage, text) and not adverb else None
         )
-    # A foreign name in Chinese is made of no words.
+    # A transliterated name is not made of words.
     if is_han(form.of) and (form.kind == "family name" or _is_common(text)):
         return "acts as a person in the text" if acts else None
     if bare >= _OFTEN and acting < _NEVER * bare:
@@ -223,7 +223,7 @@ def _as_person(usage: Usage, form: Form) -> str | None:
     return "nobody else has it"
 
 
-def _spaced(found: DerivedNames, usage: Usage, form: Form, beside: dict[tuple[str, str], int]) -> None:
+def _spaced(found: DerivedNames, usage: Usage, form: Form, neighbors: dict[tuple[str, str], int]) -> None:
     text, owner = form.text, form.person.id
     inside, initial, small = (usage.of(text, use) for use in ("inside", "initial", "small"))
     if small and not inside and form.kind != "byname":
@@ -233,12 +233,12 @@ def _spaced(found: DerivedNames, usage: Usage, form: Form, beside: dict[tuple[st
     if text[0].isupper():
         rule, why = _case(inside, initial, small)
         found.doubtful.append(DoubtfulAlias(text, owner, rule, text, why))
-    for (side, word), _ in sorted(beside.items()):
+    for (side, word), _ in sorted(neighbors.items()):
         longer = f"{word} {text}" if side == "before" else f"{text} {word}"
         gender = title_gender(word)
         if gender is not None:
             other = gender and form.person.gender and gender != form.person.gender
-            doubt = gender and not form.person.gender and _both_genders(beside)
+            doubt = gender and not form.person.gender and _both_genders(neighbors)
             if side == "before" and form.kind == "family name" and (other or doubt):
                 why = "a title of the other gender" if other else "titles of both genders"
                 found.longer.append(LongerName(longer, text, why))
@@ -247,7 +247,7 @@ def _spaced(found: DerivedNames, usage: Usage, form: Form, beside: dict[tuple[st
 
 
 def _case(inside: int, initial: int, small: int) -> tuple[Literal["inside", "capital", "case"], str]:
-    """How much a derived name depends on its capital."""
+    """The rule for the capital of a derived name."""
     if small and small >= _COMMONER * inside:
         return "inside", "mostly a plain word in the text"
     if small:
@@ -255,12 +255,12 @@ def _case(inside: int, initial: int, small: int) -> tuple[Literal["inside", "cap
     return "case", "derived" if inside + initial else "derived, not seen in the text"
 
 
-def _both_genders(beside: Iterable[tuple[str, str]]) -> bool:
-    seen = {title_gender(word) for side, word in beside if side == "before"}
+def _both_genders(neighbors: Iterable[tuple[str, str]]) -> bool:
+    seen = {title_gender(word) for side, word in neighbors if side == "before"}
     return {"m", "f"} <= seen
 
 
 @lru_cache(4096)
 def _is_common(text: str) -> bool:
-    """Whether a tokenizer knows `text` as one word: frequent in any text, so prose must show that it is a name."""
+    """Whether a tokenizer has `text` as one token: a frequent word, so use as a name must be shown."""
     return TokenCounter.for_encoding("deepseek_v3").count(text) == 1

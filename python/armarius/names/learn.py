@@ -1,6 +1,6 @@
-"""From what was counted to what is learnt.
+"""Rules that turn counts into a name model.
 
-docs/decisions/0011 has what each rule pays on which book, and what it may get wrong.
+docs/decisions/0011 has the gain of each rule per book, and its errors.
 """
 
 from collections import defaultdict
@@ -16,13 +16,13 @@ from armarius.text.name_model import LongerName, NameModel
 __all__ = ["Derived", "Lessons", "Titles", "learn_names", "model_of"]
 
 _FUNCTION: Final = letters("han", "function")
-# A character that is followed by a title this often exists for it: a given name in front of a title.
+# Share of a character's occurrences with a title behind it, from which it is a given name before a title.
 _BOUND_TO_TITLE: Final = 0.10
 _TWICE: Final = 2  # once is chance
 
 
 class Titles:
-    """璜大奶奶: a bare title behind a given name that hardly occurs otherwise is that person's title.
+    """Titles of other persons: 璜大奶奶, a bare title behind a given name that rarely occurs without it.
 
     Args:
         tally: The sum.
@@ -37,7 +37,7 @@ class Titles:
         self.longer: Final[dict[tuple[str, str], LongerName]] = {}
 
     def update(self, touched: Touched | None) -> bool:
-        """Look again at what has changed, None for everything; whether the names are others now."""
+        """Update for changed keys (None: all); whether the names have changed."""
         keys = set(self._tally.titled) if touched is None else touched.keys["titled"].copy()
         for character, title in keys:
             self._behind[character].add(title)
@@ -65,7 +65,7 @@ class Titles:
 
 
 class Derived:
-    """What was decided about the short forms of names.
+    """Decisions about short forms of names.
 
     Args:
         tally: The sum.
@@ -77,20 +77,20 @@ class Derived:
         self._titled = DerivedNames()
 
     def update(self, touched: Touched | None) -> bool:
-        """Look again at what has changed, None for everything; whether what was decided is something else now."""
+        """Update for changed keys (None: all); whether a decision has changed."""
         forms = self._usage.forms
         texts: AbstractSet[str] = forms.by_text.keys()
         titled = True
         if touched is not None:
-            seen = {key[0] for name in ("uses", "beside") for key in touched.keys[name]}
+            seen = {key[0] for name in ("uses", "neighbors") for key in touched.keys[name]}
             texts, titled = texts & seen, not seen.isdisjoint(forms.titled)
-        beside: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
-        for (text, side, word), count in self._usage.beside.items() if texts else ():
-            beside[text][side, word] = count
+        neighbors: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
+        for (text, side, word), count in self._usage.neighbors.items() if texts else ():
+            neighbors[text][side, word] = count
         changed = False
         for text in texts:
             before = self._of_text.get(text)
-            found = self._of_text[text] = short_names(self._usage, text, beside[text])
+            found = self._of_text[text] = short_names(self._usage, text, neighbors[text])
             changed |= before != found
         if titled:
             before, self._titled = self._titled, titled_names(self._usage)
@@ -98,7 +98,7 @@ class Derived:
         return changed
 
     def whole(self) -> DerivedNames:
-        """All of it, by text; family names with titles last."""
+        """All decisions, by text; family names with titles last."""
         found = DerivedNames()
         for one in [*(self._of_text[text] for text in sorted(self._of_text)), self._titled]:
             found.short += one.short
@@ -108,23 +108,23 @@ class Derived:
         return found
 
 
-# A character that follows an alias this often, the alias being counted as a thing, heads a compound (鸳鸯剑).
+# Count from which a character behind an alias that is counted as a thing heads a compound (鸳鸯剑).
 _BOUND_TO_THING: Final = 0.05
 
 
 def learn_names(entities: Iterable[object], texts: Iterable[str]) -> NameModel:
-    """Learn from documents which aliases are parts of longer names and which are plain words.
+    """Learn a name model from documents.
 
-    Chinese habits are learnt only about entities whose `type` says that they are persons or things.
+    Chinese rules apply only to entities with the `type` of a person or a thing.
 
     Args:
         entities: As for `EntityMatcher`.
-        texts: Whole documents, in any order; the answer does not depend on it.
+        texts: Whole documents; their order does not matter.
 
     Returns:
-        Habits, sorted by text, then alias.
+        The model, sorted by text, then alias.
 
-    Cost: that of `NameCounts.count`.
+    Cost: as `NameCounts.count`.
     """
     tally = NameCounts(entities)
     for counts in tally.count(list(texts)):
@@ -133,17 +133,17 @@ def learn_names(entities: Iterable[object], texts: Iterable[str]) -> NameModel:
 
 
 def model_of(tally: NameCounts, lessons: "Lessons | None" = None) -> NameModel:
-    """What the counts teach; a function of the counts alone.
+    """The model of counts; depends on nothing else.
 
     Args:
         tally: The counts.
-        lessons: What these counts taught when they were last asked; None looks at all of them.
+        lessons: Saved results for these counts, updated incrementally; None computes all.
     """
     return (lessons or Lessons(tally)).model()
 
 
 class Lessons:
-    """What a sum of counts has taught, brought up to date with it: each rule looks again at what has changed.
+    """The rules' results for a sum of counts, updated incrementally.
 
     Args:
         tally: The sum.
@@ -158,12 +158,12 @@ class Lessons:
         self._forget()
 
     def model(self) -> NameModel:
-        """What the sum teaches now; the very model of last time where nothing of it is otherwise.
+        """The current model; the same object when nothing has changed.
 
-        Cost: of what has changed in the sum; a look at all of it the first time, or where somebody else has watched it.
+        Cost: linear in the changed keys; in all keys the first time, or when another caller watched the sum.
         """
-        touched, self._touched = self._touched, None  # until every rule has been brought up to date
-        if not self._tally.is_told(touched):
+        touched, self._touched = self._touched, None  # invalid until every rule is updated
+        if not self._tally.is_watched_by(touched):
             touched = None
             self._forget()
         seen = self._tally.watch()
@@ -184,7 +184,7 @@ class Lessons:
         self._names, self._longer, self._model = DerivedNames(), ([], []), NameModel()
 
     def _beside(self, touched: Touched | None) -> tuple[list[LongerName], list[LongerName]]:
-        """Listed names that are longer with the word beside them, and compounds."""
+        """Longer names around listed names, and compounds."""
         same = touched is not None and not touched.keys["joined"] and not touched.keys["led"]
         return self._longer[0] if same else _joined(self._tally), _compounds(self._tally)
 
@@ -201,12 +201,12 @@ class Lessons:
 
 
 def _joined(tally: NameCounts) -> list[LongerName]:
-    """London Bridge, 李老太太: a listed name with a word beside it that makes it another."""
+    """A listed name that an adjacent word makes a different name: London Bridge, 李老太太."""
     return [*tally.capitals.longer(tally.joined), *tally.kinship.longer(tally.led)]
 
 
 def _compounds(tally: NameCounts) -> list[LongerName]:
-    """一把鸳鸯剑: what is counted as a thing is one, and so is the word that it heads."""
+    """Compounds of aliases that are counted as things: 一把鸳鸯剑."""
     longer = []
     for alias, head in sorted(tally.heads):
         word, count = alias + head, tally.followed[alias, head]

@@ -1,4 +1,4 @@
-"""Persons as far as their names go: what they are called in full, whether a man or a woman, what is said of them."""
+"""Persons of a cast: names, gender, profile text; the short forms, kin terms and titles that their names allow."""
 
 import re
 from collections import Counter
@@ -41,17 +41,17 @@ _TITLED: Final = 2  # words of a name with a title
 
 @dataclass(frozen=True)
 class Person:
-    """A person of the cast; `said` is everything the profile says."""
+    """A person of the cast; `profile` is the text of the profile."""
 
     id: str
     names: tuple[str, ...]
-    said: str
+    profile: str
     description: str
     attributes: Mapping[str, Any] = field(compare=False, repr=False)
 
     @cached_property
     def gender(self) -> Gender:
-        """A man, a woman, or neither is known. Worked out when first asked for: few of a large cast are asked about."""
+        """The gender, "" when unknown. Computed at first use: few of a large cast need it."""
         return _gender(self.attributes, self.names, self.description)
 
 
@@ -61,9 +61,9 @@ class Form:
 
     Attributes:
         text: The form.
-        kind: What it is of the name.
-        of: The name it is a form of.
-        person: Whose name that is.
+        kind: The part of the name that it is.
+        of: The full name.
+        person: The person with that name.
     """
 
     text: str
@@ -78,17 +78,17 @@ def persons_of(entities: Iterable[object]) -> list[Person]:
 
 
 def person_of(entity: object, entity_id: str, names: Iterable[str]) -> Person:
-    """An entity that is a person, whose id and names have been read."""
-    told = field_of(entity, "attributes")
-    attributes: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    """The person of an entity with this id and these names."""
+    raw = field_of(entity, "attributes")
+    attributes: Mapping[str, Any] = raw if isinstance(raw, Mapping) else {}
     description = str(field_of(entity, "description") or "")
     values = [str(value) for value in attributes.values()]
-    said = "\n".join([description, *values])
-    return Person(entity_id, tuple(map(str.strip, names)), said, description, attributes)
+    profile = "\n".join([description, *values])
+    return Person(entity_id, tuple(map(str.strip, names)), profile, description, attributes)
 
 
 def stated_gender(attributes: Mapping[str, Any]) -> Gender | None:
-    """What the first field for it says, "" for a word that is neither; None when there is no such field."""
+    """The gender in the first field for it, "" for any other word; None when there is no such field."""
     for key, value in attributes.items():
         if str(key).strip().lower() in words("stated", "fields"):
             word = str(value).strip().lower()
@@ -97,7 +97,7 @@ def stated_gender(attributes: Mapping[str, Any]) -> Gender | None:
 
 
 def _gender(attributes: Mapping[str, Any], names: Iterable[str], description: str) -> Gender:
-    """As stated; else by title, kin word of the first clause, or pronouns: those that begin sentences, else all."""
+    """The gender: stated, else by title, kin word of the first clause, or pronouns (first at sentence beginnings)."""
     stated = stated_gender(attributes)
     if stated is not None:
         return stated
@@ -117,7 +117,7 @@ def _gender(attributes: Mapping[str, Any], names: Iterable[str], description: st
 
 
 def _titled(name: str) -> str:
-    """The word of a name that may be a title: that of "Mrs. Hale", of "the widow"; none of a name of one word."""
+    """The word of a name that may be a title ("Mrs. Hale", "the widow"); none for a name of one word."""
     parts = name.lower().split()
     if len(parts) < _TITLED:
         return ""
@@ -127,7 +127,7 @@ def _titled(name: str) -> str:
 def _by_kin(clause: str) -> Gender:
     """林默的妹妹, "Tobias's younger sister": in Chinese the last kin word, at the end; in English the first.
 
-    Behind "her" or "his" stands somebody else: "keeps the inn since her husband drowned".
+    A kin word behind "her" or "his" is another person: "keeps the inn since her husband drowned".
     """
     bare = clause.strip()
     ends: list[tuple[int, Gender]] = []
@@ -161,9 +161,9 @@ _BYNAME: Final = re.compile(
 
 
 def han_forms(person: Person) -> Iterator[Form]:
-    """What a person with a Chinese name may be called; none for a name that begins with no family name."""
+    """Short forms of a Chinese name; none for a name without a family name."""
     for pattern in (_COURTESY, _BYNAME):
-        for match in pattern.finditer(person.said):
+        for match in pattern.finditer(person.profile):
             yield Form(match[1], "byname", person.names[0], person)
     if _POINTED.search("".join(person.names)) is not None:
         for name in person.names:
@@ -176,7 +176,7 @@ def han_forms(person: Person) -> Iterator[Form]:
     if len(given) == 2:
         yield Form(given, "given name", name, person)
     if len(person.names) > 1 or not given:
-        return  # whoever lists what somebody is called has listed it
+        return  # the list of names is complete
     if len(family) == 2:
         yield Form(family, "family name", name, person)
     else:
@@ -193,7 +193,7 @@ def split_name(name: str) -> tuple[str, str] | None:
     """Family name and given name (林, 雨桐).
 
     Returns:
-        "" for the given name where a title stands in its place (王夫人); None for a name that is made otherwise.
+        The given name is "" when a title stands in its place (王夫人); None for any other kind of name.
     """
     if not is_han(name):
         return None
@@ -211,13 +211,13 @@ def split_name(name: str) -> tuple[str, str] | None:
 
 @cache
 def all_titles() -> frozenset[str]:
-    """Every word that may stand behind a family name."""
+    """All titles that may stand behind a family name."""
     rows = ("male", "female", "either", "professions", "wives")
     return frozenset(word for row in rows for word in words("han", row))
 
 
 def _foreign(name: str, person: Person) -> Iterator[Form]:
-    """安娜 and 卡列尼娜 of 安娜·卡列尼娜."""
+    """Parts of a transliterated name: 安娜 and 卡列尼娜 of 安娜·卡列尼娜."""
     parts = _POINT.split(name)
     if len(parts) < 2 or not is_han("".join(parts)):
         return
@@ -226,10 +226,10 @@ def _foreign(name: str, person: Person) -> Iterator[Form]:
             yield Form(part, kind, name, person)  # type: ignore[arg-type]
 
 
-# A term outside its company in this share of its occurrences is other people's too, if both are seen so often.
+# Share of occurrences outside its company from which a term is doubtful, and least count of either.
 _SHARED: Final = 0.1
 _OFTEN: Final = 3
-# Code points before a term in which its company may stand; `FAR` of rust/matching/ambiguity.rs, in bytes there.
+# Code points before a term that are searched for its company; `FAR` of rust/matching/ambiguity.rs, in bytes there.
 _FAR: Final = 10_922
 _RANKS: Final = frozenset("二三四五六七八九堂表")
 _THEIRS: Final = ("他的", "她的", "他", "她")
@@ -239,23 +239,23 @@ class Kinship:
     """The kin terms and titles of a cast.
 
     Args:
-        people: Of the cast, all of whose names can be matched.
+        people: Of the cast, with valid names.
 
     Attributes:
-        owners: Term to the only person who is called so.
-        company: Term to names one of which stands near it where that person is meant: their own, those of the people
-            their profile names and of those whose profiles name them. Not for the narrator's people: "I" is everywhere.
+        owners: Term to the only person with that term as a name.
+        company: Term to names that mark that person when near it: their own, and those of people linked by profiles in
+            either direction. Not for relatives of a first-person narrator, who is mentioned everywhere.
     """
 
     def __init__(self, people: Sequence[Person]) -> None:
-        last = letters("han", "relational") | letters("han", "respectful")  # how what somebody is called by ends
+        last = letters("han", "relational") | letters("han", "respectful")  # last characters of such terms
         called = Counter(name for person in people for name in person.names if name[-1:] in last)
-        telling = [person for person in people if person.said]
+        telling = [person for person in people if person.profile]
         by_id = {person.id: person for person in people}
-        proper = cache(lambda id_: frozenset(_proper(by_id[id_])))  # of few, in a large cast
+        proper = cache(lambda id_: frozenset(_proper(by_id[id_])))  # computed for few of a large cast
         self.owners: Final[dict[str, Person]] = {}
         self.company: Final[dict[str, tuple[str, ...]]] = {}
-        self._own: Final[dict[str, tuple[bool, frozenset[str]]]] = {}  # of the terms that the prose has
+        self._own: Final[dict[str, tuple[bool, frozenset[str]]]] = {}  # of the terms that occur
         for person in people:
             ending = [name for name in person.names if name[-1:] in last]
             terms = [name for name in ending if called[name] == 1 and (_is_term(name) or _is_respectful(name))]
@@ -263,15 +263,15 @@ class Kinship:
             if not terms or _is_narrators(person):
                 continue
             near = set(proper(person.id))
-            for other in people if person.said else telling:
-                told = bool(person.said) and any(name in person.said for name in proper(other.id))
-                if told or any(name in other.said for name in proper(person.id)):
+            for other in people if person.profile else telling:
+                named = bool(person.profile) and any(name in person.profile for name in proper(other.id))
+                if named or any(name in other.profile for name in proper(person.id)):
                     near |= proper(other.id)
             if near:
                 self.company.update((term, tuple(sorted(near - {term}))) for term in terms)
 
     def look(self, text: str, mentions: Sequence[Mention], alone: Counter[Any], led: Counter[Any]) -> None:
-        """Count one document: terms outside their company, and terms behind a word that makes them another's."""
+        """Count one document: terms outside their company, and terms behind a word that changes their owner."""
         for mention in mentions:
             term = mention.term
             if term not in self.owners:
@@ -283,14 +283,14 @@ class Kinship:
                 alone[mention.entity_id, term] += 1
 
     def longer(self, led: Counter[tuple[str, str]]) -> Iterator[LongerName]:
-        """李老太太, 堂伯父, the narrator's 他伯父: not who is called so without that word."""
+        """Longer terms for other people: 李老太太, 堂伯父, a narrator's 他伯父."""
         verbs = letters("han", "verbs_that_are_surnames")
         for (term, lead), count in sorted(led.items()):
             if lead not in verbs:
                 yield LongerName(lead + term, term, f"{lead}{term} occurs {count} times: somebody else")
 
     def doubtful(self, times: Counter[tuple[str, str]], alone: Counter[tuple[str, str]]) -> Iterator[DoubtfulAlias]:
-        """Terms that the prose uses of others too."""
+        """Terms that the prose also uses for other people."""
         for (entity_id, term), count in sorted(alone.items()):
             total = times[entity_id, term]
             if min(count, total - count) >= _OFTEN and count > _SHARED * total:
@@ -298,7 +298,7 @@ class Kinship:
                 yield DoubtfulAlias(term, entity_id, "company", "\n".join(self.company[term]), because)
 
     def _lead(self, term: str, before: str) -> str:
-        """What stands before a term and makes it somebody else's; "" for nothing."""
+        """The word before a term that changes its owner, or ""."""
         last = before[-1:]
         narrators, own = self._own_letters(term)
         if narrators:
@@ -308,11 +308,11 @@ class Kinship:
         if last in _RANKS:
             return last
         family = last in letters("han", "surnames") and last not in letters("han", "function")
-        # 禀明老太太: only where a clause begins is such a character sure to be a family name.
+        # 禀明老太太: such a character is a family name for certain only at the beginning of a clause.
         return last if last and family and last not in own and not is_han(before[-2:-1]) else ""
 
     def _own_letters(self, term: str) -> tuple[bool, frozenset[str]]:
-        """Whether who is called so is the narrator's, and what the names of these people begin with."""
+        """Whether a term is the narrator's, and the first characters of its company's names."""
         known = self._own.get(term)
         if known is None:
             owner = self.owners[term]
@@ -322,12 +322,12 @@ class Kinship:
 
 
 def _is_term(name: str) -> bool:
-    """Whether a name is made of kin words, titles and ranks alone."""
+    """Whether a name consists of kin words, titles and ranks."""
     return letters("han", "relational").issuperset(name) and not letters("han", "kin").isdisjoint(name)
 
 
 def _is_respectful(name: str) -> bool:
-    """子翁: one character of a name and a respectful one, which fits everybody with that character."""
+    """Whether a name is one character and a respectful one (子翁), which fits every name with that character."""
     return len(name) == 2 and name[1] in letters("han", "respectful")
 
 
@@ -341,9 +341,9 @@ def _proper(person: Person) -> Iterator[str]:
 
 
 def _is_narrators(person: Person) -> bool:
-    """Whether somebody is known by what they are to the narrator."""
+    """Whether a person is named by the relation to the narrator."""
     starts = tuple(f"{word}的" for word in words("han", "narrator"))
-    return person.said.lstrip().startswith(starts) or any(name.startswith("我") for name in person.names)
+    return person.profile.lstrip().startswith(starts) or any(name.startswith("我") for name in person.names)
 
 
 def _in_company(text: str, term: Mention, names: Sequence[str]) -> bool:
@@ -356,7 +356,7 @@ def _in_company(text: str, term: Mention, names: Sequence[str]) -> bool:
 _QUOTED: Final = re.compile(r"\s*[\"“”‘]([^\"“”’]{2,20})[\"“”’]\s*")
 _BRACKETS: Final = re.compile(r"\s*[(（][^)）]*[)）]")
 _NAMED: Final = r"[\"“‘']?([A-Z][\w’'-]*(?:\s[A-Z][\w’'-]*)?)"
-# Of the person the profile is about: "her parrot is called Admiral" is not.
+# Only about the person of the profile, unlike "her parrot is called Admiral".
 _CALLED: Final = re.compile(
     r"(?:\b(?:nicknamed|goes by|answers to|a\.k\.a\.|aka|known (?:to [\w ]{1,30} )?as|calls? (?:him|her|them))"
     r"|(?:^|[.,;] )[Cc]alled)\s+(?:the name\s+)?" + _NAMED
@@ -364,21 +364,21 @@ _CALLED: Final = re.compile(
 
 
 def latin_forms(person: Person) -> Iterator[Form]:
-    """What a person may be called by parts of a name of several words, all but particles capitalised."""
-    for match in _CALLED.finditer(person.said):
+    """Short forms of a name of several words, all capitalised but for particles."""
+    for match in _CALLED.finditer(person.profile):
         yield Form(match[1], "byname", person.names[0], person)
-    if person.names[0][:1].isupper():  # in a Chinese novel a name in Latin letters is a gloss
+    if person.names[0][:1].isupper():  # in Chinese text a name in Latin letters is a gloss
         for name in person.names:
             yield from _forms(name, person)
 
 
 def bare(word: str) -> str:
-    """A title as the vocabulary has it: "Mr." is mr."""
+    """A title in its vocabulary form: "Mr." is mr."""
     return word.rstrip(".").lower()
 
 
 def title_gender(word: str) -> str | None:
-    """The gender that a title tells, "" when it tells none, None for any other word."""
+    """The gender of a title, "" without gender, None for any other word."""
     title = bare(word)
     if title in words("latin", "male"):
         return "m"
@@ -388,7 +388,7 @@ def title_gender(word: str) -> str | None:
 
 
 def untitled(name: str) -> list[str]:
-    """The words of a name but titles and suffixes."""
+    """The words of a name without titles and suffixes."""
     return [
         word for word in name.split() if title_gender(word) is None and bare(word) not in words("latin", "suffixes")
     ]
@@ -420,7 +420,7 @@ def _forms(name: str, person: Person) -> Iterator[Form]:
     small = [at for at, part in enumerate(parts) if bare(part) in words("latin", "particles") and at]
     family = " ".join(parts[small[0] :]) if small else parts[-1]
     if "of" in parts:
-        return  # Joan of Arc: a place, no family
+        return  # Joan of Arc: a place, not a family name
     yield Form(family, "family name", name, person)
     if small and len(parts) - small[0] > 1:
         yield Form(parts[-1], "family name", name, person)
@@ -431,7 +431,7 @@ def _forms(name: str, person: Person) -> Iterator[Form]:
 
 
 def _is_name(parts: list[str]) -> bool:
-    """Every word has a capital, but for particles between them; no article in front."""
+    """Whether all words but inner particles are capitalised, without a leading article."""
     if parts[0].lower() in ("the", "a", "an") or not parts[0][0].isupper() or not parts[-1][0].isupper():
         return False
     between = words("latin", "particles") | {"of"}

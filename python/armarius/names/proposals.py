@@ -1,8 +1,8 @@
-"""Names of a story that nobody has described: found in the text alone, in both languages.
+"""Proposals for names that no profile describes, found in Chinese or English text.
 
-A proposal is for the writer to look at. What is looked for is how names behave: capital letters where no sentence
-begins, titles, who speaks; in Chinese, characters that hold together, stand where a subject stands, act and are
-spoken to. Constants were set on Great Expectations, 红楼梦 and 二十年目睹之怪现状 (docs/decisions/0112).
+Proposals are for a writer to review. Evidence in English: capitals inside sentences, titles, speakers. Evidence in
+Chinese: cohesion of characters, subject position, verbs of action and speech. Constants were set on Great Expectations,
+红楼梦 and 二十年目睹之怪现状 (docs/decisions/0112).
 """
 
 import math
@@ -14,43 +14,62 @@ from typing import Literal
 
 from armarius.display import counted
 from armarius.lexicon import word_file
-from armarius.names.words import RawName, letters, words
+from armarius.names.words import letters, words
 from armarius.text.unicode import fold, is_han
 
 __all__ = ["ProposedName", "han_names", "latin_names", "propose_names"]
 
 _RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _LONGEST = 4
-# How much more often characters stand together than by chance, at the least cut inside.
+# Least cohesion at any split: observed over expected frequency.
 _TOGETHER = 12.0
-# Bits of surprise about what stands beside it; a part of a word has a fixed neighbour.
+# Least entropy of the neighbouring characters, in bits; a part of a word has a fixed neighbour.
 _FREE = 1.6
-_WHOLE = 0.6  # of the occurrences of a part, so many inside one longer name: it is only a part
-_ACTS = 0.06  # of its occurrences, so many act: a person
-_STARTS = 0.22  # so many stand where a clause begins
-_OPENS = 0.6  # so many: a subject, and with a family name a person
+_WHOLE = 0.6  # share of occurrences inside one longer name from which a form is only a part of it
+_ACTS = 0.06  # share with a verb of action: a person
+_STARTS = 0.22  # share at the beginning of a clause
+_OPENS = 0.6  # share at the beginning of a clause: a person, if it has a family name
 _MET = frozenset("和与见给对同跟向把被叫请")
-_MEETS = 0.02  # without a family name, so many are met or spoken to: an adverb is not
-_GONE_TO = 0.16  # so many behind a verb of going or being somewhere: a place
+_MEETS = 0.02  # share as an object of meeting or speech, without a family name: excludes adverbs
+_GONE_TO = 0.16  # share behind a verb of motion or location: a place
 _PRONOUNS = frozenset("我你您他她咱")
-_BESIDE = 0.08  # so many beside a pronoun: 我方才, 莫非他, an adverb and no name
-_TIMES = 0.06  # so many behind a number with a measure word: 一个老妈子, a noun and no name
-_POINTED = 0.15  # so many behind this, that or every: 那弓兵, a noun and no name
-_POINTED_FAMILY = 0.2  # likewise of what begins with a family name: 尤三姐 is pointed at too
-_CLEAR = 3  # of either, not by chance
+_BY_PRONOUN = 0.08  # share next to a pronoun: 我方才, 莫非他, an adverb
+_TIMES = 0.06  # share behind a number and a measure word: 一个老妈子, a noun
+_POINTED = 0.15  # share behind a demonstrative: 那弓兵, a noun
+_POINTED_FAMILY = 0.2  # the same with a family name: 尤三姐 has demonstratives too
+_CLEAR = 3  # least count of either, to exclude chance
 _POINTERS = frozenset("这那此该各众诸本某每")
-_NO_START = frozenset("这那此该各众每某")  # begins no name, though 那 is a family name
-_FULL = 1.0  # bits beside a family name with a given name that is known
+_NO_START = frozenset("这那此该各众每某")  # not read as the family name 那
+_FULL = 1.0  # least entropy after a family name with a known given name
 _CLASSIFIERS = frozenset("个位名所座间家")
 _BOUND = "的了着过们是不在有就也都又很把被个这那么吗呢吧啊呀些"
-# In a name, and far oftener not: such a candidate must act much.
+# Characters more common outside names: such a candidate needs more verbs of action.
 _BEFORE = frozenset("那这向和与虽且待又同跟叫见把被对给")
 _COUNTED = frozenset("大双二三四五六七八九十小老")
 _SOFT = frozenset("之才以于同儿子一")
 
 
+@dataclass(frozen=True, slots=True)
+class RawName:
+    """One form of a proposed name.
+
+    Attributes:
+        name: As written.
+        count: Number of occurrences.
+        kind: `person`, `place` or `thing`.
+        reason: The evidence.
+        aliases: Set when forms are grouped.
+    """
+
+    name: str
+    count: int
+    kind: str
+    reason: str
+    aliases: tuple[str, ...] = ()
+
+
 def han_names(texts: Sequence[str], least: int) -> list[RawName]:
-    """Names of two to four characters, each form with its count. Cost: three passes over the text."""
+    """Names of two to four characters, with counts per form. Cost: three passes over the text."""
     runs = [run for text in texts for run in _RUN.findall(text)]
     singles = Counter("".join(runs))
     total = sum(singles.values())
@@ -77,7 +96,7 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
         and gram not in closed
         and _holds_together(gram, count, grams, singles, total)
     }
-    # 贾宝玉: where both parts are written thousands of times, together they need not be often.
+    # 贾宝玉: very frequent parts lower the cohesion.
     loose = {
         gram
         for gram, count in grams.items()
@@ -95,14 +114,14 @@ def _holds_together(gram: str, count: int, grams: "Counter[str]", singles: "Coun
 
 
 class _Seen:
-    """What stands beside a candidate."""
+    """Counts of the contexts of a candidate."""
 
-    __slots__ = ("acts", "beside", "gone_to", "left", "met", "numbered", "pointed", "right", "starts")
+    __slots__ = ("acts", "by_pronoun", "gone_to", "left", "met", "numbered", "pointed", "right", "starts")
 
     def __init__(self) -> None:
         self.left: Counter[str] = Counter()
         self.right: Counter[str] = Counter()
-        self.starts = self.acts = self.gone_to = self.met = self.beside = self.numbered = self.pointed = 0
+        self.starts = self.acts = self.gone_to = self.met = self.by_pronoun = self.numbered = self.pointed = 0
 
 
 def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
@@ -123,7 +142,7 @@ def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
                 one.starts += not before
                 one.acts += (behind in acts and bool(behind)) or (before in done_to and bool(before))
                 one.met += bool(before) and (before in done_to or before in _MET)
-                one.beside += before in _PRONOUNS or behind in _PRONOUNS
+                one.by_pronoun += before in _PRONOUNS or behind in _PRONOUNS
                 one.numbered += at > 1 and before in measures and run[at - 2] in numbers
                 one.pointed += before in _POINTERS or (at > 1 and before in measures and run[at - 2] in _POINTERS)
                 one.gone_to += bool(before) and before in going
@@ -131,7 +150,7 @@ def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
 
 
 def _entropy(counts: "Counter[str]", edge: str) -> float:
-    """Bits; every clause end is a neighbour of its own."""
+    """Entropy in bits; each clause end counts as a distinct neighbour."""
     total = sum(counts.values())
     bits = 0.0
     for char, count in counts.items():
@@ -153,7 +172,7 @@ def _chosen(
         if not _put_together(gram, count, grams, candidates) and (name := _named(gram, count, one, addressed)):
             found[gram] = name
     found |= _joined(candidates - found.keys(), loose - candidates, grams, seen, found, addressed, barred)
-    # 袭人姐姐 is how 袭人 is spoken to; 继之夫人 is somebody else.
+    # 袭人姐姐 addresses 袭人; 继之夫人 is another person.
     spoken = [title for title in words("han", "male") | words("han", "female") if len(title) == 2]
     found = {
         gram: one
@@ -172,9 +191,9 @@ def _joined(
     addressed: frozenset[str],
     barred: frozenset[str],
 ) -> dict[str, RawName]:
-    """Names that others vouch for: a family name before a given name that is known, a character of one with a title.
+    """Names supported by other names: family name and known given name, or a character of one with a title.
 
-    Both are introduced and spoken of more than they act, so that by themselves they would not do.
+    Their own verbs of action are too few to accept them alone.
     """
     people = [name for name, one in found.items() if one.kind == "person"]
     given = {char for name in people if len(name) <= 3 and not _titled(name, addressed) for char in name}
@@ -201,7 +220,7 @@ def _titled(gram: str, addressed: frozenset[str]) -> bool:
 
 
 def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawName | None:
-    """A person, a place, or nothing."""
+    """The candidate as a person or a place, or None."""
     acting, starting, gone_to = one.acts / count, one.starts / count, one.gone_to / count
     of_number = all(char in _COUNTED for char in gram[:-1]) or (gram[0] in _COUNTED and gram[1:] in addressed)
     if (gram in addressed or of_number) and acting < 3 * _ACTS:
@@ -215,14 +234,14 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
         return None
     if not titled and one.pointed >= max(2 * _CLEAR, (_POINTED_FAMILY if named else _POINTED) * count):
         return None
-    adverb = len(gram) == 2 and not titled and one.beside >= max(_CLEAR, _BESIDE * count)
-    if len(gram) == 2 and named and not titled:  # 胡乱, 满口: a family name alone says little of two characters
+    adverb = len(gram) == 2 and not titled and one.by_pronoun >= max(_CLEAR, _BY_PRONOUN * count)
+    if len(gram) == 2 and named and not titled:  # 胡乱, 满口: a family name is weak evidence for two characters
         named = one.met >= max(1, _MEETS / 2 * count) or starting >= _OPENS
     if acting >= _ACTS and not adverb and starting >= _STARTS and (named or titled or alone):
         return RawName(gram, count, "person", f"acts or is spoken to {counted(one.acts, 'time')}")
     if titled and named and starting >= _STARTS / 2:
         return RawName(gram, count, "person", "a family name with a title")
-    # Two characters name a district or a river; 花园, 后门 and 会馆 are what they say.
+    # Two characters with such an ending name a district or a river; 花园, 后门 and 会馆 are common nouns.
     ends = letters("han", "places" if len(gram) > 2 else "short_places")
     if gram[-1] in ends and gone_to >= _GONE_TO / (2 if len(gram) > 2 else 1):
         return RawName(gram, count, "place", f"gone to or been at {counted(one.gone_to, 'time')}")
@@ -230,7 +249,7 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
 
 
 def _put_together(gram: str, count: int, grams: "Counter[str]", candidates: set[str]) -> bool:
-    """向袭人, 贾赦贾政: a word before a name, two names."""
+    """Whether a form is a word and a name, or two names: 向袭人, 贾赦贾政."""
     if len(gram) == _LONGEST and gram[:2] in candidates and gram[2:] in candidates:
         return grams[gram[:2]] >= 2 * count and grams[gram[2:]] >= 2 * count
     rest = gram[1:]
@@ -292,21 +311,21 @@ _AT = frozenset(
         "reached",
     ]
 )
-# A word that is written small more often than this, against its capitals inside sentences, is a word.
+# Ratio of lower-case uses to capitals inside sentences from which a form is a common word.
 _SMALL = 0.25
-# So often behind a preposition of place, and hardly ever doing anything: a place.
+# Shares for a place: behind a preposition of place, and with a verb of action.
 _PLACED = 0.35
-_ALONE = 0.05  # of its occurrences, so many without another name or a title
+_ALONE = 0.05  # share of occurrences without another name or a title
 
 
 def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
-    """Names of one or several words, each form with its count."""
+    """Names of one or several words, with counts per form."""
     capital, small = Counter[str](), Counter[str]()
     titled, acting, placed = Counter[str](), Counter[str](), Counter[str]()
     runs: Counter[tuple[str, ...]] = Counter()
     titles = words("latin", "titles") | words("latin", "male") | words("latin", "female")
     particles, calendar = words("latin", "particles"), words("latin", "calendar")
-    called: Counter[tuple[str, str]] = Counter()  # title as written, and the name behind it
+    called: Counter[tuple[str, str]] = Counter()  # title as written, and the following name
     for text in texts:
         run: list[str] = []
         begins, before = True, ""
@@ -332,7 +351,7 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
                     if before.lower() in _AT:
                         placed[bare] += 1
                     if not run and begins:
-                        run.append("")  # may be any word: only its behaviour elsewhere tells
+                        run.append("")  # may be a common word: decided by its other occurrences
                     run.append(bare)
                     if bare != written:
                         _close(run, runs, acting, "")
@@ -357,7 +376,7 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
 
 
 def _close(run: list[str], runs: "Counter[tuple[str, ...]]", acting: "Counter[str]", behind: str) -> None:
-    """A run of capitals ends; what stands behind says whether it acts."""
+    """End a run of capitalised words; the following words show whether it acts."""
     while run and run[-1].islower():
         run.pop()
     if run and run != [""]:
@@ -381,7 +400,7 @@ def _forms(
     for run, count in runs.items():
         words_ = [word for word in run if word]
         if run[0] == "" and words_ and words_[0] not in names:
-            words_ = words_[1:]  # a sentence began with a common word
+            words_ = words_[1:]  # the sentence begins with a common word
         kept = [word for word in words_ if word in names or word.islower()]
         while kept and kept[0].islower():
             kept.pop(0)
@@ -398,7 +417,7 @@ def _forms(
                 singles[word] += count
     found = []
     for word, count in singles.items():
-        # A part that hardly stands by itself is no form of its own.
+        # A part that rarely stands alone is no separate form.
         by_itself = alone[word] - titled[word]
         if count >= least and by_itself >= max(2, _ALONE * count):
             found.append(RawName(word, count, _kind(word, count, titled, acting, placed), "capitals inside sentences"))
@@ -422,17 +441,17 @@ NameKind = Literal["person", "place", "thing"]
 
 @dataclass(frozen=True, slots=True)
 class ProposedName:
-    """A name that the text uses and no profile describes.
+    """A name in the text that no profile describes.
 
     Attributes:
-        name: Its fullest common form.
-        aliases: Other forms that are likely it, by count.
-        kind: What it probably is.
-        count: How often name and aliases are written.
-        document: Where it is written first.
-        position: There, code points.
+        name: The longest common form.
+        aliases: Other probable forms, by count.
+        kind: The probable kind.
+        count: Occurrences of name and aliases.
+        document: Path of its first occurrence.
+        position: Offset of its first occurrence, in code points.
         reason: What speaks for it.
-        known: Whether it is described already.
+        known: Whether a profile describes it.
     """
 
     name: str
@@ -448,14 +467,14 @@ class ProposedName:
 def propose_names(
     texts: Iterable[tuple[str, str]], *, known: Iterable[str] = (), least: int = 10, keep_known: bool = False
 ) -> tuple[ProposedName, ...]:
-    """The names of a story, most written first.
+    """Propose names of a story, the most frequent first.
 
     Args:
         texts: Path and text of each document of the story, in its order.
-        known: Names that are described already, compared folded; they and their forms are left out. A title and a
-            surname ("Mr Crane") makes the bare surname known, and no longer name that holds it.
-        least: How often a name must be written.
-        keep_known: Mark those that are described instead.
+        known: Described names, compared folded; they and their forms are left out. A title and a surname ("Mr Crane")
+            excludes the bare surname, but no longer name that contains it.
+        least: Least count of a name.
+        keep_known: Mark described names instead of leaving them out.
 
     Returns:
         Proposals by count, ties by name.
@@ -481,7 +500,7 @@ def propose_names(
 
 
 def grouped(found: Sequence[RawName]) -> list[RawName]:
-    """Forms of one name together: a short one under the one long name that holds it."""
+    """Group forms of one name: a short form under the only long name that contains it."""
     found = sorted(found, key=lambda one: (-one.count, one.name))[:_MOST]
     by_name = {one.name: one for one in found}
     under: dict[str, str] = {}
@@ -503,7 +522,7 @@ def grouped(found: Sequence[RawName]) -> list[RawName]:
     for head, members in groups.items():
         lead = by_name[head]
         others = sorted((one for one in members if one.name != head), key=lambda one: (-one.count, one.name))
-        # Within Chinese text a short form is counted inside the long one too.
+        # In Chinese text occurrences of a short form include those of the long one.
         total = max(one.count for one in members) if is_han(head[0]) else sum(one.count for one in members)
         made.append(replace(lead, aliases=tuple(one.name for one in others), count=total))
     return made
@@ -518,7 +537,7 @@ def _holds(long: str, short: str) -> bool:
 
 
 def _untitled(name: str) -> str:
-    """The one word behind a title ("Crane" of "Mr. Crane"); any other name as it is."""
+    """The single word behind a title ("Crane" of "Mr. Crane"); other names unchanged."""
     title, _, rest = name.partition(" ")
     titles = words("latin", "titles") | words("latin", "male") | words("latin", "female")
     return rest if rest and " " not in rest and title.rstrip(".").lower() in titles else name

@@ -1,4 +1,4 @@
-"""How the short forms of names are used in prose: as a person acts, as a word, before and behind which words.
+"""Counts of how prose uses short forms of names: as an acting person, as a word, next to which words.
 
 Counts are sums over documents, as in `counts`.
 """
@@ -23,18 +23,18 @@ class Forms:
     """The short forms of a cast.
 
     Args:
-        people: Of the cast, all of whose names can be matched.
-        names: Of everything in the cast.
+        people: Of the cast, with valid names.
+        names: Names of all entities of the cast.
 
     Attributes:
-        by_text: Form to every way to read it, but for family names with titles.
-        families: Chinese family name to the persons who bear it in front of a given name.
+        by_text: Form to its readings, without family names with titles.
+        families: Chinese family name to the persons with it and a given name.
         titled: Family name with a title to its two parts.
-        given: Given name to the id of the only person who has it.
-        loose: Familiar form or family name with title to the ids of those who may be meant.
-        complete: Ids of persons whose list of names has parts of the first: whoever listed one has listed all.
-        taken: The names that are given; no form is one of them. Folded as `caseless` does.
-        matcher: Finds the forms; the ids are the forms.
+        given: Given name to the id of the only person with it.
+        loose: Familiar form or family name with title to the ids of candidates.
+        complete: Ids of persons with parts of their first name in the list: such a list is taken as complete.
+        taken: Listed names, which no form may equal; folded by `caseless`.
+        matcher: Finds the forms; their ids are the forms.
     """
 
     def __init__(self, people: Sequence[Person], names: Iterable[str]) -> None:
@@ -72,12 +72,12 @@ class Forms:
         self.matcher: Final = EntityMatcher.of_texts([*self.by_text, *self.titled])
 
     def is_listed(self, form: Form) -> bool:
-        """Whether the list of a person's names would have a form if they were called so."""
+        """Whether a complete list of a person's names would contain a form."""
         return form.kind != "byname" and (form.of != form.person.names[0] or form.person.id in self.complete)
 
 
 def _lists_parts(person: Person) -> bool:
-    """林雨桐 with 雨桐, "Dolge Orlick" with "Mr. Orlick"."""
+    """Whether a list has parts of the first name: 林雨桐 with 雨桐, "Dolge Orlick" with "Mr. Orlick"."""
     name, *others = person.names
     if is_han(name):
         return any(other != name and other in name for other in others)
@@ -94,16 +94,16 @@ def _korean_forms(person: Person) -> Iterator[Form]:
         yield Form(name[1:], "given name", name, person)
 
 
-# bare: outside longer names. acting: of these, as a person acts or is addressed. counted: as a thing. inside, initial:
-# with a capital, inside a sentence or at its beginning. small: without the capital. near: of the bare ones, not far
-# from a mention of somebody whose form it may be; only of loose forms.
+# bare: outside longer names. acting: of these, as a person who acts or is addressed. counted: as a thing. inside,
+# initial: with a capital, inside a sentence or at its beginning. small: in lower case. near: bare and near a mention of
+# a candidate; only for loose forms.
 Use = Literal["bare", "acting", "counted", "near", "inside", "initial", "small"]
 
 _NUMBERS: Final = letters("han", "numbers")
 _MEASURES: Final = letters("han", "measures")
-_NEAR: Final = 500  # code points to either side
+_NEAR: Final = 500  # code points on either side
 _STOPS: Final = frozenset("，。！？、：；!?,.…")
-# What may stand between two sentences, which of it opens one, and what ends one; as in rust/matching/ambiguity.rs.
+# Characters between sentences, opening marks, and sentence ends; as in rust/matching/ambiguity.rs.
 _OPEN: Final = " \t　*_(（\"'“‘「『«《"
 _QUOTES: Final = frozenset('"“‘「『«')
 _ENDS: Final = frozenset(".!?…:;。！？：；—–\n\r#")
@@ -111,32 +111,32 @@ _BEFORE: Final = re.compile(r"([^\W\d_][\w’'-]*\.?)[ ]$")
 _SHORTENED: Final = re.compile(r"([^\W\d_]+)\.$")
 _AFTER: Final = re.compile(r"[ ]([^\W\d_][\w’-]*)")
 _NO_NAME: Final = frozenset({"I"})
-# A person is seen to act in about a third of the mentions of a name, a thing in one of fifty: between them.
+# Persons act in about a third of their mentions, things in one of fifty: a value between them.
 _ACTING: Final = 0.08
 
 Uses = Counter[tuple[str, str]]
-Beside = Counter[tuple[str, str, str]]
+Neighbors = Counter[tuple[str, str, str]]
 
 
 class Usage:
     """Counts of uses.
 
     Args:
-        forms: What is looked for.
+        forms: The forms to count.
 
     Attributes:
-        uses: (form, use) to how often.
-        beside: (form, "before" or "after", word) to how often; in Chinese a family name in front, elsewhere a word
-            with a capital, inside a sentence.
+        uses: (form, use) to count.
+        neighbors: (form, "before" or "after", word) to count: in Chinese a preceding family name, elsewhere an adjacent
+            capitalised word inside a sentence.
     """
 
     def __init__(self, forms: Forms) -> None:
         self.forms: Final = forms
         self.uses: Final = Counter[tuple[str, str]]()
-        self.beside: Final = Counter[tuple[str, str, str]]()
+        self.neighbors: Final = Counter[tuple[str, str, str]]()
 
-    def look(self, text: str, mentions: Sequence[Mention], uses: Uses, beside: Beside) -> None:
-        """Count one document into `uses` and `beside`: every form outside the mentions of given names."""
+    def look(self, text: str, mentions: Sequence[Mention], uses: Uses, neighbors: Neighbors) -> None:
+        """Count the forms in one document outside mentions of listed names, into `uses` and `neighbors`."""
         starts = [mention.start for mention in mentions]
         own = []
         for found in self.forms.matcher.find_overlapping(text):
@@ -148,34 +148,34 @@ class Usage:
         places: list[int] = []
         for found in own:
             if not is_han(found.term[0]):
-                _spaced(text, found, uses, beside)
+                _spaced(text, found, uses, neighbors)
                 continue
-            _han(text, found, uses, beside)
-            whose = self.forms.loose.get(found.entity_id)
-            if whose and not around:
+            _han(text, found, uses, neighbors)
+            candidates = self.forms.loose.get(found.entity_id)
+            if candidates and not around:
                 given = self.forms.given
                 names = [Mention(given[one.entity_id], "", one.start, one.end) for one in own if one.entity_id in given]
                 around = sorted([*mentions, *names], key=lambda one: (one.start, one.end))
                 places = [mention.start for mention in around]
-            if whose and _is_near(found, around, bisect_right(places, found.start) - 1, whose):
+            if candidates and _is_near(found, around, bisect_right(places, found.start) - 1, candidates):
                 uses[found.entity_id, "near"] += 1
 
     def of(self, form: str, use: Use) -> int:
-        """How often a form is used so."""
-        return self.uses.get((form, use), 0)  # a `Counter` asked for what it has not calls Python
+        """The count of one use of a form."""
+        return self.uses.get((form, use), 0)  # a missing key of a `Counter` calls `__missing__`
 
     def acts(self, form: str) -> bool:
-        """Whether a form is seen to act as persons do."""
+        """Whether a form acts as often as persons do."""
         acting = self.of(form, "acting")
         return acting > 0 and acting >= _ACTING * self.of(form, "bare")
 
 
-def _han(text: str, found: Mention, uses: Uses, beside: Beside) -> None:
+def _han(text: str, found: Mention, uses: Uses, neighbors: Neighbors) -> None:
     form = found.entity_id
     before, after = text[max(0, found.start - 2) : found.start], text[found.end : found.end + 1]
     last = before[-1:]
     if last in letters("han", "surnames") and last not in letters("han", "function"):
-        beside[form, "before", last] += 1
+        neighbors[form, "before", last] += 1
     if len(before) == 2 and before[0] in _NUMBERS and last in _MEASURES:
         uses[form, "counted"] += 1
         return
@@ -185,11 +185,11 @@ def _han(text: str, found: Mention, uses: Uses, beside: Beside) -> None:
         uses[form, "acting"] += 1
 
 
-def _spaced(text: str, found: Mention, uses: Uses, beside: Beside) -> None:
+def _spaced(text: str, found: Mention, uses: Uses, neighbors: Neighbors) -> None:
     form = found.entity_id
     line = text.rfind("\n", 0, found.start) + 1
     if not found.term[0].isupper():
-        # "van der Berg", and scripts without capitals: no word to be told apart from.
+        # "van der Berg", and scripts without case: capitals distinguish nothing.
         named = found.term[0] == form[0]
         uses[form, "inside" if named else "small"] += 1
         return
@@ -197,48 +197,48 @@ def _spaced(text: str, found: Mention, uses: Uses, beside: Beside) -> None:
     initial = begins_sentence(before)
     uses[form, "initial" if initial else "inside"] += 1
     if text.startswith("#", line):
-        return  # every word of a heading may have a capital
+        return  # headings may capitalise every word
     previous = _BEFORE.search(before)
     if previous and previous[1][0].isupper() and previous[1] not in _NO_NAME:
         title = title_gender(previous[1]) is not None
         if title or not begins_sentence(before[: previous.start()]):
-            beside[form, "before", previous[1]] += 1
+            neighbors[form, "before", previous[1]] += 1
     following = _AFTER.match(text, found.end)
     if following and following[1][0].isupper() and following[1] not in _NO_NAME:
-        beside[form, "after", following[1].removesuffix("’s")] += 1
+        neighbors[form, "after", following[1].removesuffix("’s")] += 1
 
 
-def _is_near(found: Mention, mentions: Sequence[Mention], at: int, whose: frozenset[str]) -> bool:
-    """Whether somebody of `whose` is mentioned around a form; `at` is the last mention before it."""
+def _is_near(found: Mention, mentions: Sequence[Mention], at: int, candidates: frozenset[str]) -> bool:
+    """Whether an entity of `candidates` is mentioned near a form; `at` is the last mention before it."""
     for step, position in ((-1, at), (1, at + 1)):
         while 0 <= position < len(mentions):
             mention = mentions[position]
             if found.start - mention.end > _NEAR or mention.start - found.end > _NEAR:
                 break
-            if mention.entity_id in whose:
+            if mention.entity_id in candidates:
                 return True
             position += step
     return False
 
 
 def begins_sentence(before: str) -> bool:
-    """Whether a sentence begins behind `before`: an end of one, or a quotation mark, stands there.
+    """Whether a sentence begins after `before`, which ends with a sentence end or a quotation mark.
 
-    `begins_sentence` of rust/matching/ambiguity.rs is the same for what learnt doubts are applied to;
-    tests/cases/beginnings.json holds both to the same answers.
+    The same rule as `begins_sentence` of rust/matching/ambiguity.rs; tests/cases/beginnings.json checks both.
     """
     bare = before.rstrip(_OPEN)
     if _QUOTES.intersection(before[len(bare) :]):
         return True
-    short = _SHORTENED.search(bare)  # "Dr." and "J." end no sentence
+    short = _SHORTENED.search(bare)  # "Dr." and "J." do not end a sentence
     if short and (len(short[1]) == 1 or short[1].lower() in words("latin", "shortened")):
         return False
     return not bare or bare[-1] in _ENDS
 
 
-# A name written small this often is also a word; fewer may be slips.
+# Lower-case uses from which a name is also a word; fewer may be errors.
 _SMALL: Final = 3
-# Where so many usual names, used so often, are never written small but for one in ten, one small word is no slip.
+# Edited prose: with this many usual names of this count, and at most one in ten ever in lower case, one lower-case use
+# is no error.
 _NAMES: Final = 3
 _USES: Final = 5
 _CAREFUL: Final = 0.9
@@ -246,7 +246,7 @@ _AFTER_SENTENCE: Final = re.compile(r"[ ]([A-Z][\w’'-]+)")
 
 
 class Capitals:
-    """The names of a cast that are written with capitals.
+    """Capitalised names of a cast.
 
     Args:
         named: Kind, id and names of each entity, as `kind_of` and `names_of` give them.
@@ -255,14 +255,14 @@ class Capitals:
     def __init__(self, named: Sequence[tuple[str, str, Sequence[str]]]) -> None:
         self._named: Final = named
         self._rows: dict[str, list[int]] = {}
-        # What follows is of the names that the prose has: a cast may be a hundred times as large.
+        # Computed for names that occur: a cast may be a hundred times as large.
         self._parts: Final[dict[str, frozenset[str] | None]] = {}
         self._looked_up: Final[set[str]] = set()
         self._spellings: Final[defaultdict[str, list[str]]] = defaultdict(list)
         self._owner: Final[dict[str, str]] = {}
 
     def look(self, text: str, mentions: Sequence[Mention], joined: Counter[Any]) -> None:
-        """Count the words with a capital behind a name that are no part of any of its entity's names."""
+        """Count capitalised words behind a name that are in no name of its entity."""
         for mention in mentions:
             if not mention.term[-1].isascii():
                 continue
@@ -276,12 +276,12 @@ class Capitals:
                 joined[mention.term, following[1].removesuffix("’s").removesuffix("'s")] += 1
 
     def longer(self, joined: Counter[tuple[str, str]]) -> Iterator[LongerName]:
-        """London Bridge is not London, John Hart not the John of the story."""
+        """Longer names of something else: London Bridge, John Hart."""
         for (term, word), count in sorted(joined.items()):
             yield LongerName(f"{term} {word}", term, f"{term} {word} occurs {count} times: another name")
 
     def doubtful(self, times: Counter[tuple[str, str]]) -> Iterator[DoubtfulAlias]:
-        """Will, Hope, the Castle: what edited prose writes small is another word, however the list of names has it."""
+        """Names that are also words in edited prose: Will, Hope, the Castle."""
         self._look_up({caseless(term) for _, term in times})
         capital, small = Counter[str](), Counter[str]()
         for (_, term), count in times.items():
@@ -305,13 +305,13 @@ class Capitals:
                 yield DoubtfulAlias(alias, self._owner[folded], rule, alias, why)  # type: ignore[arg-type]
 
     def heeds(self, terms: Iterable[str]) -> bool:
-        """Whether `doubtful` can depend on how often these are written: not where no spelling has a capital."""
+        """Whether `doubtful` depends on the counts of these names: only if a spelling has a capital."""
         folded = {caseless(term) for term in terms}
         self._look_up(folded)
         return any(char.isupper() for key in folded for one in self._spellings.get(key, ()) for char in one)
 
     def _parts_of(self, entity_id: str) -> frozenset[str] | None:
-        """The words of an entity's names; None where one that they lack may be the family name of a person."""
+        """The words of an entity's names; None for a person who may have an unlisted family name."""
         if entity_id not in self._parts:
             found = None
             if not self._rows:
@@ -324,7 +324,7 @@ class Capitals:
         return self._parts[entity_id]
 
     def _look_up(self, folded: set[str]) -> None:
-        """How these names are spelled and whose they are."""
+        """Record the spellings and owners of these names."""
         new = folded - self._looked_up
         if not new:
             return
@@ -339,7 +339,7 @@ class Capitals:
 
 
 def lacks_capitals(spelled: str, written: str) -> bool:
-    """Whether a capital of the spelling, but for its article's, is small in the text; as in ambiguity.rs."""
+    """Whether the text lacks a capital of the spelling, other than the article's; as in ambiguity.rs."""
     article = 4 if spelled.startswith("The ") else 0
     pairs = zip(spelled[article:], written[article:], strict=False)
     return any(one.isupper() and other.islower() for one, other in pairs)

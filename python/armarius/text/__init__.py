@@ -1,14 +1,15 @@
-"""Text and nothing else: names found in it, tokens counted, cut to a number of tokens, searched on disk.
+"""Text utilities: find names, count and truncate tokens, search files.
 
-matcher.py (`EntityMatcher`, over `rust/matching`)   name_model.py (what it heeds beside the aliases)
-tokens.py (`TokenCounter`, over `rust/tokens`)   tokens.py   grep.py (over `rust/files`)
-unicode.py (the one set of marks)   unicode.py (the ranges of scripts)   unicode.py (two spellings of one word)
-unicode.py (which name was probably meant)
+matcher.py     `EntityMatcher`, over `rust/matching`
+name_model.py  `NameModel`: learnt names that the matcher applies
+tokens.py      `TokenCounter` and truncation, over `rust/tokens`
+grep.py        search of a folder, over `rust/files`
+unicode.py     punctuation, scripts, folding, similar names
 
-Thin: the rules are in the core, where they are tested without Python. Where a mention begins and ends is
-`rust/matching/boundary.rs` and a row of tests/cases/matcher.json; an encoding of tokens is a row of
-`rust/tokens/encodings.rs` and its models of `rust/tokens/models.json`. What must hold: `text[m.start:m.end]` is the
-alias as written; spans are code points here, bytes in Rust; nothing here knows a project.
+The rules are in the core, where they are tested without Python. The boundaries of a mention are in
+`rust/matching/boundary.rs` with rows in tests/cases/matcher.json; an encoding of tokens is a row of
+`rust/tokens/encodings.rs`, its models are in `rust/tokens/models.json`. What must hold: `text[m.start:m.end]` is the
+alias as written; spans are in code points here, in bytes in Rust; nothing here depends on a project.
 """
 
 from armarius.lazy import lazy

@@ -1,4 +1,4 @@
-"""Search a folder as it is on disk, index or no index: the ripgrep engine inside the process."""
+"""Search the files of a folder without an index, with the ripgrep engine in-process."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -13,7 +13,7 @@ __all__ = ["ScanHit", "ScanHits", "scan"]
 
 
 class ScanHits(list[ScanHit]):
-    """The hits of one scan, sorted by (path, line, start), and what the scan did not see.
+    """The hits of one scan, sorted by (path, line, start), and the files that could not be read.
 
     Attributes:
         unread: `path: reason` of files and folders that could not be read, sorted.
@@ -38,10 +38,10 @@ def scan(
     """Find a literal or a regular expression in every text file under a folder.
 
     Files that `.gitignore`, `.ignore` or `.git/info/exclude` name, in the folder or in one above it,
-    hidden files and binary files (a NUL byte) are left out; links are not followed, also not those in
-    the place of an ignore file or of `.git`; the user's global git ignore file is not read. Files above
-    256 MiB are listed as unread, so are ignore files above 1 MiB or 10,000 lines. UTF-8 and UTF-16 with
-    a byte order mark are understood; in other encodings only ASCII matches.
+    hidden files and binary files (a NUL byte) are left out; links are not followed, not even as an ignore file or as
+    `.git`; the user's global git ignore file is not read. Files above 256 MiB and ignore files above 1 MiB or 10,000
+    lines are listed as unread. UTF-8 and UTF-16 with a byte order mark are understood; in other encodings only ASCII
+    matches.
 
     Args:
         root: The folder to search.
@@ -49,7 +49,7 @@ def scan(
             a pattern that needs a line break is refused. Empty matches are not reported.
         regex: Treat `pattern` as a regular expression.
         globs: ripgrep globs relative to `root`: `"*.md"` keeps only those, `"!drafts/"` drops.
-        limit: At most this many hits; `truncated` tells whether more existed.
+        limit: Maximum number of hits; `truncated` is set if there were more.
         case_sensitive: Whether upper and lower case differ.
 
     Returns:

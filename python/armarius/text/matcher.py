@@ -1,16 +1,16 @@
-"""Which known entities does a text mention, and where.
+"""Find mentions of known entities in a text.
 
 >>> matcher = EntityMatcher([{"id": "c1", "name": "贾宝玉", "aliases": ["宝玉"]}, {"id": "c2", "name": "甄宝玉"}])
 >>> matcher.find_all("宝玉见甄宝玉来了")
 [Mention(entity_id='c1', term='宝玉', start=0, end=2), Mention(entity_id='c2', term='甄宝玉', start=3, end=6)]
 
-Values that come back, all frozen, compared by their fields, hashable:
+Results, all frozen and hashable, compared by their fields:
 
 - `Mention(entity_id, term, start, end)`: one occurrence; `text[start:end] == term`, code points, half-open.
 - `Match(entity_id, matched_term, position)`: the first mention of an entity.
-- `Rejection(entity_id, term, start, end, reason, by)`: an alias that stands in the text and is not a
-  mention; `reason` is `shadowed` (`by` is the longer name), `inside a word`, `splits a character`,
-  `a longer kin term` or `also a word here` (what the project's prose taught).
+- `Rejection(entity_id, term, start, end, reason, by)`: an alias in the text that is not a mention; `reason` is
+  `shadowed` (`by` is the longer name), `inside a word`, `splits a character`, `a longer kin term` or `also a word here`
+  (learnt from the project's prose).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -36,21 +36,20 @@ class EntityMatcher:
     """An immutable set of entity names and an automaton that finds all of them in one pass.
 
     Names and aliases are compared folded: case, full and half width, apostrophes (' ’ ‘ ʼ) and canonically
-    equivalent spellings (é as one character or two) are the same, and so is a name whose title is written short with
-    its full stop and without ("Mr. Finch", "Mr Finch"). Where the edge of a name is a letter of a script
-    written with spaces, the mention has to be a whole word; Korean particles may follow it (민수는).
-    Han and kana have no such rule. Thread safe; to change the set, build another.
+    equivalent spellings (é as one character or two) are equal, and so are abbreviated titles with and without a full
+    stop ("Mr. Finch", "Mr Finch"). If a name begins or ends with a letter of a script written with spaces, the mention
+    must be a whole word there; Korean particles may follow it (민수는). Han and kana have no such rule. Thread safe; to
+    change the set, build another.
 
     Args:
         entities: Any number (0 to 100,000 tested) of objects or mappings with `id`, `name` and,
-            optionally, `aliases` and `type`. Entries with the same id are one entity. Where the type is
-            `character`, a kin term inside a longer one (二姐 in 二姐姐) is no mention. The context level is the
-            business of whoever uses the mentions.
-        name_model: What `armarius.names.learn_names` learnt from the project's documents; None for nothing.
+            optionally, `aliases` and `type`. Entries with the same id are one entity. For the type `character` a kin
+            term inside a longer one (二姐 in 二姐姐) is no mention. The context level is ignored here.
+        name_model: Result of `armarius.names.learn_names` for the project's documents, or None.
 
     Raises:
         ContractError: A name or alias is empty, blank or invisible; the message names the entity.
-        ContractError: An entity has no `id` or `name`, or one that is not a string.
+        ContractError: An `id` or `name` is missing or not a string.
 
     Cost: linear in the aliases; see benches/results for the time of 10,000.
     Source: Aho & Corasick 1975; leftmost-longest as in the aho-corasick crate's MatchKind.
@@ -78,7 +77,7 @@ class EntityMatcher:
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> "EntityMatcher":
-        """A matcher of names that are their own ids and of which nothing else is known."""
+        """A matcher of names that are their own ids, without a type."""
         matcher = cls()
         matcher._core = _core.EntityMatcher([(text, "", [text]) for text in texts], [], [])
         return matcher
@@ -87,7 +86,7 @@ class EntityMatcher:
     def from_valid(
         cls, entities: Iterable[object] = (), *, name_model: NameModel | None = None
     ) -> "tuple[EntityMatcher, list[str]]":
-        """A matcher of those entities whose names can be matched, and what is wrong with the others."""
+        """A matcher of the entities with valid names, and the errors of the others."""
         known = list(entities)
         try:
             return cls(known, name_model=name_model), []
@@ -97,7 +96,7 @@ class EntityMatcher:
 
     @classmethod
     def of_usable(cls, entities: Iterable[object]) -> "tuple[EntityMatcher, list[object]]":
-        """A matcher of those entities whose names can be matched, and these."""
+        """A matcher of the entities with valid names, and these entities."""
         known = list(entities)
         try:
             return cls(known), known
@@ -107,7 +106,7 @@ class EntityMatcher:
 
     @classmethod
     def _usable(cls, known: list[object], faults: list[str]) -> list[object]:
-        """The entities whose names can be matched; what is wrong with the others is added to `faults`."""
+        """The entities with valid names; errors of the others are added to `faults`."""
         kept = []
         for entity in known:
             try:
@@ -120,11 +119,11 @@ class EntityMatcher:
 
     @property
     def entity_ids(self) -> tuple[str, ...]:
-        """The entity ids in the order first given; `find_packed` counts in it."""
+        """The entity ids in the order first given, the indices of `find_packed`."""
         return self._core.entity_ids
 
     def derived(self, entity_id: str, term: str) -> ShortName | None:
-        """What a mention's term is derived from; None for a name that the entity was given."""
+        """The derivation of a mention's term; None for a listed name."""
         return self._derived.get((entity_id, _key(term))) if self._derived else None
 
     def __len__(self) -> int:
@@ -137,24 +136,23 @@ class EntityMatcher:
         """Find where entities are mentioned: leftmost, then longest, never overlapping.
 
         Args:
-            text: Any str; a lone surrogate in it belongs to no name.
+            text: Any str; a lone surrogate matches no name.
 
         Returns:
-            Sorted by `(start, -length, entity_id)`. An alias that several entities share yields one
-            mention each, with the same span.
+            Sorted by `(start, -length, entity_id)`. A shared alias yields one mention per entity, with the same span.
 
         Raises:
-            ContractError: No str.
+            ContractError: Not a str.
 
         Cost: one pass, O(len(text) + k); releases the GIL for texts over 64 KiB.
         """
         return _of_text(self._core.find_all, text)
 
     def find_in_question(self, text: str) -> list[Mention]:
-        """`find_all` of a question: a name doubted in prose (珍珠, also a word) is meant when nobody else is named.
+        """`find_all` for a question: a doubtful name (珍珠, also a word) counts if no other entity is named.
 
         Returns:
-            As `find_all`. A word of the project's prose that lacks the capital of a name stays a word.
+            As `find_all`. A known lower-case word of the project's prose is no name.
         """
         found = self.find_all(text)
         if found:
@@ -167,7 +165,7 @@ class EntityMatcher:
         ]
 
     def find_overlapping(self, text: str) -> list[Mention]:
-        """Find every alias that stands in the text as a word, inside longer names too.
+        """Find every alias in the text at word boundaries, also inside longer names.
 
         Returns:
             Sorted by `(start, -length, entity_id)`; spans may nest and overlap.
@@ -177,30 +175,30 @@ class EntityMatcher:
         return _of_text(self._core.find_overlapping, text)
 
     def detect(self, text: str) -> "Matches":
-        """Name the entities that a text mentions: one match each, its earliest, then longest, mention.
+        """Find the mentioned entities: for each its earliest, then longest, mention.
 
         Returns:
             Sorted by `(position, -length, entity_id)`; positions in code points.
 
         Raises:
-            ContractError: No str.
+            ContractError: Not a str.
 
         Cost: as `find_all`.
         """
         return Matches(_of_text(self._core.detect, text))
 
     def find_batch(self, texts: Iterable[str]) -> list[list[Mention]]:
-        """`find_all` of every text, in one crossing and on all cores.
+        """`find_all` of several texts, in one call to the core and on all CPU cores.
 
         Returns:
-            As many lists as texts, in their order.
+            One list per text, in order.
 
         Cost: as `find_all` of each; the GIL is released for the search.
         """
         return _of_texts(self._core.find_batch, texts)
 
     def find_packed(self, texts: Iterable[str]) -> bytes:
-        """`find_batch` without building objects, for indexing whole projects.
+        """`find_batch` as packed bytes, for indexing whole projects.
 
         Returns:
             Little-endian uint32, shape (k, 4) in C order when read with
@@ -214,26 +212,26 @@ class EntityMatcher:
     def find_rows(
         self, texts: Iterable[str], paragraphs: list[list[tuple[int, int]]]
     ) -> list[tuple[int, list[int], bytes]]:
-        """`find_batch` by the paragraph that each mention lies in, without building objects, for an index to keep.
+        """`find_batch` by paragraph as packed bytes, for an index.
 
         Args:
             texts: Whole documents.
-            paragraphs: Of each text the half-open spans of its paragraphs, in order, code points.
+            paragraphs: For each text the half-open spans of its paragraphs, in order, in code points.
 
         Returns:
-            Of each text how many mentions lie inside a paragraph; indices into `entity_ids` of the entities met,
-            ascending; and little-endian int32, shape (k, 4) in C order: index into these, index of the paragraph or
-            -1, start and end in code points, sorted as `find_all`.
+            For each text the number of mentions inside paragraphs; ascending indices into `entity_ids` of the mentioned
+            entities; and little-endian int32, shape (k, 4) in C order: index into these, index of the paragraph or -1,
+            start and end in code points, sorted as `find_all`.
 
         Cost: as `find_batch`; 16 bytes per mention.
         """
         return _of_texts(lambda given: self._core.find_rows(given, paragraphs), texts)
 
     def explain(self, text: str) -> list[Rejection]:
-        """Say why aliases that stand in the text are not mentions.
+        """Explain why aliases in the text are not mentions.
 
         Returns:
-            Every occurrence of an alias that `find_all` leaves out, sorted by `(start, -length, entity_id)`.
+            Every occurrence of an alias that is no mention of `find_all`, sorted by `(start, -length, entity_id)`.
 
         Cost: as `find_overlapping`; nothing is recorded during an ordinary search.
         """
@@ -242,16 +240,16 @@ class EntityMatcher:
     def scene(
         self, text: str, near: tuple[int, int], speech: Speech
     ) -> tuple[list[tuple[Mention, int, bool, bool]], list[tuple[str, str, str | None]]]:
-        """Who is named around a cursor, and whom only a longer name holds, without an object for each mention.
+        """Entities named around a cursor, and those only shadowed by a longer name, without an object per mention.
 
         Args:
-            text: What is around it.
-            near: First and last code point that a mention beside the cursor touches.
-            speech: What tells that somebody speaks.
+            text: The text around the cursor.
+            near: First and last code point of the range that counts as near the cursor.
+            speech: Words and marks of speech.
 
         Returns:
-            Of each entity that `find_all` finds its first mention, how many there are, whether one is near and whether
-            one speaks. And of each other one that `explain` calls shadowed its id, the last alias and what holds that.
+            For each entity of `find_all` its first mention, their number, whether one is near and whether one speaks.
+            For each other entity that `explain` reports as shadowed its id, the last alias and the longer name.
 
         Cost: as `explain`.
         """
@@ -271,17 +269,17 @@ class Matches(Shown[Match]):
 
     @classmethod
     def cells(cls, match: Match, /) -> tuple[str, ...]:
-        """Id, what stands in the text, code point."""
+        """Id, term and position."""
         return match.entity_id, match.matched_term, str(match.position)
 
 
 def _key(term: str) -> str:
-    """A name in whichever way the core finds it written."""
+    """A name in the normal form of the core."""
     return caseless(term).replace(".", "")
 
 
 def _of_text(find: Callable[[str], Answer], text: str) -> Answer:
-    """What the core finds in a text, which may hold lone surrogates."""
+    """Run the core on a text, which may contain lone surrogates."""
     try:
         return find(text)
     except UnicodeEncodeError:
@@ -292,7 +290,7 @@ def _of_text(find: Callable[[str], Answer], text: str) -> Answer:
 
 
 def _of_texts(find: Callable[[list[str]], Answer], texts: Iterable[str]) -> Answer:
-    """As `_of_text`, of several."""
+    """As `_of_text`, for several texts."""
     if isinstance(texts, str):
         raise ContractError("texts must be several texts, got one: give a list")
     given = list(texts)
@@ -330,11 +328,11 @@ def names_of(entity: object) -> tuple[str, list[str]]:
 
 
 def kind_of(entity: object) -> Literal["person", ""]:
-    """What the rules of reading (rust/matching/readings.rs) may assume of an entity, by its `type`; "" is nothing."""
+    """The kind of an entity for rust/matching/readings.rs, by its `type`; "" when unknown."""
     return "person" if field_of(entity, "type") == "character" else ""
 
 
-def field_of(entity: object, name: str) -> Any:  # noqa: ANN401 - whatever the entity holds; the callers check it
+def field_of(entity: object, name: str) -> Any:  # noqa: ANN401 - any value; the callers check it
     if isinstance(entity, Mapping):
         return entity.get(name)
     return getattr(entity, name, None)

@@ -1,4 +1,4 @@
-"""What a matcher heeds beside the aliases: records that `armarius.names` learns from a project's prose."""
+"""`NameModel`: records that `armarius.names` learns from a project's prose and a matcher applies."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True, slots=True)
 class LongerName:
-    """A longer name or word that contains an alias and belongs to no entity: it covers the alias."""
+    """A longer name or word of no entity that contains an alias; it shadows the alias."""
 
     text: str
     alias: str
@@ -23,16 +23,15 @@ class LongerName:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulAlias:
-    """An alias that is not always its entity's name.
+    """An alias that does not always mean its entity.
 
     Attributes:
-        rule: `beside`: where `usual`, the entity's usual name, stands in the same paragraph, a narrator's use of the
-            alias means something else. `word`: also a plain word, a mention only where someone is being named.
-            `capital`: its lower-case form is a plain word (Will, will), a mention only with a capital. `inside`: the
-            word is so much commoner that it is a mention only with a capital inside a sentence. `case`: a name that is
-            seldom or never a word of the text, a mention only with a capital, but for questions. `company`: a kin term
-            or title of several people, a mention only behind one of the names in `usual`, one a line, or in a paragraph
-            with it.
+        rule: `beside`: with `usual`, the entity's usual name, in the same paragraph, the alias in narration means
+            something else. `word`: also a plain word; a mention only in naming contexts. `capital`: its
+            lower-case form is a plain word (Will, will), a mention only with a capital. `inside`: the word is much more
+            frequent; a mention only with a capital inside a sentence. `case`: rarely or never a word of the text; a
+            mention only with a capital, except in questions. `company`: a kin term or title of several people, a
+            mention only behind one of the names in `usual`, one a line, or in a paragraph with it.
     """
 
     alias: str
@@ -44,14 +43,14 @@ class DoubtfulAlias:
 
 @dataclass(frozen=True, slots=True)
 class ShortName:
-    """A name that nobody wrote down and that one person is called by: 雨桐 of 林雨桐, Finch of "Bob Finch".
+    """A derived name of one person: 雨桐 of 林雨桐, Finch of "Bob Finch".
 
     Attributes:
         text: The name.
-        entity_id: Who is called so.
-        kind: What it is of the name `of`.
-        of: A name of the entity.
-        because: Why it is this one.
+        entity_id: The entity with that name.
+        kind: The part of the name `of`.
+        of: A listed name of the entity.
+        because: The reason.
     """
 
     text: str
@@ -61,18 +60,18 @@ class ShortName:
     because: str
 
     def __str__(self) -> str:
-        """As evidence says it."""
+        """The text of evidence."""
         return f"derived: {self.kind} of {self.of}"
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedName:
-    """A short form that the prose uses and that is nobody's name for certain.
+    """A short form in the prose that is ambiguous or no name.
 
     Attributes:
         text: The form.
-        entities: Ids of those whose names allow it, sorted.
-        because: Why it is refused.
+        entities: Ids of entities with a name that allows it, sorted.
+        because: The reason.
     """
 
     text: str
@@ -82,13 +81,13 @@ class RefusedName:
 
 @dataclass(frozen=True, slots=True)
 class NameModel:
-    """What was learnt, sorted; `EntityMatcher(entities, name_model=…)` takes it into account.
+    """Learnt names, sorted; applied by `EntityMatcher(entities, name_model=…)`.
 
     Attributes:
-        longer: Names of nobody that cover an alias.
+        longer: Names of no entity that shadow an alias.
         doubtful: Aliases that are not always a name.
-        short: Names that are derived.
-        refused: Names that could be derived and are not; a report, no matcher heeds it.
+        short: Derived names.
+        refused: Short forms that are not names; for reports, ignored by matchers.
     """
 
     longer: tuple[LongerName, ...] = ()
@@ -98,7 +97,7 @@ class NameModel:
 
     @property
     def policy(self) -> tuple[object, ...]:
-        """What decides about mentions: everything but figures and reasons."""
+        """The parts that affect mentions: all but figures and reasons."""
         return (
             tuple(one.text for one in self.longer),
             tuple((one.alias, one.rule, one.usual) for one in self.doubtful),
@@ -106,7 +105,7 @@ class NameModel:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """As JSON-compatible values."""
         rows = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: [{one.name: getattr(row, one.name) for one in fields(row)} for row in rows[name]] for name in rows
@@ -114,10 +113,10 @@ class NameModel:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> "NameModel":
-        """From what `to_dict` gave.
+        """Read the result of `to_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: It is something else.
+            KeyError, TypeError, ValueError: It is invalid.
         """
         return cls(
             longer=tuple(_read(LongerName, value["longer"])),

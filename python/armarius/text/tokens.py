@@ -1,4 +1,4 @@
-"""How many tokens is a text, for the model that will read it.
+"""Count the tokens of a text for a model.
 
 >>> TokenCounter.for_model("deepseek-chat")
 TokenCounter('deepseek_v3', exact)
@@ -39,8 +39,8 @@ class TokenCounter:
     vocabularies hash to the files OpenAI publishes); the others equal `tiktoken`'s merging, DeepSeek's
     equals Hugging Face `tokenizers`, over the same vocabulary with the published splitting pattern.
 
-    Cost: linear in the text whatever it contains; see benches/results for speeds. Texts over 16 KiB are
-    counted without the GIL.
+    Cost: linear in the text for any content; see benches/results for speeds. Texts over 16 KiB are counted without the
+    GIL.
     Source: byte pair encoding after Sennrich et al. 2016, merging by rank as `tiktoken` does.
     """
 
@@ -57,9 +57,9 @@ class TokenCounter:
 
         Provider paths, dates and sizes are read past: `openai/gpt-5.6`, `gpt-4o-2024-08-06`,
         `us.anthropic.claude-sonnet-4-20250514-v1:0`. Which family uses what is dated data in
-        rust/tokens/models.json. Never guesses silently: a model that is unknown, or whose tokenizer is
-        unpublished (Claude, Gemini), gets the estimate; an alias that moves between generations
-        gets the nearest encoding, its name prefixed with `~`. Both are not `exact`, and `note` says why.
+        rust/tokens/models.json. An unknown model, or one without a published tokenizer (Claude, Gemini), gets the
+        estimate; an alias that moves between generations gets the nearest encoding, its name prefixed with `~`. Both
+        are not `exact`, and `note` says why.
 
         Args:
             model: Any text, in any case.
