@@ -1,12 +1,16 @@
-"""The code graph: who calls, references, inherits, imports and overrides whom, and the neighbourhood of a symbol.
+"""The code graph: calls, references, inheritance, imports and overrides; subgraphs around a symbol.
 
-index.py (`CodeIndex`: of one folder)   subgraph.py (the answer)   subgraph.py (as text)   subgraph.py (without a graph)
-source.py scip.py ckb.py (where occurrences come from)   commands.py scip.py ckb.py (programs, on the user's word)
-source.py (files that have changed since)   options.py (what `armarius.toml` may say)
+index.py     `CodeIndex`: the graph of one folder, built and kept up to date
+source.py    `CodeSource`; changed files; building a graph
+scip.py      `index.scip` as a source; running indexers
+ckb.py       CKB's MCP server as a source
+subgraph.py  the subgraph around a symbol, as text and JSON; the text search without a graph
+commands.py  `armarius code-index`, `armarius subgraph`
+options.py   the table `code` of `armarius.toml`
 
-The graph is built and walked in `rust/code`; a language is a scanner there, an index format a `CodeSource` here. What
-must hold: edges name the place they stand in; without any source the answer is a text search that says so (`CKB
-不可用，降级为文本搜索`); no program runs in a project that the user does not trust; depth and size are bounded.
+The graph is built and walked in `rust/code`; a new language is a scanner there, a new index format a `CodeSource` here.
+What must hold: edges have a file and a line; without a source the result is a text search with a notice (`CKB
+不可用，降级为文本搜索`); no program runs in an untrusted project; depth and size are bounded.
 """
 
 from armarius.lazy import lazy

@@ -1,4 +1,4 @@
-"""The code graph from CKB: a server is started, asked for every reference, and stopped again."""
+"""CKB as a source: starts its MCP server, queries all references, and stops it."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from armarius.trust.user import child_path, find_program, named_by_user
 __all__ = ["REQUEST_CAP", "CkbSource", "Disconnected", "McpProcess", "TimedOut", "find_ckb"]
 
 REQUEST_CAP = 512 * 1024  # bytes of one request; CKB loops forever on a line of 1 MiB
-_AT_ONCE = 64  # questions on the way: hides the latency of the pipe, keeps its buffers small
+_AT_ONCE = 64  # requests in flight: hides the latency of the pipe, keeps buffers small
 _TAIL = 4096  # bytes of stderr kept
 
 
@@ -34,18 +34,18 @@ class TimedOut(Exception):
 
 
 class McpProcess:
-    """One server process and a session with it.
+    """A server process with an MCP session.
 
     Args:
         command: The program.
         args: Its arguments.
         cwd: Its working folder.
-        env: Environment variables beside the SDK's few defaults, and instead of them.
+        env: Environment variables; added to the SDK's defaults and overriding them.
         timeout: Seconds for the handshake and for each answer.
 
     Raises:
         MissingExtra: The SDK is not installed.
-        Disconnected: The program cannot be started or dies during the handshake.
+        Disconnected: The program cannot be started or exits during the handshake.
         TimedOut: The handshake takes too long.
     """
 
@@ -81,7 +81,7 @@ class McpProcess:
 
         Raises:
             ValueError: A request above `REQUEST_CAP`; nothing was sent.
-            Disconnected, TimedOut: The server is gone or silent.
+            Disconnected, TimedOut: The server has exited or does not answer.
         """
         for tool, arguments in calls:
             if (size := len(json.dumps(arguments))) > REQUEST_CAP:
@@ -100,7 +100,7 @@ class McpProcess:
         return Disconnected(f"{error or 'the server has ended'}{f' ({tail})' if tail else ''}")
 
     def _stderr_tail(self) -> str:
-        """The last telling line that the server wrote to stderr."""
+        """The last informative line of the server's stderr."""
         lines = [line for line in b"".join(self._stderr).decode("utf-8", "replace").splitlines() if line.strip()]
         telling = [line for line in lines if "panic" in line or "error" in line.lower()]
         return (telling or lines or [""])[-1][:200]
@@ -108,7 +108,7 @@ class McpProcess:
     def close(self) -> None:
         """Stop the server: end of input, then termination, then kill, each bounded by the SDK. Idempotent."""
         if self._thread.is_alive():
-            with suppress(RuntimeError):  # the loop has ended by itself: the server closed the connection
+            with suppress(RuntimeError):  # the loop has ended: the server closed the connection
                 self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(15)
 
@@ -138,7 +138,7 @@ class McpProcess:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_until_complete(self._serve())
-        except BaseException as error:  # noqa: BLE001 - groups of SDK exceptions; handed to whoever waits
+        except BaseException as error:  # noqa: BLE001 - groups of SDK exceptions; raised in the waiting thread
             if not self._ready.done():
                 self._ready.set_exception(_plain(error))
         finally:
@@ -151,7 +151,7 @@ class McpProcess:
         from mcp import ClientSession, StdioServerParameters
         from mcp.client.stdio import stdio_client
 
-        # CKB answers tools that it does not list; the SDK warns of that, and unhandled warnings land on stderr
+        # CKB answers tools that it does not list; the SDK warns of that on stderr
         logging.getLogger("client").addHandler(logging.NullHandler())
         command, args, cwd, env = self._launch
         server = StdioServerParameters(command=command, args=args, cwd=cwd, env={**_inherited(), **env})
@@ -171,7 +171,7 @@ class McpProcess:
             self._stop.set()
 
     def _drain(self, descriptor: int) -> None:
-        """Read stderr to its end, whatever is written, and keep only its tail: a full pipe would block the server."""
+        """Read stderr to its end and keep its tail: a full pipe would block the server."""
         kept = 0
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
             while chunk := stream.read(65536):
@@ -186,7 +186,7 @@ def _inherited() -> dict[str, str]:
 
 
 def _children() -> set[int]:
-    """Process ids of our children where the system tells (Linux); empty elsewhere."""
+    """Process ids of our child processes on Linux; empty elsewhere."""
     try:
         listed = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text()
     except OSError:
@@ -195,7 +195,7 @@ def _children() -> set[int]:
 
 
 def _plain(error: BaseException) -> BaseException:
-    """The cause inside nested exception groups, as one of our two."""
+    """The cause in nested exception groups, as Disconnected or TimedOut."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
@@ -207,16 +207,16 @@ def _plain(error: BaseException) -> BaseException:
 
 _LITTER_FOLDER = ".ckb"
 _LITTER_FILE = ".codecartographer_cache.json"
-LIMIT = 100_000  # of every listing: a smaller one truncates without saying how much
+LIMIT = 100_000  # of every listing: a smaller one truncates silently
 
 
 def find_ckb(explicit: str | None = None, project: Path | None = None) -> str:
     """The CKB program: `explicit`, else `CKB_BIN`, else the user's configuration, else `ckb` on the PATH.
 
-    A bare name is never one inside of `project`.
+    A bare name is never resolved inside `project`.
 
     Raises:
-        SourceUnavailable: `no_binary`, with what to do.
+        SourceUnavailable: `no_binary`, with advice.
     """
     try:
         named = ("the configuration", explicit) if explicit else named_by_user("ckb", "CKB_BIN", project=project)
@@ -237,17 +237,17 @@ def find_ckb(explicit: str | None = None, project: Path | None = None) -> str:
 class CkbSource:
     """CKB's MCP server over one repository; a context manager that owns the process.
 
-    The server is checked before it is believed: it must serve this very folder and have an index. It is restarted
-    once when it dies; the second time it is given up. Its own call graph is not used: references are exact, it is not.
+    The server must serve this folder and have an index, which is checked first. It is restarted once when it exits; the
+    second time the source fails. Its own call graph is not used, because only its references are exact.
 
     Args:
         root: The repository.
         binary: The CKB program; see `find_ckb`.
         timeout: Seconds for the handshake and for each answer.
-        env: Environment variables beside the few that a child needs.
+        env: Environment variables, added to the few that a child needs.
 
     Raises:
-        SourceUnavailable: From `__enter__` and every question.
+        SourceUnavailable: From `__enter__` and every query.
     """
 
     name = "ckb"
@@ -284,11 +284,11 @@ class CkbSource:
         self.close()
 
     def close(self) -> None:
-        """Stop the server and remove what it left in a folder that had none of it before."""
+        """Stop the server and remove the files that it created."""
         if self._process is not None:
             self._process.close()
             self._process = None
-            # What was there before is the user's, a link to nowhere included; what is a link now is nobody's litter.
+            # Keep what existed before (also a dangling link), and links in general.
             with suppress(OSError):
                 if _LITTER_FOLDER in self._litter:
                     remove_folder(self.root / _LITTER_FOLDER, below=self.root)
@@ -298,7 +298,7 @@ class CkbSource:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the server, while it runs and the SDK lets it be known."""
+        """Process id of the running server, if it can be found."""
         return self._process.pid if self._process else None
 
     def symbols(self) -> Sequence[str]:
@@ -308,11 +308,11 @@ class CkbSource:
         return [str(item["stableId"]) for item in listed if str(item.get("stableId", "")).count(" ") >= 4]
 
     def references(self, symbol: str, /) -> Sequence[Reference]:
-        """Every occurrence of `symbol`; () when the server does not know it."""
+        """Every occurrence of `symbol`; () for an unknown one."""
         return self.references_of([symbol])[0]
 
     def references_of(self, symbols: Sequence[str], /) -> Sequence[Sequence[Reference]]:
-        """Occurrences of each of `symbols`, asked for in one go."""
+        """Occurrences of each of `symbols`, in one batch."""
         answers = self._ask([("findReferences", {"symbolId": symbol, "limit": LIMIT}) for symbol in symbols])
         return [_references(data) for data in answers]
 
@@ -334,7 +334,7 @@ class CkbSource:
             raise SourceUnavailable("no_index", f"CKB has no index of the project: {details}")
 
     def _restart(self, error: Exception) -> None:
-        """Once: of two servers that start on one repository, one crashes, and comes up the second time."""
+        """Restart once: of two servers that start on one repository one crashes, and succeeds the second time."""
         if self.restarts:
             self._give_up(error)
         self.restarts += 1
@@ -362,7 +362,7 @@ class CkbSource:
                 self._restart(error)
 
     def _data(self, text: str) -> dict[str, Any]:
-        """The payload of an answer; errors are inside of it, never flagged outside."""
+        """The payload of an answer, which may contain an error."""
         try:
             answer = json.loads(text)
             data, error = answer.get("data"), answer.get("error")

@@ -1,4 +1,4 @@
-"""`armarius code-index` and `armarius subgraph`: what the command line does with the code graph."""
+"""`armarius code-index` and `armarius subgraph`: the commands for the code graph."""
 
 import argparse
 import json
@@ -63,7 +63,7 @@ def _guarded(action: Callable[[], int], err: TextIO | None = None) -> int:
 
 
 def code_index(repo: Path, *, cache: Path | None = None, as_json: bool = False) -> int:
-    """Index a repository and say what was done and what is missing; 0 when an index was made."""
+    """Index a repository and print a report; 0 when an index was made."""
 
     def run() -> int:
         if not repo.is_dir():
@@ -103,7 +103,7 @@ def subgraph(
     cache: Path | None = None,
     as_json: bool = False,
 ) -> int:
-    """Print the subgraph around a symbol, as a tree or as JSON; 0 also when a text search stood in."""
+    """Print the subgraph around a symbol, as a tree or as JSON; 0 also for a text search."""
 
     def run() -> int:
         if not repo.is_dir():
@@ -111,7 +111,7 @@ def subgraph(
         options = read_options(load_config(repo), repo)
         if source is not None:
             options = replace(options, source=source)  # type: ignore[arg-type]  # argparse has checked it
-        if source == "ckb":  # the user asks for it, over this folder
+        if source == "ckb":  # the user names this folder
             options = replace(options, withheld={key: why for key, why in options.withheld.items() if key == "index"})
         wanted = {} if kinds is None else {"kinds": tuple(kind.strip() for kind in kinds.split(","))}
         index = CodeIndex(repo, cache_dir=cache, options=options)

@@ -1,4 +1,4 @@
-"""The code graph of one repository: found, built, kept fresh, and asked."""
+"""The code graph of one repository: find a source, build, update, query."""
 
 import contextlib
 import hashlib
@@ -31,7 +31,7 @@ __all__ = ["CodeIndex", "default_cache"]
 
 
 def default_cache(root: Path) -> Path:
-    """Folder for what belongs to `root`, in the user's cache directory."""
+    """The cache folder of `root` in the user's cache directory."""
     key = hashlib.blake2b(os.fsencode(root.resolve()), digest_size=6).hexdigest()
     return cache_root() / "code" / f"{root.resolve().name}-{key}"
 
@@ -52,17 +52,17 @@ class _Loaded:
 class CodeIndex:
     """The code graph of a repository; safe to use from several threads.
 
-    Nothing is read before the first question. The graph is rebuilt when the index file or an indexed file changes.
+    Nothing is read before the first query. The graph is rebuilt when the index file or an indexed file changes.
 
     Args:
         root: The repository.
-        cache_dir: Where the index of `armarius code-index` and the hashes live; None: the user's cache directory.
-        options: See `CodeOptions`. Given, they are the caller's word; None are the defaults, without CKB over a folder
-            that is not trusted.
+        cache_dir: Folder of the index of `armarius code-index` and the hashes; None: in the user's cache directory.
+        options: See `CodeOptions`. Given options are trusted; None are the defaults, without CKB for an untrusted
+            folder.
 
     Raises:
         ProjectError: `root` is no folder.
-        ConfigError: A file of the user's own configuration is wrong.
+        ConfigError: The user's configuration is invalid.
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class CodeIndex:
         max_edges: int | None = None,
         external: bool = False,
     ) -> Subgraph | TextMatches:
-        """What calls, references, inherits, imports and overrides what around `symbol`.
+        """The calls, references, inheritance, imports and overrides around `symbol`.
 
         Args:
             symbol: A name, qualified as far as needed: `invoke`, `Context.invoke`, `click.core.Context.invoke`.
-            depth: Steps; None is the configured maximum, more than that is the maximum.
+            depth: Steps; None or more than the configured maximum is the maximum.
             direction: `callers`, `callees` or `both`.
             kinds: Edges to follow.
             max_nodes: Budget; None is the configured one.
@@ -104,8 +104,8 @@ class CodeIndex:
             external: Show symbols outside of the repository as leaves.
 
         Returns:
-            A Subgraph; without any source, or when the symbol is missing from a stale index but stands in the files,
-            a TextMatches with the notice and the reasons in `warnings`.
+            A Subgraph. Without a source, or for a symbol that is in the files but not in a stale index, a TextMatches
+            with the notice and the reasons in `warnings`.
 
         Raises:
             UnknownSymbol: Carries near matches.
@@ -146,19 +146,19 @@ class CodeIndex:
 
     @property
     def graph(self) -> _core.CodeGraph | None:
-        """The graph as it is now, built if need be; None without a source (see `failures`)."""
+        """The current graph, built if needed; None without a source (see `failures`)."""
         loaded = self._current()
         return None if loaded is None else loaded.graph
 
     @property
     def source(self) -> str | None:
-        """`scip` or `ckb`, whichever serves; None for neither."""
+        """The source in use, `scip` or `ckb`; None without one."""
         loaded = self._current()
         return None if loaded is None else loaded.name
 
     @property
     def failures(self) -> tuple[SourceUnavailable, ...]:
-        """Why sources that were tried could not serve."""
+        """The reasons why tried sources failed."""
         self._current()
         return tuple(self._failures)
 
@@ -170,16 +170,16 @@ class CodeIndex:
         return any(PurePosixPath(stamp.path).suffix.lower() in CODE_SUFFIXES for stamp in stamps)
 
     def close(self) -> None:
-        """Forget the graph. No process outlives a call, so there is nothing else to stop."""
+        """Drop the graph. No process outlives a call."""
         with self._lock:
             self._loaded = None
 
     def _index_candidates(self) -> list[Path]:
         if self.options.index is not None:
             index = Path(self.options.index)
-            return [index if self.options.withheld else index.resolve()]  # the user's own words may be a link
+            return [index if self.options.withheld else index.resolve()]  # a path given by the user may be a link
         own = self.root / "index.scip"
-        # Without trust a link that leads out of the project is no index of it.
+        # In an untrusted project a link out of it is refused.
         usable = not self.options.withheld or way(self.root, "index.scip").within
         return [self.cache_dir / "index.scip", *([own] if usable else [])]
 
@@ -198,7 +198,7 @@ class CodeIndex:
             return self._loaded
 
     def _files_changed(self, loaded: _Loaded) -> bool:
-        """Whether indexed files differ from what the graph was built of; always looked at when that is cheap."""
+        """Whether indexed files have changed since the graph was built; always checked when that is cheap."""
         start = time.monotonic()
         if loaded.check_cost > 0.002 and start - loaded.checked < 20 * loaded.check_cost:
             return False
@@ -239,7 +239,7 @@ class CodeIndex:
             raise SourceUnavailable("untrusted", reason)
         with contextlib.ExitStack() as stack:
             source = CkbSource(self.root, binary=options.ckb, timeout=options.timeout)
-            if reason := options.withheld.get("run"):  # said only where there is a program to run
+            if reason := options.withheld.get("run"):  # reported only if there is a program to run
                 raise SourceUnavailable("untrusted", reason)
             try:
                 stack.enter_context(folder_lock(self.cache_dir, name="ckb.lock", timeout=options.timeout))

@@ -1,4 +1,4 @@
-"""What `armarius.toml` may say about code.
+"""The table `code` of `armarius.toml`.
 
 [code]
 source = "auto"            # auto, scip or ckb
@@ -8,8 +8,8 @@ max_depth = 5
 max_nodes = 200
 max_edges = 600
 
-CKB is run over trusted projects only, and only the `armarius.toml` of one may name the program (`ckb = "tools/ckb"`);
-else `CKB_BIN`, the user's configuration or the PATH does. What is refused is why there is no graph, not an error.
+CKB runs only for trusted projects, and only their `armarius.toml` may name the program (`ckb = "tools/ckb"`); otherwise
+`CKB_BIN`, the user's configuration or the PATH does. A refusal is no error: there is no graph, with the reason.
 """
 
 from collections.abc import Mapping
@@ -27,19 +27,19 @@ __all__ = ["CodeOptions", "read_options"]
 
 @dataclass(frozen=True, slots=True)
 class CodeOptions:
-    """How a code graph is made and walked.
+    """Options for building and walking a code graph.
 
     Attributes:
-        source: `scip` reads an index file, `ckb` asks the server, `auto` the first that can serve, in this order:
-            both give the same edges, the file a hundred times faster.
+        source: `scip` reads an index file, `ckb` queries the server, `auto` takes the first available in this order:
+            the edges are equal, the file is a hundred times faster.
         index: The index file; None looks for `index.scip` in the cache folder, then in the repository.
-        ckb: The CKB program; None looks at `CKB_BIN`, the user's configuration, then the PATH.
-        timeout: Seconds that CKB may take for one answer, and for another process to free the repository.
-        max_depth: Steps that no walk exceeds.
+        ckb: The CKB program; None looks up `CKB_BIN`, the user's configuration, then the PATH.
+        timeout: Seconds for one answer of CKB, and for the lock of the repository.
+        max_depth: Maximum depth of a walk.
         max_nodes: Node budget of a walk.
         max_edges: Edge budget of a walk.
-        withheld: What is not done and why, for a project that is not trusted: `index` (a file outside that is not
-            read), `ckb` (a program that the project names), `run` (CKB over the folder at all).
+        withheld: Refused actions with reasons, for an untrusted project: `index` (a file outside it), `ckb` (a program
+            that the project names), `run` (CKB at all).
     """
 
     source: Literal["auto", "scip", "ckb"] = "auto"
@@ -70,7 +70,7 @@ def read_options(config: Config, root: Path, *, permissions: Permissions | None 
     Args:
         config: The project's configuration.
         root: The project folder.
-        permissions: What the project may say; None asks the user's configuration.
+        permissions: Permissions of the project; None reads the user's configuration.
 
     Raises:
         ConfigError: An unknown key or a value of the wrong kind; names file and key.

@@ -24,8 +24,7 @@ __all__ = ["INDEXERS", "IndexReport", "Indexer", "ScipSource", "build_index", "f
 class ScipSource:
     """A SCIP index file and the folder it describes.
 
-    Old and typed ranges (schema 0.9) are both understood. Files of several indexers that were written one after the
-    other into one file are one index.
+    Old and typed ranges (schema 0.9) are both understood. The concatenated output of several indexers is one index.
 
     Args:
         index: The `index.scip`.
@@ -42,7 +41,7 @@ class ScipSource:
     def __init__(self, index: str | Path, root: str | Path) -> None:
         self.index = Path(index)
         self.root = Path(root)
-        if not self.index.is_file():  # opening a pipe would wait; links are the caller's, who names the index
+        if not self.index.is_file():  # opening a pipe would block; links are checked by the caller
             raise SourceUnavailable("no_index", f"{self.index}: no such file, or not a regular one")
         try:
             self._occurrences = _core.Occurrences.open(self.index)
@@ -52,7 +51,7 @@ class ScipSource:
             raise SourceUnavailable("crashed", f"the index cannot be read: {error}; build it again") from None
 
     def symbols(self) -> Sequence[str]:
-        """Ids of all symbols, those outside of the project included; no locals, no parameters."""
+        """Ids of all symbols, also outside the project, without locals and parameters."""
         return self._occurrences.symbols()
 
     def references(self, symbol: str, /) -> Sequence[Reference]:
@@ -63,17 +62,17 @@ class ScipSource:
         ]
 
     def occurrences(self) -> _core.Occurrences:
-        """Everything at once."""
+        """All occurrences of all symbols."""
         return self._occurrences
 
 
 _MAX_BYTES = 2 * 1024 * 1024 * 1024
-TOOLS_ENV = "ARMARIUS_TOOLS"  # a folder into which the indexers were installed with npm
+TOOLS_ENV = "ARMARIUS_TOOLS"  # folder of an npm installation of the indexers
 
 
 @dataclass(frozen=True, slots=True)
 class Indexer:
-    """One SCIP indexer: which files it is for, how it is called, how it is installed.
+    """A SCIP indexer: its files, its command line, its installation.
 
     Attributes:
         program: Its name on the PATH.
@@ -88,9 +87,9 @@ class Indexer:
     package: str
 
     def arguments(self, name: str, output: Path, environment: Path) -> list[str]:
-        """Arguments for a run in the repository's root that depends on nothing but its files."""
+        """Arguments for a run in the repository's root with a result that depends only on its files."""
         if self.program == "scip-python":
-            # a constant version, else the commit is in every id; an empty environment, else this one's packages are
+            # a constant version, else every id has the commit; an empty environment, else ids have our packages
             fixed = ["--project-name", name, "--project-version", "_", "--environment", str(environment), "--quiet"]
             return ["index", ".", *fixed, "--output", str(output)]
         return ["index", "--infer-tsconfig", "--no-progress-bar", "--output", str(output)]
@@ -109,12 +108,12 @@ INDEXERS = (
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What indexing gave.
+    """The result of indexing.
 
     Attributes:
         index: The index file, or None when no indexer could run.
         ran: Names of the indexers that ran.
-        missing: What to install for the files that none could index, one line each.
+        missing: Advice on indexers to install for the remaining files, one line each.
         documents: Number of files in the index.
         symbols: Number of symbols in it.
     """
@@ -146,10 +145,10 @@ def find_indexer(indexer: Indexer, root: Path) -> str | None:
 
 
 def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> IndexReport:
-    """Index a repository with whatever indexers are installed.
+    """Index a repository with the installed indexers.
 
-    The index is written to `cache_dir/index.scip` in one step, beside it the hashes of what was indexed; nothing
-    stays in the repository.
+    The index is written atomically to `cache_dir/index.scip`, with a manifest of file hashes; nothing stays in the
+    repository.
 
     Args:
         root: The repository.
@@ -157,10 +156,10 @@ def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> Index
         timeout: Seconds for each indexer.
 
     Raises:
-        CodeGraphError: An indexer failed; the message is its own last words.
+        CodeGraphError: An indexer failed; the message is the end of its output.
         StoreFull: The cache folder cannot be written.
 
-    Cost: the indexers' own: click takes about ten seconds.
+    Cost: the run of the indexers; about ten seconds for click.
     """
     root = root.resolve()
     stamps, _ = walk_files(root, load_config(root))
@@ -185,7 +184,7 @@ def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> Index
         if not parts:
             return IndexReport(None, (), tuple(missing))
         joined = scratch / "index.scip"
-        # protobuf messages that follow each other are one message
+        # concatenated protobuf messages are one message
         write_atomic(joined, b"".join(read_file(part, limit=_MAX_BYTES) for part in parts))
         occurrences = ScipSource(joined, root).occurrences()
         files = {path: freshness.digest(root / path, below=root) for path in occurrences.documents()}
@@ -197,9 +196,9 @@ def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> Index
 
 
 def _run(program: str, arguments: Sequence[str], root: Path, timeout: float) -> None:
-    """Run an indexer in the repository and take away what it writes there (scip-typescript: a tsconfig.json).
+    """Run an indexer in the repository and remove files that it writes there (scip-typescript: a tsconfig.json).
 
-    The repository may be anybody's: what the indexer starts in turn (node, python) is not looked for there, and Python
+    The repository may be untrusted: programs that the indexer starts (node, python) are not resolved there, and Python
     imports nothing from there.
     """
     before = {entry.name for entry in root.iterdir()}
@@ -207,7 +206,7 @@ def _run(program: str, arguments: Sequence[str], root: Path, timeout: float) -> 
         raise CodeGraphError(f"tsconfig.json leads out of {root}: an indexer would read or write what is there")
     environment = {**os.environ, "PATH": child_path(root), "PYTHONSAFEPATH": "1"}
     try:
-        done = subprocess.run(  # noqa: S603 - a program the user installed, arguments of our own
+        done = subprocess.run(  # noqa: S603 - a program the user installed, our arguments
             [program, *arguments],
             cwd=root,
             env=environment,
@@ -223,7 +222,7 @@ def _run(program: str, arguments: Sequence[str], root: Path, timeout: float) -> 
         raise CodeGraphError(f"{program} cannot be started: {error}") from None
     finally:
         for name in {"tsconfig.json", "index.scip"} - before:
-            with suppress(OSError):  # a link or a folder of that name is not what an indexer writes
+            with suppress(OSError):  # a link or a folder was not written by the indexer
                 remove_file(root / name, below=root)
     output = Path(arguments[arguments.index("--output") + 1])
     if done.returncode or not output.is_file():

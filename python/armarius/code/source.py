@@ -1,4 +1,4 @@
-"""Where a code graph comes from: one protocol for CKB, SCIP files and whatever else knows references."""
+"""`CodeSource`: the protocol for CKB, SCIP files and other sources of references; building a graph of one."""
 
 import contextlib
 import hashlib
@@ -36,7 +36,7 @@ Stamp = tuple[int, int, int]  # modification time in ns, size in bytes, inode
 
 
 def stamp(path: Path, *, below: Path | None = None) -> Stamp | None:
-    """What the file system says about a file or folder; None when it is gone, is a link, or one leads to it."""
+    """File metadata of a file or folder; None when it is gone, a link, or reached through one."""
     found = stat_of(path, below=below)
     if found is None or refusal(found) == "symbolic link":
         return None
@@ -53,7 +53,7 @@ def digest(path: Path, *, below: Path | None = None, limit: int = MAX_SOURCE_BYT
 
 
 def write_manifest(manifest: Path, index: Path, files: Mapping[str, str]) -> None:
-    """Remember what was indexed: the index's hash and that of each of its files.
+    """Write the hashes of the index and of each indexed file.
 
     Raises:
         StoreFull: As `write_atomic`.
@@ -65,11 +65,11 @@ def write_manifest(manifest: Path, index: Path, files: Mapping[str, str]) -> Non
 def baseline(
     manifest: Path, index: Path, root: Path, documents: Iterable[str], *, moved: Iterable[str], grown: Iterable[str]
 ) -> dict[str, str]:
-    """Hashes of the files as they were indexed.
+    """Hashes of the files at the time of indexing.
 
-    They come from the manifest when it belongs to this very index. Otherwise the files as they are now are taken for
-    what was indexed, but for those that `moved` (their text is not where the index says) and those that are newer than
-    the index and have `grown` (definitions that the index has not); that is remembered, unless there is no index file.
+    Read from the manifest if it belongs to this index. Otherwise the current files count as indexed, except those that
+    `moved` (text at other places than in the index) and newer ones that have `grown` (definitions missing from the
+    index); the result is written as a manifest if there is an index file.
     """
     try:
         known = json.loads(read_file(manifest, limit=_MAX_MANIFEST_BYTES))
@@ -85,15 +85,15 @@ def baseline(
             suspicious.add(path)
     files = {path: "" if path in suspicious else digest(root / path, below=root) for path in documents}
     if made is not None:
-        with contextlib.suppress(StoreError):  # a cache that cannot be written costs only the memory of it
+        with contextlib.suppress(StoreError):  # an unwritable cache only means hashing again
             write_manifest(manifest, index, files)
     return files
 
 
 def changed(files: Mapping[str, str], root: Path, seen: dict[str, tuple[Stamp | None, str]]) -> list[str]:
-    """Paths whose content is not what was indexed, sorted; `seen` saves hashing what did not move.
+    """Paths of files with other content than indexed, sorted; `seen` avoids hashing unchanged files again.
 
-    Cost: one stat per file, plus reading those whose stamp differs from the last time.
+    Cost: one stat per file, plus reading those with a new stamp.
     """
     stale = []
     for path, indexed in files.items():
@@ -119,11 +119,11 @@ class Reference(NamedTuple):
 
 @runtime_checkable
 class CodeSource(Protocol):
-    """What a graph is built from: which symbols there are, and where each stands."""
+    """A source of a code graph: symbols and their occurrences."""
 
     @property
     def name(self) -> str:
-        """First part of the ids of nodes: `ckb`, `scip`."""
+        """First part of node ids: `ckb`, `scip`."""
         ...
 
     @property
@@ -136,13 +136,13 @@ class CodeSource(Protocol):
         ...
 
     def references(self, symbol: str, /) -> Sequence[Reference]:
-        """Every occurrence of `symbol`, its definition included; () for an id that is unknown."""
+        """Every occurrence of `symbol`, with its definition; () for an unknown id."""
         ...
 
 
 @runtime_checkable
 class BatchSource(Protocol):
-    """A source that answers many ids at once more cheaply than one by one."""
+    """A source with a cheaper query for many ids at once."""
 
     def references_of(self, symbols: Sequence[str], /) -> Sequence[Sequence[Reference]]:
         """One list for each id, in order."""
@@ -155,12 +155,12 @@ class _WholeSource(Protocol):
 
 
 def collect(source: CodeSource) -> _core.Occurrences:
-    """Ask a source about every symbol it lists, and about those that follow from them.
+    """Query a source for all listed symbols and for ids derived from the results.
 
-    Indexers do not list every symbol (classes without a description, modules under their other names); the ids of
-    those are derived from what the first round found and asked for in a second.
+    Indexers do not list every symbol (classes without a description, modules under other names); a second round queries
+    ids derived from the first.
 
-    Cost: one question per symbol, twice at most.
+    Cost: at most two queries per symbol.
     """
     listed = [symbol for symbol in dict.fromkeys(source.symbols()) if _core.is_symbol(symbol)]
     tool = source.name
@@ -185,7 +185,7 @@ def _rows(source: CodeSource, symbols: Sequence[str]) -> list[_core.Occurrence]:
 
 
 def require_within(paths: Iterable[str], root: Path) -> None:
-    """Refuse an index that describes anything but files of the project: each of its documents is read, and quoted.
+    """Refuse an index with files outside the project, because its documents are read and quoted.
 
     Raises:
         SourceUnavailable: `untrusted`; names the path.
@@ -197,19 +197,19 @@ def require_within(paths: Iterable[str], root: Path) -> None:
 
 
 def build_graph(source: CodeSource) -> _core.CodeGraph:
-    """The graph of everything a source knows: the same builder, whatever the source.
+    """Build the graph of a source.
 
     A reference in a class header is `inherits`, on an import line `imports`, before an opening bracket `calls`,
-    else `refs`; a method of the name of one in the nearest base `overrides` it. What encloses a reference is read
-    from the text for Python, from the index for other languages; a guess is marked heuristic.
+    else `refs`; a method with the name of one in the nearest base `overrides` it. The definition that encloses a
+    reference is read from the text for Python, from the index for other languages; a guess is marked heuristic.
 
     Args:
-        source: A `CodeSource`; one with `occurrences()` hands everything over at once.
+        source: A `CodeSource`; `occurrences()`, if it has that, replaces single queries.
 
     Raises:
-        SourceUnavailable: The source gave up, or names a file that is none of the project's.
+        SourceUnavailable: The source failed, or names a file outside the project.
 
-    Cost: what the source takes, plus one pass over its files in the core; the GIL is released.
+    Cost: the queries of the source, plus one pass over its files in the core without the GIL.
     """
     occurrences = source.occurrences() if isinstance(source, _WholeSource) else collect(source)
     require_within(occurrences.documents(), source.root)
@@ -217,9 +217,9 @@ def build_graph(source: CodeSource) -> _core.CodeGraph:
 
 
 def _checked(occurrences: _core.Occurrences, root: Path) -> _core.Occurrences:
-    """Refuse what the core would read outside of the project or wait for; a file that is gone is nothing to it.
+    """Refuse paths outside the project and special files, which the core would read; missing files are fine.
 
-    The core opens by path: a file that is swapped for a link between this look and its own is read through it.
+    The core opens by path, so a file replaced by a link after this check is followed.
     """
     for path in occurrences.documents():
         if not _is_readable(root, path):
@@ -239,5 +239,5 @@ def _is_readable(root: Path, path: str) -> bool:
                 return True  # gone
             info = place.stat()  # a link to another file of the project
         return not refusal(info) and info.st_size <= MAX_SOURCE_BYTES
-    except (OSError, ValueError, RuntimeError):  # a loop of links, a name that is none
+    except (OSError, ValueError, RuntimeError):  # a loop of links, an invalid name
         return False

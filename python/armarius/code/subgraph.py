@@ -1,4 +1,4 @@
-"""The answer to "what is around this symbol": a subgraph, or a list of text matches when there is no graph."""
+"""The subgraph around a symbol, or a list of text matches without a graph."""
 
 import re
 from collections import defaultdict
@@ -52,7 +52,7 @@ class CodeNode:
         line: 1-based line of the name.
         header_line: Last line of the signature.
         end_line: Last line of the definition.
-        depth: Steps from the symbol asked for.
+        depth: Steps from the requested symbol.
         external: Outside of the repository.
     """
 
@@ -70,11 +70,11 @@ class CodeNode:
 
 @dataclass(frozen=True, slots=True)
 class CodeEdge:
-    """What one symbol does with another; several places of the same kind are one edge.
+    """A typed edge between two symbols; several places of one type are one edge.
 
     Attributes:
-        origin: Name of the node that acts.
-        target: Name of the node acted upon.
+        origin: Name of the source node.
+        target: Name of the target node.
         type: calls, refs, inherits, imports or overrides.
         path: File of the first place.
         line: Its 1-based line.
@@ -93,11 +93,11 @@ class CodeEdge:
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """What is around a symbol, to a depth.
+    """The subgraph around a symbol, up to a depth.
 
     Attributes:
         nodes: The symbol first, then by depth, then important ones first.
-        edges: Those that were followed, in node order.
+        edges: The followed edges, in node order.
         truncated: The node or edge budget left something out.
         warnings: Depth limit reached, index stale.
     """
@@ -111,7 +111,7 @@ class Subgraph:
 
     @property
     def root(self) -> CodeNode:
-        """The symbol asked for."""
+        """The requested symbol."""
         return self.nodes[0]
 
     @property
@@ -122,7 +122,7 @@ class Subgraph:
     def to_wire(self) -> dict[str, Any]:
         """`{"nodes": [{"id", "name", "type"}], "edges": [{"from", "to", "type"}]}`; edges use the nodes' names.
 
-        `warnings` (as `CODE: message`) and `truncated` are there when there is something to say.
+        `warnings` (as `CODE: message`) and `truncated` are present only if set.
         """
         return {
             "nodes": [{"id": node.id, "name": node.name, "type": node.type} for node in self.nodes],
@@ -133,12 +133,12 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """A line that has the symbol's name in it.
+    """A line that contains the symbol's name.
 
     Attributes:
         file: Relative to the repository.
         line: Its number, from 1.
-        match: The name as it stands there.
+        match: The name as written.
         text: The whole line, without white space at its ends.
     """
 
@@ -150,7 +150,7 @@ class TextMatch:
 
 @dataclass(frozen=True, slots=True)
 class TextMatches:
-    """What a text search found when there was no graph to ask.
+    """The result of a text search, without a graph.
 
     Attributes:
         symbol: What was asked for.
@@ -166,18 +166,18 @@ class TextMatches:
 
     @property
     def degraded(self) -> bool:
-        """True: a text search stands in for the graph."""
+        """True: a text search replaces the graph."""
         return True
 
     @property
     def reason(self) -> str:
-        """Why there is no graph, in the words of the contract; `warnings` are precise."""
+        """The fixed reason of the wire format; `warnings` have the details."""
         return DEGRADED_REASON
 
     def to_wire(self) -> dict[str, Any]:
         """`{"results": [{"file", "line", "match", "text"}], "degraded": true, "reason": "CKB MCP unavailable"}`.
 
-        `warnings` holds the notice and the reasons; `truncated` is there when more lines match.
+        `warnings` has the notice and the reasons; `truncated` is present when more lines match.
         """
         return {
             "results": [
@@ -198,8 +198,8 @@ def resolve(graph: _core.CodeGraph, symbol: str) -> int:
     """The one node that `symbol` means.
 
     Raises:
-        AmbiguousSymbol: Several; carries their qualified names.
-        UnknownSymbol: None; carries near matches.
+        AmbiguousSymbol: Several nodes match; lists their qualified names.
+        UnknownSymbol: No node matches; lists similar names.
     """
     found = graph.find(symbol)
     if len(found) == 1:
@@ -233,16 +233,16 @@ def walk(
         symbol: A name (`Context.invoke`, `click.core.Context.invoke`, `invoke`) or the number of a node.
         prefix: `<source>:<repository>`, the first part of node ids.
         depth: Steps; None and anything above `max_depth` are `max_depth`.
-        direction: Whom to follow: callers (against the arrows), callees, or both.
+        direction: `callers` (against the edges), `callees` (along them) or `both`.
         max_depth: The configured maximum.
-        max_nodes: Budget; within a depth, functions and classes that are used most stay.
-        max_edges: Budget; edges between the first nodes stay.
+        max_nodes: Budget; within a depth the most used functions and classes are kept.
+        max_edges: Budget; edges between the first nodes are kept.
         kinds: Edges to follow.
         external: Whether symbols outside of the repository are shown, as leaves.
-        warnings: Carried into the answer.
+        warnings: Copied into the result.
 
     Returns:
-        A Subgraph; it warns when it stopped at `max_depth` and more would have followed.
+        A Subgraph, with a warning when `max_depth` cut it off.
 
     Raises:
         UnknownSymbol: Carries near matches.
@@ -315,12 +315,12 @@ _SIGNATURE_LIMIT = 240  # code points: longer ones are cut at the end of a line
 
 
 def signature(root: Path, node: CodeNode) -> str:
-    """The header of a definition as it stands in the file, on one line; "" when it has none or cannot be read."""
+    """The header of a definition in the file, on one line; "" without one or when it cannot be read."""
     if not node.path or node.type in ("module", "attribute") or not is_file_within(root, node.path):
         return ""
     try:
         text = read_file(root / node.path, limit=MAX_SOURCE_BYTES, below=root).decode("utf-8", "replace")
-    except (OSError, ValueError):  # gone, a link, or a path that an index made up
+    except (OSError, ValueError):  # gone, a link, or an invalid path of an index
         return ""
     lines = text.splitlines()[node.line - 1 : node.header_line]
     text = " ".join(line.split("#")[0].strip() if node.path.endswith(".py") else line.strip() for line in lines)
@@ -331,7 +331,7 @@ def signature(root: Path, node: CodeNode) -> str:
 def tree(graph: Subgraph) -> str:
     """An indented tree around a symbol: `--calls--> b` where what is above calls b, `<--calls-- b` where b calls it.
 
-    Each node is opened once, a repeated one is marked `↑`.
+    Each node is expanded once; a repeated one is marked `↑`.
     """
     nodes = {node.name: node for node in graph.nodes}
     steps: dict[str, list[tuple[str, str, CodeEdge]]] = defaultdict(list)  # arrow, the other node, edge
@@ -376,12 +376,12 @@ def matches(found: TextMatches) -> str:
 
 
 def card(graph: Subgraph, root: Path, *, short: bool = False) -> str:
-    """What a model needs to know of a symbol: where it is, its signature, who uses it and what it uses.
+    """A card of a symbol for a prompt: place, signature, users and used symbols.
 
     Args:
-        graph: Around the symbol.
+        graph: The subgraph around the symbol.
         root: The repository, for signatures.
-        short: The symbol and the names of its direct neighbours only.
+        short: Only the symbol and the names of its direct neighbours.
     """
     node = graph.root
     lines = [f"## {node.qualified} ({node.type}) {node.path}:{node.line}-{node.end_line}"]
@@ -419,13 +419,13 @@ def text_search(
     limit: int = 200,
     extra: Sequence[ContextWarning] = (),
 ) -> TextMatches:
-    """Lines of the repository that have the symbol's last name as a whole word.
+    """Lines of the repository with the last component of the symbol as a whole word.
 
     Args:
         root: The repository.
         symbol: What was asked for.
-        failures: Why each source could not serve; each becomes a warning.
-        limit: Most lines.
+        failures: Why each source failed; each becomes a warning.
+        limit: Maximum number of lines.
         extra: Further warnings.
 
     Raises:
