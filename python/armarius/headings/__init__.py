@@ -1,8 +1,11 @@
-"""Every heading, label and type name that a prompt can hold, in every language that it can be written in.
+"""The headings, labels and type names of prompts, in each supported language.
 
-A room that offers something asks for its heading by key, and for labels by `frame(language)`; nobody spells one out.
-The fence lets no text pose as any heading, in any language, whether or not the prompt at hand has that group or speaks
-that language (`docs/decisions/0033`, `0048`). A language is one file here, with the same names, and a row of `FRAMES`.
+zh.py, en.py  the texts of one language
+frame.py      `Frame`: the type of these texts
+
+Other rooms get headings by key and labels by `frame(language)`; they never contain the texts. Project text that equals
+a heading of any language is escaped in every prompt (`docs/decisions/0033`, `0048`). A new language is a file here and
+a row of `FRAMES`.
 """
 
 from collections.abc import Mapping
@@ -31,7 +34,7 @@ def frame(language: Language = DEFAULT_LANGUAGE) -> Frame:
     """The texts of one language.
 
     Raises:
-        ContractError: There are none of that language.
+        ContractError: The language is not supported.
     """
     if language not in _LANGUAGES:  # a tuple: what cannot be hashed is refused too
         raise ContractError(f"language must be one of {', '.join(FRAMES)}, got {shown(language)}")
@@ -42,7 +45,7 @@ def heading(key: HeadingKey, language: Language = DEFAULT_LANGUAGE) -> str:
     """The heading of one group, on one line, brackets included.
 
     Args:
-        key: What stands under it.
+        key: The group under the heading.
         language: Of the prompt.
     """
     return HEADINGS[language][key]

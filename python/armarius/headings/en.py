@@ -1,4 +1,4 @@
-"""English. Headings of two words or more: one alone in brackets is what prose and links are full of."""
+"""English. Headings have at least two words, because single words in brackets are common in prose and links."""
 
 from types import MappingProxyType
 from typing import Final

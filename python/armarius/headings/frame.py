@@ -1,4 +1,4 @@
-"""What a language has to say in a prompt."""
+"""The texts of a prompt in one language."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

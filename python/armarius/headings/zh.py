@@ -1,4 +1,4 @@
-"""Chinese, byte for byte as specified."""
+"""Chinese; the exact texts of the specification."""
 
 from types import MappingProxyType
 from typing import Final

@@ -1,4 +1,4 @@
-"""Two spellings of one word compared: labels, titles, names of records."""
+"""Compare spellings; punctuation and scripts; similar names."""
 
 import re
 import unicodedata
@@ -48,20 +48,20 @@ APOSTROPHES: Final = str.maketrans("‘’ʼ", "'''")  # the core's `is_apostrop
 
 
 def fold(text: str) -> str:
-    """`text` for comparison: NFKC, case folded, white space collapsed, every apostrophe a straight one.
+    """`text` for comparison: NFKC, case folded, white space collapsed, straight apostrophes.
 
-    Names inside running text are compared by the matcher, which also keeps the places (`rust/text/normalize.rs`).
+    The matcher compares names in running text and keeps offsets (`rust/text/normalize.rs`).
     """
     return _folded(text).translate(APOSTROPHES)
 
 
 def caseless(name: str) -> str:
-    """A name as the matcher hears it, but for what is rare: without case, every apostrophe a straight one."""
+    """A name in lower case with straight apostrophes: the matcher's comparison for common characters."""
     return name.lower().translate(APOSTROPHES)
 
 
 def slug(name: str) -> str:
-    """`name` as an id: folded, but for its apostrophes, which ids that were given have kept; without white space."""
+    """`name` as an id: folded, without white space; apostrophes stay, as in existing ids."""
     return _folded(name).replace(" ", "-")
 
 
@@ -74,7 +74,7 @@ _FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]")
 
 
 def grapheme_floor(text: str, at: int) -> int:
-    """`at`, moved back to where no grapheme is torn.
+    """`at`, moved back to a grapheme boundary.
 
     Args:
         text: Any str, of any length; a lone surrogate is a character of its own.
@@ -83,7 +83,7 @@ def grapheme_floor(text: str, at: int) -> int:
     Returns:
         At most `at`; a row of more than 128 marks on one letter may be cut inside.
 
-    Cost: a look at 256 code points; in a row of flags, at the row.
+    Cost: reads 256 code points; in a row of flags, the row.
     Source: Unicode Standard Annex 29, extended grapheme clusters, by the `unicode-segmentation` crate.
     """
     if not 0 < at < len(text):
@@ -104,9 +104,9 @@ HAN_UNIFIED: Final = "\u4e00-\u9fff"  # without the extension
 HAN_EVERY: Final = f"{HAN}\uf900-\ufaff\U00020000-\U0003ffff"  # with compatibility ideographs and the other planes
 KANA: Final = "\u3040-\u30ff"
 HANGUL: Final = "\uac00-\ud7a3"
-# What a word of which does not end at a space, and a retrieval term is made of pairs of; iteration marks included.
+# Scripts without spaces between words, with retrieval terms of character pairs; includes iteration marks.
 UNSPACED: Final = f"\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf{HAN_UNIFIED}{HANGUL}\uf900-\ufaff\U00020000-\U0003ffff"
-# Lines of text that are set in full width: radicals and punctuation included.
+# Full-width text, with radicals and punctuation.
 EAST_ASIAN: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 
 
@@ -114,7 +114,7 @@ _ALL_HAN: Final = re.compile(f"[{HAN}]+")
 
 
 def is_han(character: str) -> bool:
-    """Whether a character, or every one of several, is a Han character of the basic plane."""
+    """Whether all characters are Han characters of the basic plane."""
     return _ALL_HAN.fullmatch(character) is not None
 
 
@@ -124,33 +124,33 @@ _SEMI: Final = "；;"
 _CLOSE: Final = "”’」』）"  # what may close behind a mark, of Chinese and Japanese
 _QUOTE: Final = "”’)\"'"  # and behind a full stop
 
-# A mark that no name and no label holds.
+# A mark that is in no name and no label.
 HAS_MARK: Final = re.compile(f"[{_STOP}{_SEMI}…]")
 HAS_MARK_OR_COLON: Final = re.compile(rf"[{_STOP}{_SEMI}：:\n]")
 
-# The end of a sentence inside running text, with what closes behind it; a line end is one too.
+# The end of a sentence in running text, with closing marks; a line end is one too.
 AT_END: Final = re.compile(rf"[{_STOP}…][{_CLOSE})\"']*|\.[{_QUOTE}]*(?=\s|$)|\n")
 # What stands between the parts of a text that are weighed one by one; a semicolon parts them too.
 BETWEEN: Final = re.compile(rf"[{_STOP}{_SEMI}\n]|\. ")
-# The place where the next sentence begins, white space behind a full stop included.
+# The beginning of the next sentence, after white space behind a full stop.
 NEXT: Final = re.compile(rf"[{_STOP}…][{_CLOSE})\"']*|[.][{_QUOTE}]*\s+")
 
 # Whether a line of text is at its end: with any mark, or as lines of Chinese prose end.
 ENDS_LINE: Final = re.compile(rf"[{_WIDE}….!?][”’」』\"')\]]*\s*$")
 ENDS_WIDE_LINE: Final = re.compile(rf"[{_WIDE}…”」』》）：；!?—～]\s*$")
 
-# The words between two marks.
+# A clause: the words between two marks.
 RUN: Final = re.compile(rf"[^{_STOP}{_SEMI}\n.]+")
 WIDE_RUN: Final = re.compile(rf"[^{_STOP}{_SEMI}\n]+")
 STATEMENT: Final = re.compile(rf"[^{_STOP}{_SEMI}\n]+[{_STOP}{_SEMI}]?[”’」』\"]?|(?<=\.)\s")
 LEADING_CLAUSE: Final = re.compile(rf"[^，,{_SEMI}{_STOP}.\n]*")
-# The marks that end the word for a relation.
+# The marks that end the type of a relation.
 CLAUSE: Final = re.compile(rf"[，,。.{_SEMI}!！\n]")
 TYPE_CLAUSE: Final = re.compile(rf"[，,。.{_SEMI}：:！!\n]")
 
 
 def after_sentence(what: str) -> str:
-    """A pattern for `what` where a sentence begins; to be compiled with `re.MULTILINE`."""
+    """A pattern for `what` at the beginning of a sentence; compile with `re.MULTILINE`."""
     return rf"(?:^|[.{_STOP}]\s*){what}"
 
 
@@ -160,7 +160,7 @@ _ALIKE = 0.6  # share of characters in common, as difflib counts them
 
 
 def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
-    """At most three of `names`, best first: the same in another case, those that hold it, those spelt alike.
+    """At most three of `names`, best first: equal but for case, containing it, similar.
 
     Of a name with colons the last part is compared too: `c_clock` is near `constraint:user:c-clock`. Nothing is near
     what is no text.
@@ -183,7 +183,7 @@ def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def near_paths(wanted: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """At most three of `paths`, best first: those of the file name, with or without its ending, else those alike."""
+    """At most three of `paths`, best first: with the file name, with or without suffix, else similar ones."""
     paths = tuple(paths)
     name = PurePosixPath(wanted.replace("\\", "/")).name.casefold()
     files = {path: PurePosixPath(path.casefold()) for path in paths}
@@ -197,6 +197,6 @@ def near_paths(wanted: str, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def suggestion(names: Iterable[str]) -> str:
-    """The end of an error's sentence; "" for no names."""
+    """The suggestion at the end of an error message; "" without names."""
     listed = ", ".join(names)
     return f"; near it: {listed}" if listed else ""
