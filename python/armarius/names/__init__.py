@@ -1,4 +1,4 @@
-"""Names learnt from a project's documents: short forms in use, longer names of nobody, aliases that are also words.
+"""Names learnt from a project's documents: short forms in use, longer names of no entity, aliases that are also words.
 
 Deterministic, with figures for each finding; `EntityMatcher(entities, name_model=…)` applies the model:
 

@@ -126,7 +126,7 @@ def write_block(table: str, data: dict[str, Any], *, before: Block | None = None
         elif value is not None:
             lines.append(f"{_key(key)} = {_value(value)}")
     block = "\n".join([*lines, *nested]) + "\n\n"
-    if len(block) > MAX_BYTES:  # nobody could read it again
+    if len(block) > MAX_BYTES:  # above the limit for reading
         raise ValueError(f"a record of {len(block):,} characters, at most {MAX_BYTES:,} are kept")
     return block
 

@@ -237,7 +237,7 @@ class RecordFile(RecordText):
             self._awaited = False
         with folder_lock(self.path.parent, below=self._root):
             data = change(self._text() or "").encode()
-            if len(data) > _MAX_BYTES:  # nobody could read it again
+            if len(data) > _MAX_BYTES:  # above the limit for reading
                 raise CodexError(f"{self.name}: would have {len(data):,} bytes, at most {_MAX_BYTES:,} are read")
             write_atomic(self.path, data, below=self._root)
 
