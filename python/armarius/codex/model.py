@@ -125,7 +125,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A target that is in every prompt with room for it, or with `mute` in none; with `document` only while that is open."""
+    """A target that is in every prompt with room for it, or with `mute` in none, perhaps only with `document` open."""
 
     id: str
     target: str
