@@ -59,6 +59,7 @@ class RankedPassages:
         self.current = current
         self.bounds = bounds
         self._bounded = bool(bounds)
+        self._hidden: dict[str, frozenset[tuple[str, ...]]] = {}  # headings, by document
         self._wanted = frozenset(asked.chapters)
         # What settings say of later chapters (第7章起：…) is withheld from their text as from a card.
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
@@ -281,6 +282,13 @@ class RankedPassages:
         parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
         return ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
 
+    def _hidden_in(self, document: Document) -> frozenset[tuple[str, ...]]:
+        if not self._bounded:
+            return frozenset()
+        if document.path not in self._hidden:
+            self._hidden[document.path] = _hidden_headings(document)
+        return self._hidden[document.path]
+
     def _row(self, document: Document, paragraph: Paragraph, score: float) -> Row:
         start, path = paragraph.start, document.path
         text = document.text[start : paragraph.end]
@@ -292,7 +300,7 @@ class RankedPassages:
             paragraph.index,
             score,
             (_LAST if chapter is None else chapter, path, start),
-            document.title if self._bounded and _untitled(document, paragraph) else _title(document, paragraph),
+            document.title if paragraph.heading_path in self._hidden_in(document) else _title(document, paragraph),
             (tidy(text) if self._bounded else text).strip(),
             chapter in self._wanted,
             line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
@@ -324,14 +332,14 @@ def _title(document: Document, paragraph: Paragraph) -> str:
     return paragraph.heading_path[-1] if paragraph.heading_path else document.title
 
 
-def _untitled(document: Document, paragraph: Paragraph) -> bool:
-    """Whether the heading over `paragraph` is hidden from the request."""
-    around = paragraph.heading_path
-    for at in range(paragraph.index, -1, -1):
-        one = document.paragraphs[at]
-        if one.role == "heading" and one.heading_path == around:
-            return not document.text[one.start : one.end].strip()
-    return False
+def _hidden_headings(document: Document) -> frozenset[tuple[str, ...]]:
+    """The headings of a document as a request sees it that are hidden from it, each with those around it."""
+    text = document.text
+    return frozenset(
+        one.heading_path
+        for one in document.paragraphs
+        if one.role == "heading" and not text[one.start : one.end].strip()
+    )
 
 
 def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:
