@@ -70,7 +70,9 @@ class Describing:
         for path, one in self._said.items():
             root, inside = self._inside(path)
             said.setdefault(root, {})[inside] = one
-        series: Sequence[SeriesFolder] = self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
+        series: Sequence[SeriesFolder] = (
+            self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
+        )
         authored = AuthoredCodex(self._authored).read()
         return build_codex((), self._authored.declared(), authored=authored, series=series, said=said)
 
