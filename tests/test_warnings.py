@@ -25,14 +25,14 @@ from armarius.prompt.fetchers.rules import RulesFetcher
 from armarius.prompt.fetchers.settings import SettingsFetcher
 from armarius.search.corpus import ProjectCorpus
 from armarius.search.retrieve import retrieve
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeFetcher, FakeGraph, FakeSource, FixedCounter
 from armarius.types import LAYERS, FetchRequest
-from armarius.warnings import TABLE, Row, WarningCode
+from armarius.warnings import TABLE, WarningCode, WarningRow
 
 PACKAGE = Path(armarius.__file__).parent
-ROWS = {name: row for name, row in vars(warnings_table).items() if isinstance(row, Row)}
+ROWS = {name: row for name, row in vars(warnings_table).items() if isinstance(row, WarningRow)}
 ASKED = FetchRequest(project_id="p", query="小雨在哪里？")
 
 
@@ -150,7 +150,7 @@ def gone(folder):
 
 def empty_source(folder):
     def opened():
-        return SqliteStore.open_repaired(Place(folder / "index"), project_id="p")
+        return SqliteStore.open_repaired(IndexPlace(folder / "index"), project_id="p")
 
     index = ProjectIndex.over(FakeSource(), FakeAuthored(), opened, project_id="p")
     with armarius.ContextEngine(index) as engine:
@@ -351,14 +351,14 @@ def test_situation_brings_its_warning_about(name, tmp_path, monkeypatch):
     folder = tmp_path / "novel"
     novel(folder)
     made = []
-    make = Row.__call__
+    make = WarningRow.__call__
 
     def noted(row, **parts):
         warning = make(row, **parts)
         made.append((row, str(warning)))
         return warning
 
-    monkeypatch.setattr(Row, "__call__", noted)
+    monkeypatch.setattr(WarningRow, "__call__", noted)
     situation = SITUATIONS[name]
     needs_patching = situation.__code__.co_argcount == 2
     said = {str(warning) for warning in (situation(folder, monkeypatch) if needs_patching else situation(folder))}

@@ -21,7 +21,7 @@ from armarius.corpus.kept import KIND, KeptParts
 from armarius.documents.document import Document, Skipped, language_of
 from armarius.documents.editor_texts import EditorTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
-from armarius.graph.entity_cache import GraphGuard, Known
+from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
@@ -249,7 +249,7 @@ class Project:
         self._lock = threading.Lock()
         self._graph = graph
         self._reranking = reranking
-        self._whole: tuple[Snapshot, Known, Snapshot] | None = None
+        self._whole: tuple[Snapshot, KnownEntities, Snapshot] | None = None
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)

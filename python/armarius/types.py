@@ -128,7 +128,7 @@ class Omission:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PassageRow:
     """A paragraph of the project that may fill the room which everything demanded leaves.
 
     Attributes:
@@ -180,7 +180,7 @@ class PassageStream(Protocol):
     """Paragraphs ranked for one request. They are no demand: what does not fit is not missed."""
 
     @property
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[PassageRow]:
         """Anew at each call, best first, ties by source and id, until worth falls to noise; those asked for lead."""
         ...
 
@@ -194,11 +194,11 @@ class PassageStream(Protocol):
         """The bracketed heading above the rows."""
         ...
 
-    def row(self, path: str, paragraph: int, /) -> Row | None:
+    def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         """Any paragraph of the project as it reads today, with its worth; None when there is none."""
         ...
 
-    def related_rows(self, rows: Sequence[Row], /) -> Sequence[Row]:
+    def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
         """Single lines about `rows`, once those are chosen: of code, its callees and callers."""
         ...
 
@@ -207,15 +207,15 @@ class PassageStream(Protocol):
         """Whether there may be `related_rows`: a share of the room is kept for them."""
         ...
 
-    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+    def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         """Why a row may not enter at any score; None when it may."""
         ...
 
-    def evidence(self, row: Row, /) -> Evidence:
+    def evidence(self, row: PassageRow, /) -> Evidence:
         """What a row is worth, and where it stands. Cost: none; called for every row that enters."""
         ...
 
-    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+    def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         """Why a row is worth what it is: every signal. Cost: that of the question."""
         ...
 

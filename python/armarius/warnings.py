@@ -8,7 +8,7 @@ in tests/test_warnings.py that provokes it.
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-__all__ = ["TABLE", "ContextWarning", "Row", "WarningCode"]
+__all__ = ["TABLE", "ContextWarning", "WarningCode", "WarningRow"]
 
 WarningCode = Literal[
     "CHAPTER_UNKNOWN",
@@ -66,7 +66,7 @@ class ContextWarning:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WarningRow:
     """One row of the table; calling it makes the warning.
 
     Attributes:
@@ -90,175 +90,185 @@ class Row:
         return ContextWarning(self.code, self.text.format(**parts))
 
 
-INDEX_BUILDING: Final = Row(
+INDEX_BUILDING: Final = WarningRow(
     "INDEX_STALE",
     "the index is being built; the answer uses the documents indexed so far",
     "the index is being built: {done} of {total} files",
 )
-INDEX_CANCELLED: Final = Row("INDEX_STALE", "building was cancelled", "building the index was cancelled")
-INDEX_FAILED: Final = Row(
+INDEX_CANCELLED: Final = WarningRow("INDEX_STALE", "building was cancelled", "building the index was cancelled")
+INDEX_FAILED: Final = WarningRow(
     "INDEX_STALE", "refreshing the index failed; the answer uses its previous state", "{kind}: {error}"
 )
-WATCH_UNAVAILABLE: Final = Row(
+WATCH_UNAVAILABLE: Final = WarningRow(
     "WATCH_UNAVAILABLE",
     "the system reports no file events; the folder is compared before each answer and about every second (`status()`)",
     "changes are looked for, not told: {why}",
 )
-INDEX_AWAY: Final = Row(
+INDEX_AWAY: Final = WarningRow(
     "INDEX_STALE", "the database server cannot be reached; the answer uses the snapshot in memory",
     "{error}; answered from generation {generation}",
 )  # fmt: skip
-CONFIG_KEPT: Final = Row("INDEX_STALE", "armarius.toml is invalid; the last valid settings are used", "{error}")
-INDEX_DIR_IGNORED: Final = Row(
+CONFIG_KEPT: Final = WarningRow("INDEX_STALE", "armarius.toml is invalid; the last valid settings are used", "{error}")
+INDEX_DIR_IGNORED: Final = WarningRow(
     "INDEX_DIR_IGNORED",
     "armarius.toml of an untrusted project sets `index_dir`; the index is kept in the user's cache instead", "{error}",
 )  # fmt: skip
-CODE_INDEX_STALE: Final = Row("INDEX_STALE", "source files changed since the code index was made", "stale: {changes}")
-DOCUMENT_SKIPPED: Final = Row(
+CODE_INDEX_STALE: Final = WarningRow(
+    "INDEX_STALE", "source files changed since the code index was made", "stale: {changes}"
+)
+DOCUMENT_SKIPPED: Final = WarningRow(
     "DOCUMENT_SKIPPED", "a file was not read: too large, a symbolic link, or not text", "{path}: {reason}"
 )
-PROJECT_EMPTY: Final = Row(
+PROJECT_EMPTY: Final = WarningRow(
     "PROJECT_EMPTY", "the folder contains no document", "{folder}: no document to read; is this the project folder?"
 )
-PROJECT_GONE: Final = Row("PROJECT_EMPTY", "the project folder was deleted", "{folder}: the project folder is gone")
-SOURCE_EMPTY: Final = Row("PROJECT_EMPTY", "a host's own source contains no document", "{project}: no document to read")
-CODEX_INVALID: Final = Row(
+PROJECT_GONE: Final = WarningRow(
+    "PROJECT_EMPTY", "the project folder was deleted", "{folder}: the project folder is gone"
+)
+SOURCE_EMPTY: Final = WarningRow(
+    "PROJECT_EMPTY", "a host's own source contains no document", "{project}: no document to read"
+)
+CODEX_INVALID: Final = WarningRow(
     "CODEX_INVALID", "an invalid entry of codex.json, a profile or an authored file was skipped", "{problem}"
 )
-PROFILE_INVALID: Final = Row(
+PROFILE_INVALID: Final = WarningRow(
     "CODEX_INVALID",
     "the stored budget profile cannot be read and is ignored",
     "{problem}; the prompt is divided by {used}",
 )
 
-CHAPTER_UNKNOWN: Final = Row(
+CHAPTER_UNKNOWN: Final = WarningRow(
     "CHAPTER_UNKNOWN", "the question or the limits of the request name chapters that do not exist", "{what}"
 )
 
-RULES_UNAVAILABLE: Final = Row("RULES_UNAVAILABLE", "the constraints could not be read", "约束未注入: {error}")
-STYLE_UNAVAILABLE: Final = Row("STYLE_UNAVAILABLE", "the style could not be read", "风格未注入: {error}")
-MEMORY_UNAVAILABLE: Final = Row("MEMORY_UNAVAILABLE", "the memories could not be read", "记忆未注入: {error}")
-SCAN_FAILED: Final = Row("RAG_UNAVAILABLE", "searching the text for a phrase failed", "scan for {phrase!r}: {error}")
-INDEX_NOT_READY: Final = Row(
+RULES_UNAVAILABLE: Final = WarningRow("RULES_UNAVAILABLE", "the constraints could not be read", "约束未注入: {error}")
+STYLE_UNAVAILABLE: Final = WarningRow("STYLE_UNAVAILABLE", "the style could not be read", "风格未注入: {error}")
+MEMORY_UNAVAILABLE: Final = WarningRow("MEMORY_UNAVAILABLE", "the memories could not be read", "记忆未注入: {error}")
+SCAN_FAILED: Final = WarningRow(
+    "RAG_UNAVAILABLE", "searching the text for a phrase failed", "scan for {phrase!r}: {error}"
+)
+INDEX_NOT_READY: Final = WarningRow(
     "RAG_UNAVAILABLE", "the index is being built and contains no document yet", "the index is not ready"
 )
-RULES_FAILED: Final = Row("RULES_UNAVAILABLE", "a fetcher of the layer rules failed or timed out", "{fetcher}: {why}")
-SETTINGS_FAILED: Final = Row(
+RULES_FAILED: Final = WarningRow(
+    "RULES_UNAVAILABLE", "a fetcher of the layer rules failed or timed out", "{fetcher}: {why}"
+)
+SETTINGS_FAILED: Final = WarningRow(
     "MEMORY_UNAVAILABLE", "a fetcher of the layer settings failed or timed out", "{fetcher}: {why}"
 )
-RETRIEVED_FAILED: Final = Row(
+RETRIEVED_FAILED: Final = WarningRow(
     "RAG_UNAVAILABLE", "a fetcher of the layer retrieved failed or timed out", "{fetcher}: {why}"
 )
-IMMEDIATE_FAILED: Final = Row(
+IMMEDIATE_FAILED: Final = WarningRow(
     "EDITOR_UNAVAILABLE", "a fetcher of the layer immediate failed or timed out", "{fetcher}: {why}"
 )
 
-LORE_FAILED: Final = Row("LORE_UNAVAILABLE", "searching the lorebooks failed", "{kind}: {error}")
-LORE_INVALID: Final = Row(
+LORE_FAILED: Final = WarningRow("LORE_UNAVAILABLE", "searching the lorebooks failed", "{kind}: {error}")
+LORE_INVALID: Final = WarningRow(
     "LORE_UNAVAILABLE", "a lorebook under .armarius/books cannot be read and is skipped", "{book}: {why}"
 )
 
-ENTITY_MATCH_FAILED: Final = Row("ENTITY_MATCH_FAILED", "finding the names of entities failed", "实体匹配异常")
-NAME_UNUSABLE: Final = Row("ENTITY_MATCH_FAILED", "an entity has a name that the matcher cannot use", "{fault}")
-HABITS_UNLEARNT: Final = Row(
+ENTITY_MATCH_FAILED: Final = WarningRow("ENTITY_MATCH_FAILED", "finding the names of entities failed", "实体匹配异常")
+NAME_UNUSABLE: Final = WarningRow("ENTITY_MATCH_FAILED", "an entity has a name that the matcher cannot use", "{fault}")
+HABITS_UNLEARNT: Final = WarningRow(
     "ENTITY_MATCH_FAILED",
     "learning name usage from the text failed; names are matched without it",
     "what prose teaches about names was not learnt or not kept: {kind}: {error}",
 )
-KG_UNAVAILABLE: Final = Row(
+KG_UNAVAILABLE: Final = WarningRow(
     "KG_UNAVAILABLE", "the graph or the list of entities could not be read, or only in part", "知识图谱数据未注入"
 )
-KG_TRUNCATED: Final = Row(
+KG_TRUNCATED: Final = WarningRow(
     "KG_TRUNCATED", "the graph walk reached its limit of entities", "the graph was walked up to {limit} entities"
 )
-EMBEDDING_UNAVAILABLE: Final = Row(
+EMBEDDING_UNAVAILABLE: Final = WarningRow(
     "EMBEDDING_UNAVAILABLE", "vector search is missing or incomplete: there is no model, or it failed", "{why}"
 )
-RERANK_UNAVAILABLE: Final = Row(
+RERANK_UNAVAILABLE: Final = WarningRow(
     "RERANK_UNAVAILABLE",
     "paragraphs were not reranked: the reranker failed, timed out or returned no scores",
     "{why}",
 )
 
-REWORDING_UNAVAILABLE: Final = Row(
+REWORDING_UNAVAILABLE: Final = WarningRow(
     "REWORDING_UNAVAILABLE",
     "no query variants were used: the model for them failed, timed out or returned none",
     "{why}",
 )
 
-CODE_GRAPH_UNAVAILABLE: Final = Row(
+CODE_GRAPH_UNAVAILABLE: Final = WarningRow(
     "CODE_GRAPH_UNAVAILABLE",
     "the code graph is not available; text search was used instead",
     "CKB 不可用，降级为文本搜索",
     bare=True,
 )
-CODE_GRAPH_REASON: Final = Row(
+CODE_GRAPH_REASON: Final = WarningRow(
     "CODE_GRAPH_REASON", "given with CODE_GRAPH_UNAVAILABLE: why a source of the graph cannot be used", "{reason}"
 )
-CODE_DEPTH_LIMIT: Final = Row(
+CODE_DEPTH_LIMIT: Final = WarningRow(
     "CODE_DEPTH_LIMIT",
     "the graph walk stopped at its maximum depth before it was complete",
     "深度已达最大值 {maximum}，结果可能不完整",
     bare=True,
 )
 
-CONTEXT_RULES_OVERBUDGET: Final = Row(
+CONTEXT_RULES_OVERBUDGET: Final = WarningRow(
     "CONTEXT_RULES_OVERBUDGET",
     "rules take more than their share; they are never trimmed",
     "rules take {tokens} tokens, more than {share:g} % of {available}",
 )
-CONTEXT_CAPACITY_WARNING: Final = Row(
+CONTEXT_CAPACITY_WARNING: Final = WarningRow(
     "CONTEXT_CAPACITY_WARNING",
     "the prompt fills 87 % or more of its budget",
     "the prompt fills {percent:.1f} % of {available} tokens",
 )
-CONTEXT_CAPACITY_FORCE_TRIM: Final = Row(
+CONTEXT_CAPACITY_FORCE_TRIM: Final = WarningRow(
     "CONTEXT_CAPACITY_FORCE_TRIM",
     "the mandatory items fill 95 % of the budget or more; items were truncated or omitted",
     "{demanded} tokens were on offer; trimmed to at most {percent} % of {available}",
 )
-CONTEXT_QUERY_TRUNCATED: Final = Row(
+CONTEXT_QUERY_TRUNCATED: Final = WarningRow(
     "CONTEXT_QUERY_TRUNCATED",
     "the query did not fit and was truncated",
     "the query did not fit; {kept} of its {written} characters are in",
 )
-CONTEXT_CURSOR_CLAMPED: Final = Row(
+CONTEXT_CURSOR_CLAMPED: Final = WarningRow(
     "CONTEXT_CURSOR_CLAMPED",
     "cursor or selection are past the end of the saved document: the editor has unsaved text",
     "{what} {position} is past the end of {document}, taken as {end}; hand over the buffer as text",
 )
-CONTEXT_SCOPE_VIOLATION: Final = Row(
+CONTEXT_SCOPE_VIOLATION: Final = WarningRow(
     "CONTEXT_SCOPE_VIOLATION",
     "a fetcher returned a candidate of another project, which was refused",
     "{fetcher} offered {source!r} of another project; refused",
 )
-COUNTER_MISSING: Final = Row(
+COUNTER_MISSING: Final = WarningRow(
     "CONTEXT_BUDGET_FALLBACK",
     "the token counter of the model is not available; an estimate is used",
     "no counter for {model!r} ({why}); counted by estimate",
 )
-COUNTER_FAILED: Final = Row(
+COUNTER_FAILED: Final = WarningRow(
     "CONTEXT_BUDGET_FALLBACK",
     "the token counter raised an error; an estimate is used",
     "{counter} failed ({kind}: {error}); counted by estimate",
 )
-MODEL_UNKNOWN: Final = Row(
+MODEL_UNKNOWN: Final = WarningRow(
     "MODEL_UNKNOWN",
     "the model name is unknown, often because it is misspelt",
     "no model {model!r} is known{near}; counted by estimate",
 )
 
-PIN_UNKNOWN: Final = Row(
+PIN_UNKNOWN: Final = WarningRow(
     "PIN_UNKNOWN",
     "a stored pin or mute names something that the project no longer has",
     "nothing is called {target!r} (pin {id})",
 )
 
-SERIES_UNAVAILABLE: Final = Row(
+SERIES_UNAVAILABLE: Final = WarningRow(
     "SERIES_UNAVAILABLE",
     "a folder named in `with_` does not exist; it is read as soon as it does",
     "{root}: the folder is not there, and nothing of it is in the prompt",
 )
 
-TABLE: Final[tuple[Row, ...]] = tuple(row for row in globals().copy().values() if isinstance(row, Row))
+TABLE: Final[tuple[WarningRow, ...]] = tuple(row for row in globals().copy().values() if isinstance(row, WarningRow))
 _BARE: Final = frozenset(row.code for row in TABLE if row.bare)

@@ -10,7 +10,7 @@ import armarius
 from armarius.embedders import lexical
 from armarius.errors import BudgetConflict, ConfigError, ProjectError, UnknownDocument
 from armarius.index.project_index import ProjectIndex
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeSource
 
@@ -41,7 +41,7 @@ def authored():
 @pytest.fixture
 def index(source, authored, tmp_path):
     def opened():
-        return SqliteStore.open_repaired(Place(tmp_path / "index"), project_id="novel")
+        return SqliteStore.open_repaired(IndexPlace(tmp_path / "index"), project_id="novel")
 
     return ProjectIndex.over(source, authored, opened, project_id="novel")
 
@@ -106,7 +106,7 @@ def test_recall_needs_an_embedder_that_is_given(index):
 
 def test_what_needs_a_folder_says_so(source, tmp_path):
     def over(config):
-        opened = lambda: SqliteStore.open_repaired(Place(tmp_path / "other"), project_id="p")  # noqa: E731
+        opened = lambda: SqliteStore.open_repaired(IndexPlace(tmp_path / "other"), project_id="p")  # noqa: E731
         return ProjectIndex.over(source, FakeAuthored(config=config), opened, project_id="p")
 
     with armarius.ContextEngine(over("")) as engine:
@@ -120,7 +120,7 @@ def test_what_needs_a_folder_says_so(source, tmp_path):
 
 
 def test_a_project_without_a_text_says_which_it_is(tmp_path):
-    opened = lambda: SqliteStore.open_repaired(Place(tmp_path / "empty"), project_id="p-17")  # noqa: E731
+    opened = lambda: SqliteStore.open_repaired(IndexPlace(tmp_path / "empty"), project_id="p-17")  # noqa: E731
     index = ProjectIndex.over(FakeSource(), FakeAuthored(), opened, project_id="p-17")
     with armarius.ContextEngine(index) as engine:
         assert engine.assemble("谁", budget=3000).warnings == ("PROJECT_EMPTY: p-17: no document to read",)

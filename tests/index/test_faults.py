@@ -20,7 +20,7 @@ from armarius.io.cache import is_remote
 from armarius.store.rows import Note
 from armarius.store.sqlite import connection
 from armarius.store.sqlite import location as place
-from armarius.store.sqlite.location import Place, place_for
+from armarius.store.sqlite.location import IndexPlace, place_for
 
 resource = pytest.importorskip("resource", reason="faults of POSIX systems")
 
@@ -250,7 +250,7 @@ def test_an_index_folder_on_a_network_drive_is_not_used(novel, cache, tmp_path, 
 
 def test_only_the_last_to_close_seals(novel, cache):
     first, second = ProjectIndex.open(novel), ProjectIndex.open(novel)
-    seal = Place(place_for(novel).folder).seal
+    seal = IndexPlace(place_for(novel).folder).seal
     first.close()
     assert not seal.exists()
     put(novel, "new.md", "x")

@@ -7,8 +7,8 @@ import pytest
 from armarius.codex import Memories
 from armarius.errors import ConfigError, ProjectError, StoreError
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import DerivedRow, Graph, Note, Put, Records, Remove
-from armarius.store.sqlite.location import Place
+from armarius.store.rows import DerivedRow, GraphRows, Note, Put, Records, Remove
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeSource
 
@@ -54,7 +54,7 @@ def authored():
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
-    return Recording(SqliteStore.open(Place(tmp_path / "index"), project_id="novel"))
+    return Recording(SqliteStore.open(IndexPlace(tmp_path / "index"), project_id="novel"))
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_configuration_that_is_wrong_from_the_beginning_is_an_error(source, st
 def test_a_first_index_is_one_transaction(source, authored, store):
     with ProjectIndex.over(source, authored, lambda: store, project_id="novel"):
         (changes,) = store.applied
-    assert set(kinds_of(changes)) == {"Graph", "Note", "Put", "DerivedRow"}
+    assert set(kinds_of(changes)) == {"GraphRows", "Note", "Put", "DerivedRow"}
     notes = [change.key for change in changes if isinstance(change, Note)]
     assert notes == ["graph", "names", "corpus", "habits", "reader"]
 
@@ -114,7 +114,11 @@ def test_a_first_index_is_one_transaction(source, authored, store):
     ("path", "text", "expected"),
     [
         ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "DerivedRow": 3, "Note": 1}),
-        ("spec/people.md", "# 人物\n\n## 林默\n\n- 类型：人物\n", {"Put": 1, "DerivedRow": 9, "Note": 3, "Graph": 1}),
+        (
+            "spec/people.md",
+            "# 人物\n\n## 林默\n\n- 类型：人物\n",
+            {"Put": 1, "DerivedRow": 9, "Note": 3, "GraphRows": 1},
+        ),
     ],
 )
 def test_a_save_is_one_transaction_whatever_follows_from_it(index, source, store, path, text, expected):
@@ -132,7 +136,7 @@ def test_a_new_name_reads_each_document_for_its_names_and_is_one_transaction(ind
     assert found == list(NOVEL)
     assert found == [change.path for change in changes if isinstance(change, DerivedRow) and change.kind == "corpus"]
     assert not [change for change in changes if isinstance(change, Put)]
-    assert len([change for change in changes if isinstance(change, Graph)]) == 1
+    assert len([change for change in changes if isinstance(change, GraphRows)]) == 1
 
 
 def test_a_memory_is_written_with_what_else_there_is(index, authored, source, store):
@@ -169,7 +173,7 @@ def test_an_answer_that_finds_nothing_new_asks_for_one_row_and_reads_no_text(ind
 
 def test_what_another_process_wrote_is_noticed_although_no_text_has_changed(index, tmp_path):
     index.freshen()
-    other = SqliteStore.open(Place(tmp_path / "index"), project_id="novel")
+    other = SqliteStore.open(IndexPlace(tmp_path / "index"), project_id="novel")
     other.apply([Remove("chapters/ch001.md")])
     other.close()
     assert index.freshen() == ()
@@ -178,7 +182,7 @@ def test_what_another_process_wrote_is_noticed_although_no_text_has_changed(inde
 
 def test_an_index_that_turns_out_damaged_is_opened_again_by_its_store(source, authored, tmp_path, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
-    opened = lambda: SqliteStore.open_repaired(Place(tmp_path / "index"), project_id="novel")  # noqa: E731
+    opened = lambda: SqliteStore.open_repaired(IndexPlace(tmp_path / "index"), project_id="novel")  # noqa: E731
     with ProjectIndex.over(source, authored, opened, project_id="novel") as index:
         before = index.store
         (tmp_path / "index" / "index.sqlite").unlink()

@@ -11,7 +11,7 @@ from armarius.errors import ContractError
 from armarius.search import Reranking
 from armarius.testing import RerankerConformance
 from armarius.text.tokens import TokenCounter
-from armarius.types import Evidence, Row
+from armarius.types import Evidence, PassageRow
 
 
 def overlap(question, texts):
@@ -35,7 +35,7 @@ class Offered:
 
     def __init__(self, count=10):
         self.every = [
-            Row("a.md", at, (count - at) / count, (1, "a.md", at), "one", f"text {at}", asked=at == 0)
+            PassageRow("a.md", at, (count - at) / count, (1, "a.md", at), "one", f"text {at}", asked=at == 0)
             for at in range(count)
         ]
 

@@ -15,7 +15,7 @@ from armarius.errors import ProjectError, StoreBusy, StoreCorrupt, StoreError, S
 from armarius.index.project_index import ProjectIndex
 from armarius.io.cache import cache_root
 from armarius.store.sqlite import lock as locks
-from armarius.store.sqlite.location import Place, place_for
+from armarius.store.sqlite.location import IndexPlace, place_for
 from armarius.store.sqlite.lock import PlaceLock
 from armarius.store.sqlite.store import SqliteStore
 
@@ -355,7 +355,7 @@ def test_a_place_says_where_it_is_trusted_from(project, tmp_path):
     assert place_for(project, "../app").below.resolve() == tmp_path / "app"
     assert place_for(project, tmp_path / "app").below == tmp_path / "app"
     assert place_for(project).below == cache_root()
-    assert Place(Path("/x/y")).below == Path("/x")
+    assert IndexPlace(Path("/x/y")).below == Path("/x")
 
 
 def test_the_lock_is_exclusive_for_one_and_shared_by_the_rest(tmp_path):

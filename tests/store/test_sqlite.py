@@ -10,7 +10,7 @@ import armarius
 from armarius.errors import StoreBusy, StoreCorrupt
 from armarius.store.rows import DerivedRow, Note, Put, Remove, TextQuery
 from armarius.store.sqlite import fulltext, reading
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import StoreConformance
@@ -20,7 +20,7 @@ from armarius.testing.novel import document
 @pytest.fixture
 def open_store(tmp_path, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
-    return lambda project_id="p": SqliteStore.open(Place(tmp_path / project_id), project_id=project_id)
+    return lambda project_id="p": SqliteStore.open(IndexPlace(tmp_path / project_id), project_id=project_id)
 
 
 class TestSqliteStore(StoreConformance):
@@ -60,7 +60,7 @@ def test_an_index_of_an_earlier_schema_is_made_again(open_store, tmp_path, seale
     store._session._connections.writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
     store.close()
     if not sealed:
-        Place(tmp_path / "p").break_seal()
+        IndexPlace(tmp_path / "p").break_seal()
     again = open_store()
     assert again.files() == {}
     assert again.verify() == []

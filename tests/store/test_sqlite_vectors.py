@@ -2,7 +2,7 @@
 
 import pytest
 
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import VectorStoreConformance
 
@@ -10,7 +10,7 @@ from armarius.testing import VectorStoreConformance
 @pytest.fixture
 def opened(tmp_path, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
-    with_vectors = SqliteStore.open(Place(tmp_path / "p"), project_id="p")
+    with_vectors = SqliteStore.open(IndexPlace(tmp_path / "p"), project_id="p")
     yield with_vectors
     with_vectors.close()
 

@@ -8,7 +8,7 @@ from safetensors.numpy import load_file, save_file
 from tests.vectors.bert_reference import random_weights, tiny_config
 from tests.vectors.export import export_bert
 
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 
 _CHARACTERS = "一个姑娘因为诗而落泪林小雨的妹妹住在江城银色河流夜里写信给远方哥旧墙月亮门前石路"
@@ -62,7 +62,7 @@ def open_store(tmp_path, monkeypatch):
     opened = []
 
     def open_one() -> SqliteStore:
-        opened.append(SqliteStore.open(Place(tmp_path / "project"), project_id="p"))
+        opened.append(SqliteStore.open(IndexPlace(tmp_path / "project"), project_id="p"))
         return opened[-1]
 
     yield open_one

@@ -9,7 +9,7 @@ import numpy as np
 
 from armarius.documents.document import make_document
 from armarius.embedders.protocol import Fingerprint
-from armarius.store.rows import EntityRow, Graph, Put, Remove
+from armarius.store.rows import EntityRow, GraphRows, Put, Remove
 from armarius.store.sqlite.vectors_rows import owners_named
 
 DIMENSION = 16
@@ -65,8 +65,8 @@ def removal(number: int) -> Remove:
     return Remove(f"chapters/ch{number:03}.md")
 
 
-def people(*names: str) -> Graph:
-    return Graph(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
+def people(*names: str) -> GraphRows:
+    return GraphRows(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
 
 
 def embed_all(storage, embedder, state="serving", batch=7):

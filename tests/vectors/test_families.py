@@ -15,7 +15,7 @@ from tokenizers.processors import TemplateProcessing
 
 from armarius import embedders
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.preprocess import FAMILIES, Prompts, prompts_of
+from armarius.embedders.preprocess import FAMILIES, EmbeddingPrompts, prompts_of
 from armarius.errors import EmbeddingError
 
 TEXTS = ["银色河流", "一个姑娘因为诗而落泪，林小雨的妹妹住在江城。", ""]
@@ -118,13 +118,13 @@ def test_the_prompt_of_documents_is_part_of_the_fingerprint_that_of_questions_is
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ({}, Prompts()),
-        ({"prompts": {}, "default_prompt_name": None}, Prompts()),
-        ({"prompts": {"query": "q: ", "passage": "p: "}}, Prompts("q: ", "p: ")),
-        ({"prompts": {"query": f"{INSTRUCT}", "document": ""}}, Prompts(INSTRUCT, "")),
-        ({"prompts": {"query": "q: ", "all": "a: "}, "default_prompt_name": "all"}, Prompts("q: ", "a: ")),
-        ({"prompts": {"query": "q: ", "document": ""}, "default_prompt_name": "query"}, Prompts("q: ", "")),
-        ({"prompts": {"query": "", "document": "", "passage": "p: "}}, Prompts("", "p: ")),
+        ({}, EmbeddingPrompts()),
+        ({"prompts": {}, "default_prompt_name": None}, EmbeddingPrompts()),
+        ({"prompts": {"query": "q: ", "passage": "p: "}}, EmbeddingPrompts("q: ", "p: ")),
+        ({"prompts": {"query": f"{INSTRUCT}", "document": ""}}, EmbeddingPrompts(INSTRUCT, "")),
+        ({"prompts": {"query": "q: ", "all": "a: "}, "default_prompt_name": "all"}, EmbeddingPrompts("q: ", "a: ")),
+        ({"prompts": {"query": "q: ", "document": ""}, "default_prompt_name": "query"}, EmbeddingPrompts("q: ", "")),
+        ({"prompts": {"query": "", "document": "", "passage": "p: "}}, EmbeddingPrompts("", "p: ")),
     ],
 )
 def test_prompts_are_read_as_sentence_transformers_saves_them(tiny, said, expected):

@@ -14,7 +14,7 @@ from tests.vectors.stores import CountingEmbedder, chapter, stored_vectors
 
 from armarius import embedders
 from armarius.errors import EmbeddingError
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.vectors.queue import EmbeddingQueue
 
@@ -173,7 +173,7 @@ def test_vectors_survive_kill_9_and_only_what_is_missing_is_embedded(tmp_path, m
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    store, embedder = SqliteStore.open(Place(tmp_path / "p"), project_id="p"), CountingEmbedder()
+    store, embedder = SqliteStore.open(IndexPlace(tmp_path / "p"), project_id="p"), CountingEmbedder()
     assert store.files() == {}, "documents are read again"
     store.apply([chapter(n, *(f"第{n}章的第{i}个段落" for i in range(100))) for n in range(1, 20)])
     assert store.verify() == []

@@ -219,7 +219,7 @@ def test_vectors_of_another_text_are_found_by_verify(open_store, embedder):
     )
 )
 def test_any_history_of_edits_leaves_exactly_the_vectors_of_the_text(tmp_path_factory, monkeypatch, history):
-    from armarius.store.sqlite.location import Place as StorePlace
+    from armarius.store.sqlite.location import IndexPlace as StorePlace
     from armarius.store.sqlite.store import SqliteStore
 
     folder = tmp_path_factory.mktemp("history")

@@ -209,7 +209,7 @@ def blank(text: str) -> str:
     return re.sub(r"[^\r\n]", " ", text)
 
 
-class Passage(Protocol):
+class CardPassage(Protocol):
     """A paragraph as stored in an index."""
 
     @property
@@ -293,11 +293,11 @@ def chapter_at(document: Document, paragraph: Paragraph) -> int | None:
     return document.chapter if paragraph.chapter is None else paragraph.chapter
 
 
-def visible_text(documents: Mapping[str, Document], bounds: Bounds) -> Callable[[Passage], str]:
+def visible_text(documents: Mapping[str, Document], bounds: Bounds) -> Callable[[CardPassage], str]:
     """A function from a passage to its text with hidden parts blanked; a changed passage is judged by its chapter."""
     seen = Visible(documents, bounds)
 
-    def visible_part(one: Passage) -> str:
+    def visible_part(one: CardPassage) -> str:
         document = seen.get(one.path)
         end = one.start + len(one.text)
         if document is not None and documents[one.path].text[one.start : end] == one.text:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from armarius._core import CorpusPart
-from armarius.corpus.part import DocumentPart, Named, TextPart, parts_of
+from armarius.corpus.part import DocumentPart, NamedEntities, TextPart, parts_of
 from armarius.documents.document import Document
 from armarius.store.derived import DerivedCache, join_pieces, split_pieces
 from armarius.store.rows import DerivedRow
@@ -92,14 +92,14 @@ def unpack(data: bytes) -> Kept:
     return Kept(texts, names, data, len(data) - len(part))
 
 
-def names_in(names: bytes) -> list[tuple[Named, ...]]:
+def names_in(names: bytes) -> list[tuple[NamedEntities, ...]]:
     """The names of each text.
 
     Raises:
         ValueError: The bytes are something else.
     """
     try:
-        return [tuple(Named(*row) for row in rows) for rows in json.loads(names)]
+        return [tuple(NamedEntities(*row) for row in rows) for rows in json.loads(names)]
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"no names of a document: {error}") from error
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from armarius.text.matcher import EntityMatcher
 
 __all__ = [
+    "CorpusSection",
     "DocumentPart",
-    "Named",
+    "NamedEntities",
     "OutlineLine",
-    "Section",
     "TextPart",
     "chapters_of",
     "entries_of",
@@ -38,7 +38,7 @@ _Met = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntities:
     """A name as it is written in a text.
 
     Attributes:
@@ -70,7 +70,7 @@ class TextPart:
     section: str
     start: int
     end: int
-    names: tuple[Named, ...]
+    names: tuple[NamedEntities, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPar
     return DocumentPart(part, tuple(texts))
 
 
-def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) -> tuple[Named, ...]:
+def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) -> tuple[NamedEntities, ...]:
     names: dict[tuple[str, str], list[int]] = {}  # how often, and where first
     for paragraph in paragraphs:
         for entity, term, start in mentions[paragraph.index]:
@@ -132,7 +132,7 @@ def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) 
                 names[entity, term] = [1, paragraph.start + start]
             else:
                 known[0] += 1
-    return tuple(Named(entity, term, count, first) for (entity, term), (count, first) in names.items())
+    return tuple(NamedEntities(entity, term, count, first) for (entity, term), (count, first) in names.items())
 
 
 def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:
@@ -166,7 +166,7 @@ def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class CorpusSection:
     """One entry of a settings file: `document[start:end]`; `entities` are those it describes."""
 
     key: int

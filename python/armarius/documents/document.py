@@ -44,7 +44,7 @@ __all__ = [
     "Document",
     "Documents",
     "FileStamp",
-    "Listing",
+    "FolderListing",
     "Paragraph",
     "Skipped",
     "Unread",
@@ -219,14 +219,14 @@ class FileStamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderListing:
     """The documents of a project in path order, and the skipped files."""
 
     documents: tuple[Document, ...]
     skipped: tuple[Skipped, ...]
 
 
-def list_documents(root: Path, config: Config | None = None) -> Listing:
+def list_documents(root: Path, config: Config | None = None) -> FolderListing:
     """Read every document below `root`.
 
     Raises:
@@ -244,7 +244,7 @@ def list_documents(root: Path, config: Config | None = None) -> Listing:
                 documents.append(found)
             elif found is not None:
                 skipped.append(found)
-    return Listing(tuple(documents), tuple(sorted(skipped, key=lambda item: item.path)))
+    return FolderListing(tuple(documents), tuple(sorted(skipped, key=lambda item: item.path)))
 
 
 def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple[list[FileStamp], list[Skipped]]:

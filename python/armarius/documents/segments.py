@@ -15,7 +15,7 @@ import armarius._core as _core
 from armarius.documents.numerals import chapter_number, volume_number
 from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
 
-__all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Parts", "Role", "Splitter", "parts_of", "split_code", "split_prose"]
+__all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Role", "Splitter", "TextParts", "parts_of", "split_code", "split_prose"]
 
 Role = Literal["body", "heading", "front_matter"]
 
@@ -218,7 +218,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 _AT_ONCE = 16
 
 
-class Parts(NamedTuple):
+class TextParts(NamedTuple):
     """Parts of a path, as of `PurePosixPath`.
 
     Attributes:
@@ -235,13 +235,13 @@ class Parts(NamedTuple):
 
 
 @lru_cache(maxsize=_AT_ONCE)
-def parts_of(path: str) -> Parts:
+def parts_of(path: str) -> TextParts:
     """The parts of a path, cached for recent files."""
     parts = tuple(path.split("/"))
     if "" in parts or "." in parts or path.endswith("."):  # not in normal form
         pure = PurePosixPath(path)
-        return Parts(pure.parts, pure.parent.parts, pure.stem, pure.suffix)
+        return TextParts(pure.parts, pure.parent.parts, pure.stem, pure.suffix)
     stem, point, suffix = parts[-1].rpartition(".")
     if not stem:  # no suffix, or a hidden name
-        return Parts(parts, parts[:-1], parts[-1], "")
-    return Parts(parts, parts[:-1], stem, point + suffix)
+        return TextParts(parts, parts[:-1], parts[-1], "")
+    return TextParts(parts, parts[:-1], stem, point + suffix)

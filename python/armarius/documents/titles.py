@@ -27,7 +27,7 @@ _NUMBERING = re.compile(rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TitleGroup:
     """A title that announces entities; the type is None when it does not name one."""
 
     type: str | None
@@ -61,13 +61,13 @@ def strip_numbering(title: str) -> str:
     return stripped if stripped.strip() else title.strip()
 
 
-def group_of(title: str) -> Group | None:
+def group_of(title: str) -> TitleGroup | None:
     """The group that a folder, file or heading announces, or None when it announces none."""
     return _announced(title) if len(title) <= _NAME else _announced.__wrapped__(title)
 
 
 @lru_cache(maxsize=1024)
-def _announced(title: str) -> Group | None:
+def _announced(title: str) -> TitleGroup | None:
     bare = fold(re.sub(r"《[^》]*》|[（(][^）)]*[)）]", " ", strip_numbering(title)))
     if not bare or len(bare) > 40:
         return None
@@ -75,11 +75,11 @@ def _announced(title: str) -> Group | None:
         found = _WORD.findall(bare)
         types = {TYPE_OF_WORD[word] for word in found if word in TYPE_OF_WORD}
         if types or any(word in _CONTAINERS for word in found):
-            return Group(types.pop() if len(types) == 1 else None)
+            return TitleGroup(types.pop() if len(types) == 1 else None)
         return None
     tail = _TAIL.search(bare)
     if tail is not None:
-        return Group(
+        return TitleGroup(
             next(
                 kind
                 for word, kind in sorted(TYPE_OF_WORD.items(), key=lambda row: -len(row[0]))

@@ -25,7 +25,7 @@ from armarius.embedders.bert import load_bert, load_onnx
 from armarius.embedders.configured_model import configured
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.loading import load_folder, load_text2vec, settings_of
-from armarius.embedders.preprocess import Pooling, Prompts, prompts_of
+from armarius.embedders.preprocess import EmbeddingPrompts, Pooling, prompts_of
 from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, OneKindEmbedder
 from armarius.embedders.static_table import LexicalEmbedder, load_static
 
@@ -61,7 +61,7 @@ def text2vec(path: str | Path, *, threads: int | None = None) -> Embedder:
         EmbeddingError: Absent, incomplete, truncated, pickled, or not a BERT model.
         MissingExtra: pip install 'armarius[semantic]'.
     """
-    return load_text2vec(ModelFolder.open(path), threads, Prompts())
+    return load_text2vec(ModelFolder.open(path), threads, EmbeddingPrompts())
 
 
 def safetensors(

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from armarius.embedders.folder import ModelFolder, Weights, open_session, read_safetensors
 from armarius.embedders.preprocess import (
+    EmbeddingPrompts,
     Pooling,
-    Prompts,
     Tokens,
     pool,
     prompted,
@@ -32,9 +32,9 @@ __all__ = [
     "INT64",
     "BertShape",
     "Forward",
-    "Graph",
+    "OnnxGraph",
+    "OnnxValue",
     "TransformerEmbedder",
-    "Value",
     "load_bert",
     "load_onnx",
 ]
@@ -108,7 +108,7 @@ Attribute = int | float | str
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class OnnxValue:
     """A named input or output; each dimension is a number, or a name if it is dynamic."""
 
     name: str
@@ -117,11 +117,11 @@ class Value:
 
 
 @dataclass(slots=True)
-class Graph:
+class OnnxGraph:
     """An ONNX graph: `node` appends in execution order, `to_bytes` serialises."""
 
     name: str
-    inputs: Sequence[Value]
+    inputs: Sequence[OnnxValue]
     opset: int = 17
     nodes: list[bytes] = field(default_factory=list)
     domains: set[str] = field(default_factory=set)
@@ -142,7 +142,7 @@ class Graph:
         return self.node(op, inputs, *outputs, domain=_CONTRIB, **attributes)
 
     def to_bytes(
-        self, outputs: Sequence[Value], weights: Mapping[str, NDArray[np.generic]], *, embed_weights: bool = False
+        self, outputs: Sequence[OnnxValue], weights: Mapping[str, NDArray[np.generic]], *, embed_weights: bool = False
     ) -> bytes:
         """The serialised ModelProto.
 
@@ -199,7 +199,7 @@ def _tensor(name: str, array: NDArray[np.generic], embed: bool) -> bytes:
     return body + _number(14, _EXTERNAL)
 
 
-def _value(value: Value) -> bytes:
+def _value(value: OnnxValue) -> bytes:
     dims = b"".join(_bytes(1, _text(2, d) if isinstance(d, str) else _number(1, d)) for d in value.shape)
     return _text(1, value.name) + _bytes(2, _bytes(1, _number(1, value.element_type) + _bytes(2, dims)))
 
@@ -272,7 +272,7 @@ def load_bert(
     max_length: int,
     pooling: Pooling,
     normalise: bool,
-    prompts: Prompts = Prompts(),  # noqa: B008 - frozen
+    prompts: EmbeddingPrompts = EmbeddingPrompts(),  # noqa: B008 - frozen
     threads: int | None = None,
 ) -> TransformerEmbedder:
     """Load an embedder from `model.safetensors`.
@@ -302,7 +302,7 @@ def load_bert(
 
 
 def _forward(folder: ModelFolder, shape: BertShape, weights: Weights, threads: int | None) -> Forward:
-    model = _graph(shape).to_bytes([Value(f"x{shape.layers}", FLOAT, ("n", "length", shape.hidden))], weights)
+    model = _graph(shape).to_bytes([OnnxValue(f"x{shape.layers}", FLOAT, ("n", "length", shape.hidden))], weights)
     session = open_session(folder, model, weights=weights, threads=threads)
 
     def forward(ids: NDArray[np.int64], mask: NDArray[np.int64], weights: Weights = weights) -> Vectors:
@@ -313,8 +313,8 @@ def _forward(folder: ModelFolder, shape: BertShape, weights: Weights, threads: i
     return forward
 
 
-def _graph(shape: BertShape) -> Graph:
-    graph = Graph("bert", [Value("ids", INT32, ("n", "length")), Value("mask", INT32, ("n", "length"))])
+def _graph(shape: BertShape) -> OnnxGraph:
+    graph = OnnxGraph("bert", [OnnxValue("ids", INT32, ("n", "length")), OnnxValue("mask", INT32, ("n", "length"))])
     epsilon = shape.epsilon
     x = graph.contrib(
         "EmbedLayerNormalization",
@@ -393,7 +393,7 @@ def load_onnx(
     max_length: int,
     pooling: Pooling,
     normalise: bool,
-    prompts: Prompts = Prompts(),  # noqa: B008 - frozen
+    prompts: EmbeddingPrompts = EmbeddingPrompts(),  # noqa: B008 - frozen
     threads: int | None = None,
 ) -> TransformerEmbedder:
     """Load an embedder from `onnx/model.onnx` or `model.onnx`, or from the named file of the folder.

@@ -2,7 +2,7 @@
 
 from armarius.embedders.bert import BERT_TYPES, load_bert, load_onnx
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.preprocess import MOST_TOKENS, Pooling, Prompts, family_of, pooling_of, prompts_of
+from armarius.embedders.preprocess import MOST_TOKENS, EmbeddingPrompts, Pooling, family_of, pooling_of, prompts_of
 from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import is_static, load_static
 from armarius.errors import ContractError
@@ -33,7 +33,7 @@ def load_folder(
     return load_onnx(folder, max_length=length, pooling=pooled, normalise=unit, prompts=prompts, threads=threads)
 
 
-def load_text2vec(folder: ModelFolder, threads: int | None, prompts: Prompts) -> Embedder:
+def load_text2vec(folder: ModelFolder, threads: int | None, prompts: EmbeddingPrompts) -> Embedder:
     """Load `shibing624/text2vec-base-chinese` or a derived model; see `armarius.embedders.text2vec`."""
     if folder.require("model.safetensors", "onnx/model.onnx", "model.onnx").suffix == ".onnx":
         return load_onnx(folder, max_length=128, pooling="mean", normalise=False, prompts=prompts, threads=threads)

@@ -24,9 +24,9 @@ __all__ = [
     "FAMILIES",
     "MOST_TOKENS",
     "Batch",
+    "EmbeddingPrompts",
     "Family",
     "Pooling",
-    "Prompts",
     "Tokens",
     "family_of",
     "pool",
@@ -310,14 +310,14 @@ _LONGEST = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts:
+class EmbeddingPrompts:
     """Prefixes of queries and documents; "" is none."""
 
     query: str = ""
     document: str = ""
 
 
-def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str | None = None) -> Prompts:
+def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str | None = None) -> EmbeddingPrompts:
     """The prompts of a model: the caller's, else the folder's, else those of its family.
 
     The folder's are in `config_sentence_transformers.json`: `prompts` by name (query; document, passage or corpus), and
@@ -335,11 +335,11 @@ def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str |
     if default is not None and default not in said:
         raise folder.broken(path, f"says default_prompt_name {str(default)[:80]!r}, which none of its prompts has")
     if any(said.values()):
-        found = Prompts(_one(said, _QUERY, default), _one(said, _DOCUMENT, default))
+        found = EmbeddingPrompts(_one(said, _QUERY, default), _one(said, _DOCUMENT, default))
     else:
         family = family_of(folder)
-        found = Prompts(family.query, family.document) if family else Prompts()
-    return Prompts(found.query if query is None else query, found.document if document is None else document)
+        found = EmbeddingPrompts(family.query, family.document) if family else EmbeddingPrompts()
+    return EmbeddingPrompts(found.query if query is None else query, found.document if document is None else document)
 
 
 def prompted(prompt: str, texts: Sequence[str]) -> Sequence[str]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import armarius._core as _core
 from armarius.embedders.folder import ModelFolder, read_tensors
-from armarius.embedders.preprocess import MOST_TOKENS, Prompts, Tokens, prompted
+from armarius.embedders.preprocess import MOST_TOKENS, EmbeddingPrompts, Tokens, prompted
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import ContractError
 from armarius.store.vector_rows import unit_rows
@@ -89,7 +89,7 @@ def load_static(
     folder: ModelFolder,
     *,
     max_length: int | None = None,
-    prompts: Prompts = Prompts(),  # noqa: B008 - frozen
+    prompts: EmbeddingPrompts = EmbeddingPrompts(),  # noqa: B008 - frozen
 ) -> StaticEmbedder:
     """Load a static model: `model.safetensors`, `tokenizer.json` and `config.json`, or sentence-transformers' layout.
 

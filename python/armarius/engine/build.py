@@ -38,7 +38,7 @@ from armarius.types import LAYERS, Fetcher
 from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.recall import ProjectRecall
 
-__all__ = ["NO_EMBEDDER", "Parts", "build"]
+__all__ = ["NO_EMBEDDER", "EngineParts", "build"]
 
 NO_EMBEDDER = (
     "opened without an embedder; give one to armarius.open(..., embedder=armarius.embedders.text2vec(folder)), "
@@ -49,7 +49,7 @@ _GRAPH_METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class EngineParts:
     """The parts of an engine.
 
     Attributes:
@@ -91,7 +91,7 @@ def build(
     trusted: bool | None = None,
     reword: Model | Reworder | None = None,
     with_: Sequence[str | PathLike[str]] = (),
-) -> Parts:
+) -> EngineParts:
     """Create the parts of a `ContextEngine`, which documents the arguments; its `close` closes them."""
     _check_fetchers((*(fetchers or ()), *more_fetchers))
     rewords, follow_ups = Rewords(reword), FollowUps()
@@ -131,7 +131,7 @@ def build(
     profiles = ProfileStore(index.authored, settings.profile)
     name = index.project_id if folder is None else project_name(folder)
     resolver = Resolver(name, settings, counters, fallback, profiles, project_id)
-    return Parts(
+    return EngineParts(
         root=folder,
         config=config,
         index=index,

@@ -14,7 +14,7 @@ from armarius.config import Config
 from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
 from armarius.embedders.protocol import AnyEmbedder
-from armarius.engine.build import NO_EMBEDDER, Parts, build
+from armarius.engine.build import NO_EMBEDDER, EngineParts, build
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.summaries import ProjectSummaries, brief, rows
@@ -110,7 +110,7 @@ class ContextEngine:
         self._made = PerProcess(self._build(wait=flag("wait", wait), progress=progress))
 
     @property
-    def _parts(self) -> Parts:
+    def _parts(self) -> EngineParts:
         """What it is made of; in a forked child they are made anew, over the same folder."""
         return self._made.here(lambda: self._build(wait=True, progress=None))
 

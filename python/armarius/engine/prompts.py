@@ -13,7 +13,7 @@ from armarius.project import Project, ProjectView
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.prompt.report.build import inspection
-from armarius.prompt.report.items import Place, Region, located
+from armarius.prompt.report.items import PromptPlace, Region, located
 from armarius.prompt.report.pack import Pack
 from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding, documented
@@ -176,7 +176,7 @@ class Prompts:
 
     def locate(
         self, quote: str, *, document: str = "", text: str | None = None, timeout_s: float | None = None
-    ) -> tuple[Place, ...]:
+    ) -> tuple[PromptPlace, ...]:
         """Positions of a quotation: in the open document or its buffer, then in all others.
 
         Args:

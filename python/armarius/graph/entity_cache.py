@@ -18,7 +18,7 @@ from armarius.errors import ContextWarning, GraphError
 from armarius.graph.protocol import Graph, GraphStore, checked_entity, checked_relation, relation_key
 from armarius.warnings import KG_TRUNCATED, KG_UNAVAILABLE
 
-__all__ = ["Cast", "GraphGuard", "Known", "failed", "project_id", "reason", "sound"]
+__all__ = ["Cast", "GraphGuard", "KnownEntities", "failed", "project_id", "reason", "sound"]
 
 logger = logging.getLogger("armarius")
 
@@ -26,7 +26,7 @@ Record = TypeVar("Record", Entity, Relation)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownEntities:
     """Entities and relations of a graph that no file describes.
 
     Attributes:
@@ -71,9 +71,9 @@ def reason(error: BaseException) -> str:
     return str(error) if isinstance(error, GraphError) else type(error).__name__
 
 
-def failed(why: str) -> Known:
+def failed(why: str) -> KnownEntities:
     """An empty result with the reason."""
-    return Known(warnings=(KG_UNAVAILABLE(),), failure=why)
+    return KnownEntities(warnings=(KG_UNAVAILABLE(),), failure=why)
 
 
 def _entity(entity: Entity) -> Entity:
@@ -127,7 +127,7 @@ class Cast:
         self._read = self._incomplete = False
         self._again = 0.0
         self._reading: _Reading | None = None
-        self._known: tuple[Codex, Known] | None = None
+        self._known: tuple[Codex, KnownEntities] | None = None
 
     @property
     def entities(self) -> tuple[Entity, ...]:
@@ -147,13 +147,13 @@ class Cast:
             left = max(0.0, reading.deadline - time.monotonic())
             wait_until(reading.done.wait, remaining(left, share=_SHARE))
 
-    def missing_from(self, codex: Codex) -> Known:
+    def missing_from(self, codex: Codex) -> KnownEntities:
         """Entities and relations that `codex` lacks; the same object while nothing changes. Never waits."""
         with self._lock:
             if self._known is None or self._known[0] is not codex:
                 names = NameIndex(codex.entities)
                 mine = tuple(one for one in self._entities if project_id(one, names) not in names.entities)
-                self._known = (codex, Known(entities=mine))
+                self._known = (codex, KnownEntities(entities=mine))
             known = self._known[1]
             late = self._reading is not None and time.monotonic() >= self._reading.deadline
             warnings = (KG_UNAVAILABLE(),) if late or self._incomplete or not self._read else ()
@@ -235,11 +235,11 @@ class GraphGuard:
         self._limit = max_entities
         self._free = threading.BoundedSemaphore(_MOST_OVERDUE)
 
-    def around(self, entity_ids: Sequence[str], depth: int, codex: Codex) -> Known:
+    def around(self, entity_ids: Sequence[str], depth: int, codex: Codex) -> KnownEntities:
         """The neighbourhood of these entities, without what `codex` has; never raises. Call without locks: it waits."""
         if not self._free.acquire(blocking=False):
             return failed("earlier questions are not answered yet")
-        answer: list[Known] = []
+        answer: list[KnownEntities] = []
 
         def ask() -> None:
             try:
@@ -268,7 +268,7 @@ class GraphGuard:
         seconds = remaining(self._timeout, share=_SHARE_OF_DEADLINE)
         return answer[0] if wait_until(over, seconds) else failed(f"no answer within {round(seconds, 2):g} s")
 
-    def _beyond(self, graph: Graph, codex: Codex, names: NameIndex) -> Known:
+    def _beyond(self, graph: Graph, codex: Codex, names: NameIndex) -> KnownEntities:
         ids = {entity.id: project_id(entity, names) for entity in graph.entities}
         whole = Graph.of(
             (replace(entity, id=ids[entity.id]) for entity in graph.entities),
@@ -281,7 +281,7 @@ class GraphGuard:
         warnings = list(graph.warnings)
         if graph.truncated:
             warnings.append(KG_TRUNCATED(limit=self._limit))
-        return Known(
+        return KnownEntities(
             tuple(entity for entity in whole.entities if entity.id not in names.entities),
             tuple(relation for relation in whole.relations if relation_key(relation) not in stated),
             tuple(warnings),

@@ -9,7 +9,7 @@ from armarius.config import Config
 from armarius.errors import ConfigError, ContextWarning, ProjectError, SettingRefused
 from armarius.io import is_passing
 from armarius.io.folder import no_path
-from armarius.store.sqlite.location import Place, place_for
+from armarius.store.sqlite.location import IndexPlace, place_for
 from armarius.warnings import CONFIG_KEPT, INDEX_DIR_IGNORED
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def place_of(
     *,
     permissions: "Permissions | None" = None,
     others: Sequence[Path] = (),
-) -> tuple[Place, ContextWarning | None]:
+) -> tuple[IndexPlace, ContextWarning | None]:
     """The location of the index of the project at `root`, with a warning if `index_dir` of `armarius.toml` is ignored.
 
     Args:

@@ -13,7 +13,7 @@ from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, Origin
 from armarius.errors import ContextWarning
 from armarius.names import NameModel
 from armarius.store.protocol import Store
-from armarius.store.rows import Change, EntityRow, Graph, Note, Record, Records, RelationRow
+from armarius.store.rows import Change, EntityRow, GraphRows, Note, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
 from armarius.warnings import NAME_UNUSABLE
 
@@ -95,11 +95,11 @@ class Snapshot:
             unusable=_unusable(faults),
         )
 
-    def rows(self) -> Graph:
+    def rows(self) -> GraphRows:
         """Entities and relations as the store keeps them."""
         entities = [EntityRow(e.id, e.name, e.type, e.level, _payload(e)) for e in self.codex.entities]
         relations = [RelationRow(r.source, r.target, r.type, r.since, r.until) for r in self.codex.relations]
-        return Graph(tuple(entities), tuple(relations))
+        return GraphRows(tuple(entities), tuple(relations))
 
 
 def people_digest_of(codex: Codex) -> str:

@@ -13,11 +13,18 @@ from armarius.io import is_regular, names_in, read_file, stat_of
 from armarius.io.folder import no_path
 from armarius.io.read import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
 from armarius.lorebooks.entities import NO_ENTITIES, ExtractedEntities, extract_entities
-from armarius.lorebooks.formats.containers import Container, Found, by_short, card_format, found_in, open_container
+from armarius.lorebooks.formats.containers import (
+    Container,
+    EmbeddedText,
+    by_short,
+    card_format,
+    found_in,
+    open_container,
+)
 from armarius.lorebooks.formats.file_encoding import dump_json
 from armarius.lorebooks.formats.format import (
+    FieldOrigin,
     Format,
-    Origin,
     ProfileName,
     Reader,
     TreePath,
@@ -80,7 +87,7 @@ class Book:
     rules: bool = False
     switched_off: bool = False
     container: Container | None = field(default=None, repr=False, compare=False)
-    found: Found | None = field(default=None, repr=False, compare=False)
+    found: EmbeddedText | None = field(default=None, repr=False, compare=False)
     read: tuple[Entry, ...] = field(default=(), repr=False, compare=False)
 
     def entry(self, id_: str, /) -> Entry:
@@ -254,7 +261,7 @@ def _vault(folder: Path) -> bytes:
     return dump_json({**VAULT_MARK, "files": dict(sorted(files.items()))})
 
 
-def _book(container: Container, found: Found, file: str, profile: ProfileName | None, id_: str) -> Book:
+def _book(container: Container, found: EmbeddedText, file: str, profile: ProfileName | None, id_: str) -> Book:
     tree: Any = container.trees if container.kind == "novelcrafter" else container.trees[found.label]
     reader = Reader(file, found.format.name, id_)
     reader.losses += [*container.losses, *found.losses]
@@ -438,15 +445,15 @@ def _card(book: Book) -> tuple[Mapping[str, Any], TreePath]:
     return {}, ()
 
 
-def _origin(book: Book) -> Origin:
+def _origin(book: Book) -> FieldOrigin:
     assert book.found is None or book.container is not None
     card, card_at = _card(book)
     if book.found is None or book.found.format.carry is None or book.container is None:
-        return Origin(book.settings, card, card_at)
+        return FieldOrigin(book.settings, card, card_at)
     tree = book.container.trees[book.found.label]
     book_at = book.found.format.book(tree)
     raw = {} if book_at is None else at(tree, book_at)
-    return Origin(book.settings, card, card_at, raw if isinstance(raw, Mapping) else {}, book_at or ())
+    return FieldOrigin(book.settings, card, card_at, raw if isinstance(raw, Mapping) else {}, book_at or ())
 
 
 def _unheard(book: Book, target: Format, said: set[str]) -> list[UnsupportedField]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal
 
-from armarius.names.people import Form, Person, bare, title_gender
+from armarius.names.people import NameForm, Person, bare, title_gender
 from armarius.names.usage import Usage
 from armarius.names.words import groups, words
 from armarius.text.name_model import (
@@ -35,7 +35,7 @@ _COUNTED = 0.1
 
 
 def western_titles(
-    forms: Sequence[Form], neighbors: Iterable[tuple[str, str]], complete: AbstractSet[str] = frozenset()
+    forms: Sequence[NameForm], neighbors: Iterable[tuple[str, str]], complete: AbstractSet[str] = frozenset()
 ) -> Iterator[ShortName | RefusedName]:
     """For a family name of several persons: titles before it that identify one of them.
 
@@ -142,7 +142,7 @@ class DerivedNames:
     longer: list[LongerName] = field(default_factory=list)
     doubtful: list[DoubtfulAlias] = field(default_factory=list)
 
-    def accept(self, form: Form, because: str) -> None:
+    def accept(self, form: NameForm, because: str) -> None:
         """Accept `form` as a name of its person."""
         self.short.append(ShortName(form.text, form.person.id, form.kind, form.of, because))
 
@@ -187,7 +187,7 @@ def _seen(usage: Usage, text: str) -> int:
     return sum(usage.of(text, use) for use in ("bare", "inside", "initial", "small"))
 
 
-def _han(found: DerivedNames, usage: Usage, form: Form, neighbors: dict[tuple[str, str], int]) -> None:
+def _han(found: DerivedNames, usage: Usage, form: NameForm, neighbors: dict[tuple[str, str], int]) -> None:
     because = _as_person(usage, form)
     if because is None:
         if _seen(usage, form.text):
@@ -202,7 +202,7 @@ def _han(found: DerivedNames, usage: Usage, form: Form, neighbors: dict[tuple[st
                 found.longer.append(LongerName(family + form.text, form.text, why))
 
 
-def _as_person(usage: Usage, form: Form) -> str | None:
+def _as_person(usage: Usage, form: NameForm) -> str | None:
     """The reason to read a Chinese form as a person's name, or None."""
     text, bare, acting = form.text, usage.of(form.text, "bare"), usage.of(form.text, "acting")
     if form.kind == "byname":
@@ -223,7 +223,7 @@ def _as_person(usage: Usage, form: Form) -> str | None:
     return "nobody else has it"
 
 
-def _spaced(found: DerivedNames, usage: Usage, form: Form, neighbors: dict[tuple[str, str], int]) -> None:
+def _spaced(found: DerivedNames, usage: Usage, form: NameForm, neighbors: dict[tuple[str, str], int]) -> None:
     text, owner = form.text, form.person.id
     inside, initial, small = (usage.of(text, use) for use in ("inside", "initial", "small"))
     if small and not inside and form.kind != "byname":

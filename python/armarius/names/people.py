@@ -13,9 +13,9 @@ from armarius.text.name_model import DoubtfulAlias, FormKind, LongerName
 from armarius.text.unicode import HAN, LEADING_CLAUSE, after_sentence, is_han
 
 __all__ = [
-    "Form",
     "Gender",
     "Kinship",
+    "NameForm",
     "Person",
     "all_titles",
     "bare",
@@ -56,7 +56,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class NameForm:
     """A short form that one name of a person allows.
 
     Attributes:
@@ -160,11 +160,11 @@ _BYNAME: Final = re.compile(
 )
 
 
-def han_forms(person: Person) -> Iterator[Form]:
+def han_forms(person: Person) -> Iterator[NameForm]:
     """Short forms of a Chinese name; none for a name without a family name."""
     for pattern in (_COURTESY, _BYNAME):
         for match in pattern.finditer(person.profile):
-            yield Form(match[1], "byname", person.names[0], person)
+            yield NameForm(match[1], "byname", person.names[0], person)
     if _POINTED.search("".join(person.names)) is not None:
         for name in person.names:
             yield from _foreign(name, person)
@@ -174,19 +174,19 @@ def han_forms(person: Person) -> Iterator[Form]:
     family, given = parts
     name = person.names[0]
     if len(given) == 2:
-        yield Form(given, "given name", name, person)
+        yield NameForm(given, "given name", name, person)
     if len(person.names) > 1 or not given:
         return  # the list of names is complete
     if len(family) == 2:
-        yield Form(family, "family name", name, person)
+        yield NameForm(family, "family name", name, person)
     else:
-        yield from (Form(prefix + family, "familiar form", name, person) for prefix in "小老阿")
+        yield from (NameForm(prefix + family, "familiar form", name, person) for prefix in "小老阿")
     last = given[-1]
     if last != "儿":
         for form in (f"小{last}", f"阿{last}", f"{last}儿", last * 2):
-            yield Form(form, "familiar form", name, person)
+            yield NameForm(form, "familiar form", name, person)
     if len(given) == 2 and given[0] != last:
-        yield Form(f"阿{given[0]}", "familiar form", name, person)
+        yield NameForm(f"阿{given[0]}", "familiar form", name, person)
 
 
 def split_name(name: str) -> tuple[str, str] | None:
@@ -216,14 +216,14 @@ def all_titles() -> frozenset[str]:
     return frozenset(word for row in rows for word in words("han", row))
 
 
-def _foreign(name: str, person: Person) -> Iterator[Form]:
+def _foreign(name: str, person: Person) -> Iterator[NameForm]:
     """Parts of a transliterated name: 安娜 and 卡列尼娜 of 安娜·卡列尼娜."""
     parts = _POINT.split(name)
     if len(parts) < 2 or not is_han("".join(parts)):
         return
     for part, kind in ((parts[0], "given name"), (parts[-1], "family name")):
         if len(part) >= 2:
-            yield Form(part, kind, name, person)  # type: ignore[arg-type]
+            yield NameForm(part, kind, name, person)  # type: ignore[arg-type]
 
 
 # Share of occurrences outside its company from which a term is doubtful, and least count of either.
@@ -363,10 +363,10 @@ _CALLED: Final = re.compile(
 )
 
 
-def latin_forms(person: Person) -> Iterator[Form]:
+def latin_forms(person: Person) -> Iterator[NameForm]:
     """Short forms of a name of several words, all capitalised but for particles."""
     for match in _CALLED.finditer(person.profile):
-        yield Form(match[1], "byname", person.names[0], person)
+        yield NameForm(match[1], "byname", person.names[0], person)
     if person.names[0][:1].isupper():  # in Chinese text a name in Latin letters is a gloss
         for name in person.names:
             yield from _forms(name, person)
@@ -394,10 +394,10 @@ def untitled(name: str) -> list[str]:
     ]
 
 
-def _forms(name: str, person: Person) -> Iterator[Form]:
+def _forms(name: str, person: Person) -> Iterator[NameForm]:
     for match in _QUOTED.finditer(name):
         if match[1][0].isupper():
-            yield Form(match[1], "given name", name, person)
+            yield NameForm(match[1], "given name", name, person)
     parts = _BRACKETS.sub("", _QUOTED.sub(" ", name)).replace(",", " ").split()
     if not parts or any(not any(char.isalpha() for char in part) for part in parts):
         return
@@ -412,22 +412,22 @@ def _forms(name: str, person: Person) -> Iterator[Form]:
         return
     if len(parts) == 1:
         if title and title not in words("latin", "by_marriage"):
-            yield Form(parts[0], "part of the name", name, person)
+            yield NameForm(parts[0], "part of the name", name, person)
         return
     if full != name:
-        yield Form(full, "part of the name", name, person)
-    yield Form(parts[0], "given name", name, person)
+        yield NameForm(full, "part of the name", name, person)
+    yield NameForm(parts[0], "given name", name, person)
     small = [at for at, part in enumerate(parts) if bare(part) in words("latin", "particles") and at]
     family = " ".join(parts[small[0] :]) if small else parts[-1]
     if "of" in parts:
         return  # Joan of Arc: a place, not a family name
-    yield Form(family, "family name", name, person)
+    yield NameForm(family, "family name", name, person)
     if small and len(parts) - small[0] > 1:
-        yield Form(parts[-1], "family name", name, person)
+        yield NameForm(parts[-1], "family name", name, person)
     elif len(parts) > 2:
-        yield Form(f"{parts[0]} {parts[-1]}", "part of the name", name, person)
-        yield Form(" ".join(parts[:-1]), "given name", name, person)
-        yield Form(" ".join(parts[1:]), "family name", name, person)
+        yield NameForm(f"{parts[0]} {parts[-1]}", "part of the name", name, person)
+        yield NameForm(" ".join(parts[:-1]), "given name", name, person)
+        yield NameForm(" ".join(parts[1:]), "family name", name, person)
 
 
 def _is_name(parts: list[str]) -> bool:

@@ -10,7 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, Literal
 
-from armarius.names.people import Form, Person, all_titles, han_forms, latin_forms, split_name, title_gender, untitled
+from armarius.names.people import (
+    NameForm,
+    Person,
+    all_titles,
+    han_forms,
+    latin_forms,
+    split_name,
+    title_gender,
+    untitled,
+)
 from armarius.names.words import letters, words
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.text.name_model import DoubtfulAlias, LongerName
@@ -39,7 +48,7 @@ class Forms:
 
     def __init__(self, people: Sequence[Person], names: Iterable[str]) -> None:
         self.taken: Final = {caseless(name.strip()) for name in names}
-        self.by_text: Final[dict[str, list[Form]]] = {}
+        self.by_text: Final[dict[str, list[NameForm]]] = {}
         self.complete: Final = {person.id for person in people if _lists_parts(person)}
         self.families: Final[dict[str, list[Person]]] = {}
         for person in people:
@@ -71,7 +80,7 @@ class Forms:
             self.loose.update(dict.fromkeys(called, bearers))
         self.matcher: Final = EntityMatcher.of_texts([*self.by_text, *self.titled])
 
-    def is_listed(self, form: Form) -> bool:
+    def is_listed(self, form: NameForm) -> bool:
         """Whether a complete list of a person's names would contain a form."""
         return form.kind != "byname" and (form.of != form.person.names[0] or form.person.id in self.complete)
 
@@ -87,11 +96,11 @@ def _lists_parts(person: Person) -> bool:
     return any(frozenset() < frozenset(untitled(other)) < parts for other in others)
 
 
-def _korean_forms(person: Person) -> Iterator[Form]:
+def _korean_forms(person: Person) -> Iterator[NameForm]:
     """민수 of 김민수."""
     name = person.names[0]
     if len(name) == 3 and all("가" <= char <= "힣" for char in name) and name[0] in letters("hangul", "surnames"):
-        yield Form(name[1:], "given name", name, person)
+        yield NameForm(name[1:], "given name", name, person)
 
 
 # bare: outside longer names. acting: of these, as a person who acts or is addressed. counted: as a thing. inside,

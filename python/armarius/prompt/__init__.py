@@ -28,7 +28,7 @@ TABLE = {
     "prompt.fetchers.rules": "ConstraintSource RulesFetcher",
     "prompt.fetchers.settings": "MemorySource SettingsFetcher StyleSource",
     "prompt.prefix": "PrefixReport",
-    "prompt.report.items": "Difference",
+    "prompt.report.items": "Difference PromptPlace",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

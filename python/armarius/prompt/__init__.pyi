@@ -12,3 +12,4 @@ from armarius.prompt.fetchers.settings import SettingsFetcher as SettingsFetcher
 from armarius.prompt.fetchers.settings import StyleSource as StyleSource
 from armarius.prompt.prefix import PrefixReport as PrefixReport
 from armarius.prompt.report.items import Difference as Difference
+from armarius.prompt.report.items import PromptPlace as PromptPlace

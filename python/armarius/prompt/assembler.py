@@ -19,7 +19,7 @@ from armarius.prompt.prefix import PrefixMemory, stable_hash
 from armarius.prompt.profile import BudgetProfile, LayerBudget
 from armarius.prompt.report.build import account
 from armarius.prompt.report.continuation import Continuation
-from armarius.prompt.report.items import UNKNOWN, Known, Texts
+from armarius.prompt.report.items import UNKNOWN, KnownSources, Texts
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest
 from armarius.types import Fetcher, FetchRequest, LayerName
@@ -54,7 +54,7 @@ class Task:
     warnings: tuple[ContextWarning, ...] = ()
     stamps: Mapping[str, str] = field(default_factory=dict)
     texts: Texts = field(default=lambda _path: None, compare=False)
-    known: Known = field(default=UNKNOWN, compare=False)
+    known: KnownSources = field(default=UNKNOWN, compare=False)
     encoding: PositionEncoding = "code-point"
 
 

@@ -18,11 +18,11 @@ from armarius.types import (
     LayerName,
     Omission,
 )
-from armarius.warnings import IMMEDIATE_FAILED, RETRIEVED_FAILED, RULES_FAILED, SETTINGS_FAILED, Row
+from armarius.warnings import IMMEDIATE_FAILED, RETRIEVED_FAILED, RULES_FAILED, SETTINGS_FAILED, WarningRow
 
 __all__ = ["FetchOutcome", "confirmed", "fetch_all"]
 
-_FAILED: dict[LayerName, Row] = {
+_FAILED: dict[LayerName, WarningRow] = {
     "rules": RULES_FAILED,
     "settings": SETTINGS_FAILED,
     "retrieved": RETRIEVED_FAILED,

@@ -24,7 +24,7 @@ from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, render
 from armarius.prompt.shares import drop_older_turns, has_turns, limit_cards, limit_story, limit_turns, story_layers
 from armarius.prompt.sizes import cards_of, covering_card, layer_tokens, prompt_tokens
-from armarius.types import STORY, Candidate, PassageStream, Row
+from armarius.types import STORY, Candidate, PassageRow, PassageStream
 
 __all__ = ["WINDOW_PERCENT", "pack"]
 
@@ -180,7 +180,7 @@ class _Packer:
         room = plan.limit - self.fitted.token_count - unused - frame
         return min(room, plan.profile.most("retrieved", plan.available) - frame - held)
 
-    def choose(self, room: int) -> list[Row]:
+    def choose(self, room: int) -> list[PassageRow]:
         """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.
 
         As many of those are kept as leave room for most of what a prompt without history would hold.
@@ -204,7 +204,7 @@ class _Packer:
         new = sorted((row for source, row in rows.items() if source not in first), key=_PLACE)
         return [*first.values(), *new]
 
-    def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
+    def _pick(self, first: Sequence[PassageRow], room: int) -> dict[str, PassageRow]:
         """Rows by source: `first`, what is asked for, then the best of the offer."""
         lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
         chosen = _Chosen(self, room - lines)
@@ -229,7 +229,7 @@ class _Packer:
             chosen.add_fitting(self.offer.related_rows(list(chosen.rows.values())))
         return chosen.rows
 
-    def _reserved_for_others(self, asked: Sequence[Row], room: int) -> int:
+    def _reserved_for_others(self, asked: Sequence[PassageRow], room: int) -> int:
         """Tokens of the room that rows asked for leave to others, where the offer says how a prompt is divided."""
         shares = self.offer.shares
         if shares is None:
@@ -245,7 +245,7 @@ class _Packer:
         least = min(self.fitted.plan.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.plan.available * shares.asked // 100 - window))
 
-    def _unchanged(self, item: PromptItem) -> Row | None:
+    def _unchanged(self, item: PromptItem) -> PassageRow | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
         path, _, number = item.candidate.source.removeprefix("rag:passage:").rpartition("#")
         row = self.offer.row(path, int(number)) if number.isdecimal() else None
@@ -263,7 +263,7 @@ class _Packer:
         # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
         return (lines.strip() if len(text) >= _LONG else lines) in self.shown
 
-    def place(self, rows: Sequence[Row]) -> list[PromptItem]:
+    def place(self, rows: Sequence[PassageRow]) -> list[PromptItem]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
         placed, before = [], None
         evidence = self.offer.evidence
@@ -295,7 +295,7 @@ class _Packer:
         return [*before, *group, *rows, *behind]
 
 
-def _serves(rows: Mapping[str, Row], fresh: Mapping[str, Row]) -> bool:
+def _serves(rows: Mapping[str, PassageRow], fresh: Mapping[str, PassageRow]) -> bool:
     """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
     asked = {source for source, row in fresh.items() if row.asked}
@@ -317,12 +317,12 @@ class _Chosen:
     """Rows chosen so far, by source, and the tokens of room that they leave."""
 
     def __init__(self, packer: _Packer, room: int) -> None:
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, PassageRow] = {}
         self.room = room
         self._packer = packer
         self._seen: set[object] = set()  # texts, (path, paragraph) and headings of the rows
 
-    def add_all(self, rows: Sequence[Row]) -> bool:
+    def add_all(self, rows: Sequence[PassageRow]) -> bool:
         """Add every one of `rows`, if all fit."""
         before = self.room, dict(self.rows), set(self._seen)
         for row, tokens in self._counted(rows):
@@ -332,7 +332,7 @@ class _Chosen:
         self.room, self.rows, self._seen = before
         return False
 
-    def add_fitting(self, rows: Iterable[Row]) -> None:
+    def add_fitting(self, rows: Iterable[PassageRow]) -> None:
         """Add each of `rows` that still fits, in their order; looks no further than there is room."""
         missed = 0
         for row, tokens in self._counted(rows):
@@ -342,12 +342,12 @@ class _Chosen:
             if added is not None:
                 missed = 0 if added else missed + 1
 
-    def _counted(self, rows: Iterable[Row]) -> Iterator[tuple[Row, int]]:
+    def _counted(self, rows: Iterable[PassageRow]) -> Iterator[tuple[PassageRow, int]]:
         rows = iter(rows)
         while part := list(islice(rows, _BATCH)):
             yield from zip(part, self._packer.measured.sections([row.text for row in part]), strict=True)
 
-    def _add(self, row: Row, tokens: int, most: int | None) -> bool | None:
+    def _add(self, row: PassageRow, tokens: int, most: int | None) -> bool | None:
         """Add `row` if it costs at most `most`; None when the prompt has its text already."""
         packer, seen, source, heading = self._packer, self._seen, row.source, _heading_of(row)
         if not row.text or row.text in seen or source in self.rows:
@@ -374,7 +374,7 @@ def _lines(text: str) -> str:
     return "\n" + "\n".join(map(str.strip, text.splitlines())) + "\n"
 
 
-def _head(row: Row, before: Row | None, language: Language) -> str:
+def _head(row: PassageRow, before: PassageRow | None, language: Language) -> str:
     if before is None or _heading_of(before) != _heading_of(row):
         said = frame(language)
         if row.signature:
@@ -383,11 +383,11 @@ def _head(row: Row, before: Row | None, language: Language) -> str:
     return "" if row.signature or before.paragraph + 1 == row.paragraph else f"### … {_place(row)}\n"
 
 
-def _place(row: Row) -> str:
+def _place(row: PassageRow) -> str:
     """Where in its file: of source code the line, else the number of the paragraph."""
     return f":{row.line}" if row.line else f"#{row.paragraph}"
 
 
-def _heading_of(row: Row) -> tuple[str, str, str]:
+def _heading_of(row: PassageRow) -> tuple[str, str, str]:
     """Rows with the same stand under one heading."""
     return ("heading", "", "signatures") if row.signature else ("heading", row.path, row.title)

@@ -5,7 +5,18 @@ from dataclasses import dataclass, replace
 
 from armarius.arguments import Bounds
 from armarius.prompt.fetch import FetchOutcome
-from armarius.types import STORY, Candidate, Evidence, Fetched, Omission, OmitReason, PassageStream, Row, Shares, Wish
+from armarius.types import (
+    STORY,
+    Candidate,
+    Evidence,
+    Fetched,
+    Omission,
+    OmitReason,
+    PassageRow,
+    PassageStream,
+    Shares,
+    Wish,
+)
 
 __all__ = ["apply_pins", "dropped_pins"]
 
@@ -122,7 +133,7 @@ class _PinnedOffer:
     wishes: _Wishes
 
     @property
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[PassageRow]:
         return (row for row in self.offer.rows if self.wish(row) is None)
 
     @property
@@ -133,7 +144,7 @@ class _PinnedOffer:
     def group(self) -> str:
         return self.offer.group
 
-    def row(self, path: str, paragraph: int, /) -> Row | None:
+    def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         found = self.offer.row(path, paragraph)
         return found if found is None or self.wish(found) is None else replace(found, text="")
 
@@ -141,19 +152,19 @@ class _PinnedOffer:
     def lines(self) -> bool:
         return self.offer.lines
 
-    def related_rows(self, rows: Sequence[Row], /) -> Sequence[Row]:
+    def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
         return [row for row in self.offer.related_rows(rows) if self.wish(row) is None]
 
-    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+    def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         wish = self.wish(row)
         return self.offer.withheld(row) if wish is None else (wish.reason if wish.mute else "duplicate", wish.why)
 
-    def evidence(self, row: Row, /) -> Evidence:
+    def evidence(self, row: PassageRow, /) -> Evidence:
         return self.offer.evidence(row)
 
-    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+    def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         return self.offer.explain(row)
 
-    def wish(self, row: Row) -> Wish | None:
+    def wish(self, row: PassageRow) -> Wish | None:
         own = f"{row.path}#{row.paragraph}"
         return self.wishes.among((("document", row.path), ("paragraph", own), ("source", row.source)))

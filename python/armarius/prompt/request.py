@@ -23,7 +23,7 @@ from armarius.prompt.assembler import Task
 from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore, layer_budgets
 from armarius.prompt.report.continuation import Continuation
-from armarius.prompt.report.items import Known
+from armarius.prompt.report.items import KnownSources
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest
 from armarius.text.tokens import TokenCounter
@@ -33,14 +33,14 @@ from armarius.validation import shown
 from armarius.validation import text as strict_text
 from armarius.warnings import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
 
-__all__ = ["CounterFor", "Resolver", "State", "read_request"]
+__all__ = ["CounterFor", "RequestState", "Resolver", "read_request"]
 
 _COUNTERS_KEPT = 8  # with what each has counted, up to 16 M characters; a host may ask for a new one each time
 
 CounterFor = Callable[[str, str | None], Counter]
 
 
-class State(Protocol):
+class RequestState(Protocol):
     """One state of a project: everything a request sees comes from it."""
 
     @property
@@ -151,7 +151,7 @@ class Resolver:
 
     def task(
         self,
-        view: State,
+        view: RequestState,
         request: AssembleRequest,
         previous: Pack | bytes | None,
         layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
@@ -235,7 +235,7 @@ class Resolver:
             previous=continued,
             warnings=warnings,
             texts=lambda path: _text(view, document, path),
-            known=Known(
+            known=KnownSources(
                 view.named,
                 lambda path: _paragraphs(view, document, path),
                 view.names,
@@ -285,31 +285,31 @@ def _counting(made: Counter) -> Counter:
     return made
 
 
-def _open(view: State, request: AssembleRequest) -> tuple[Document | None, bool]:
+def _open(view: RequestState, request: AssembleRequest) -> tuple[Document | None, bool]:
     """The open document, and whether it is ahead of the project."""
     if request.text is not None:
         return view.unsaved(request.document, request.text)
     return (view.document(request.document) if request.document else None), False
 
 
-def _stamped(view: State, document: Document) -> Mapping[str, str]:
+def _stamped(view: RequestState, document: Document) -> Mapping[str, str]:
     """The stamps of the project, with one of the buffer for the open document."""
     return {**view.stamps, document.path: f"{LIVE}:{document.content_hash}"}
 
 
-def _text(view: State, document: Document | None, path: str) -> str | None:
+def _text(view: RequestState, document: Document | None, path: str) -> str | None:
     """What a request read at `path`: of the open document the buffer."""
     found = _read(view, document, path)
     return None if found is None else found.text
 
 
-def _paragraphs(view: State, document: Document | None, path: str) -> Sequence[Paragraph]:
+def _paragraphs(view: RequestState, document: Document | None, path: str) -> Sequence[Paragraph]:
     """Those of the same; none of what is no document."""
     found = _read(view, document, path)
     return () if found is None else found.paragraphs
 
 
-def _read(view: State, document: Document | None, path: str) -> Document | None:
+def _read(view: RequestState, document: Document | None, path: str) -> Document | None:
     return document if document is not None and document.path == path else view.documents.get(path)
 
 

@@ -13,7 +13,7 @@ from armarius.codex.profiles.fields import role_of
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.cursor_markers import marked
 from armarius.prompt.render import PromptItem, Rendered
-from armarius.types import Candidate, LayerName, Row
+from armarius.types import Candidate, LayerName, PassageRow
 
 __all__ = ["Sizes", "cards_of", "core_of", "covering_card", "layer_tokens", "prompt_tokens", "sizes"]
 
@@ -148,7 +148,7 @@ def cards_of(placed: Iterable[PromptItem]) -> list[PromptItem]:
     return [item for item in placed if item.form == "full" and item.candidate.id.startswith("entity:")]
 
 
-def covering_card(row: Row, cards: Iterable[PromptItem]) -> PromptItem | None:
+def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | None:
     """The card that says all of a paragraph; None where one of its lines is not on it, or is no labelled line.
 
     The paragraph stands in a document that the card draws on, under the name of the card. A line is on the card when

@@ -26,10 +26,10 @@ from armarius.codex.cards import Visible, without_later
 from armarius.corpus.kept import Kept, KeptParts, names_in
 from armarius.corpus.paragraphs import Paragraphs
 from armarius.corpus.part import (
+    CorpusSection,
     DocumentPart,
-    Named,
+    NamedEntities,
     OutlineLine,
-    Section,
     TextPart,
     entries_of,
     lines_by_text,
@@ -60,11 +60,11 @@ class _File:
 
     document: Document
     matcher: EntityMatcher
-    found: bytes | list[tuple[Named, ...]]
+    found: bytes | list[tuple[NamedEntities, ...]]
     keys: list[int] = field(default_factory=list)
 
     @cached_property
-    def names(self) -> Sequence[Sequence[Named]]:
+    def names(self) -> Sequence[Sequence[NamedEntities]]:
         """The names of each text; found again when the JSON is damaged. Cost: 20 µs for a chapter, once."""
         if not isinstance(self.found, bytes):
             return self.found
@@ -107,7 +107,7 @@ class Text:
     position: int = field(repr=False, compare=False)
 
     @property
-    def names(self) -> Sequence[Named]:
+    def names(self) -> Sequence[NamedEntities]:
         """The names in it, by where each first stands."""
         return self.file.names[self.position]
 
@@ -150,7 +150,7 @@ class UnitIndex:
     describing: bytes
 
     @classmethod
-    def of(cls, core: CoreCorpus, texts: Mapping[int, Text], sections: Mapping[int, Section]) -> "UnitIndex":
+    def of(cls, core: CoreCorpus, texts: Mapping[int, Text], sections: Mapping[int, CorpusSection]) -> "UnitIndex":
         """The units of `core`. Cost: one look-up per unit."""
         text_keys = {(text.path, text.section): text.key for text in texts.values()}
         section_keys = {(one.path, one.section): one.key for one in sections.values()}
@@ -182,7 +182,7 @@ class Corpus:
     def __init__(self, codex: Codex, matcher: EntityMatcher | None = None, kept: KeptParts | None = None) -> None:
         self.scope = EVERYTHING
         self.texts: dict[int, Text] = {}
-        self.sections: dict[int, Section] = {}
+        self.sections: dict[int, CorpusSection] = {}
         self.outline: dict[int, list[OutlineLine]] = {}
         self.outlined: dict[int, frozenset[str]] = {}
         self.paragraphs = Paragraphs()
@@ -367,7 +367,7 @@ class Corpus:
             start, end = paragraphs[0].start, paragraphs[-1].end
             text = document.text[start:end]
             described = tuple(dict.fromkeys(owners.get(section, ())))
-            self.sections[key] = Section(key, document.path, section, start, end, text, described)
+            self.sections[key] = CorpusSection(key, document.path, section, start, end, text, described)
         self.sections_memo.clear()
 
     def place(self, key: int) -> tuple[int, str, int]:

@@ -16,7 +16,7 @@ from armarius.search.check import Check
 from armarius.search.code_calls import signatures
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
-from armarius.types import Evidence, OmitReason, Row, Shares
+from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
 __all__ = ["RankedPassages"]
 
@@ -81,7 +81,7 @@ class RankedPassages:
         self._lock = threading.Lock()  # of what makes one row after another
 
     @property
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[PassageRow]:
         """Best first; ends where worth falls below a share of the best. A prompt takes some dozens of thousands."""
         at = 0
         while part := self._first(at + _AHEAD)[at:]:  # a copy: other threads may have more made meanwhile
@@ -95,7 +95,7 @@ class RankedPassages:
             self._best = self.ranked.scores.paragraphs(self._asked_best, self._above)
         return self._best
 
-    def requested(self) -> list[Row]:
+    def requested(self) -> list[PassageRow]:
         """The paragraphs of the chapters that the question names: from the end that it is about, else best first."""
         wanted = set(self.asked.chapters)
         found = [
@@ -129,10 +129,10 @@ class RankedPassages:
         document = self.documents.get(best[0].path) if best else None
         return document is not None and document.kind == "code"
 
-    def related_rows(self, rows: Sequence[Row], /) -> list[Row]:
+    def related_rows(self, rows: Sequence[PassageRow], /) -> list[PassageRow]:
         """Signatures of what `rows` call, and the lines that call what they define."""
         return [
-            Row(
+            PassageRow(
                 path=one.path,
                 paragraph=one.paragraph,
                 score=0.0,
@@ -151,7 +151,7 @@ class RankedPassages:
         """The heading, which says when the answer is weak."""
         return heading("weak" if self.ranked.is_faint else "passages", self.language)
 
-    def row(self, path: str, paragraph: int, /) -> Row | None:
+    def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         """Any paragraph of the project as it reads today, with its worth."""
         document = self.documents.get(path)
         if document is None or not 0 <= paragraph < len(document.paragraphs):
@@ -159,7 +159,7 @@ class RankedPassages:
         found = document.paragraphs[paragraph]
         return self._row(document, found, self._worth(document, found))
 
-    def evidence(self, row: Row, /) -> Evidence:
+    def evidence(self, row: PassageRow, /) -> Evidence:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]
         if self.check is not None:
@@ -171,7 +171,7 @@ class RankedPassages:
         wordings = f", asked in {1 + others} wordings" if others else ""
         return Evidence(kind, f"worth {row.score:.3f}{wordings}", row.path, (span.start, span.end))
 
-    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+    def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         """The strongest of the signals that made its score, of the question and of each other wording."""
         plain = self.evidence(row)
         if self.check is not None:
@@ -185,7 +185,7 @@ class RankedPassages:
                 found.append(Evidence("fulltext", f"asked as “{wording}”: {signals}", plain.path, plain.span))
         return tuple(found)
 
-    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+    def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         """Why it may not stand in the prompt at any score; None when it may."""
         if self._bounded:
             document = self.documents[row.path]
@@ -208,7 +208,7 @@ class RankedPassages:
             return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
         return None
 
-    def _first(self, number: int) -> list[Row]:
+    def _first(self, number: int) -> list[PassageRow]:
         """The first rows, at least so many as far as there are."""
         if self.ranked.outcome == "nothing found":
             return []
@@ -249,7 +249,7 @@ class RankedPassages:
             return self.check.worth(document.path, paragraph.index)
         return self.ranked.scores.score_of(document.path, paragraph.index) or 0.0
 
-    def _before(self) -> Iterator[Row]:
+    def _before(self) -> Iterator[PassageRow]:
         """Of the chapters before those that are checked what tells of their people, best first, then the rest in order.
 
         Every other row is of the nearest chapter that has one left, every fourth of the one before that, and so on.
@@ -266,7 +266,7 @@ class RankedPassages:
         for telling in (True, False):
             yield from _in_turns([self._of(number, chapters[number], telling) for number in nearest])
 
-    def _of(self, number: int, documents: Sequence[Document], telling: bool) -> Iterator[Row]:
+    def _of(self, number: int, documents: Sequence[Document], telling: bool) -> Iterator[PassageRow]:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         found = [
             self._row(document, one, self._worth(document, one))
@@ -277,7 +277,7 @@ class RankedPassages:
         found = [row for row in found if (row.score > 0) == telling and row.text and self.withheld(row) is None]
         yield from sorted(found, key=_worth_and_place)
 
-    def _signals(self, query: CorpusQuery, row: Row) -> str:
+    def _signals(self, query: CorpusQuery, row: PassageRow) -> str:
         explained = self.ranked.core.explain(query, row.path, row.paragraph) or {}
         parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
         return ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
@@ -289,13 +289,13 @@ class RankedPassages:
             self._hidden[document.path] = _hidden_headings(document)
         return self._hidden[document.path]
 
-    def _row(self, document: Document, paragraph: Paragraph, score: float) -> Row:
+    def _row(self, document: Document, paragraph: Paragraph, score: float) -> PassageRow:
         start, path = paragraph.start, document.path
         text = document.text[start : paragraph.end]
         chapter = chapter_at(document, paragraph) if document.kind == "chapter" else None
         if self._until is not None and document.kind in ("setting", "note") and not document.past:
             text = tidy(settings_until(text, paragraph, self._until))
-        return Row(
+        return PassageRow(
             path,
             paragraph.index,
             score,
@@ -307,11 +307,11 @@ class RankedPassages:
         )
 
 
-def _worth_and_place(row: Row) -> tuple[float, tuple[int, str, int]]:
+def _worth_and_place(row: PassageRow) -> tuple[float, tuple[int, str, int]]:
     return -row.score, row.place
 
 
-def _in_turns(nearest: list[Iterator[Row]]) -> Iterator[Row]:
+def _in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:
     """Rows in turn, each chapter to its end: half of them of the first, a quarter of the second, and so on."""
     turn = 0
     while nearest:

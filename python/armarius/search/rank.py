@@ -16,7 +16,7 @@ from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
 from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.search.code_calls import Signal, calls
 from armarius.search.corpus import Corpus
-from armarius.search.query.query import FAMILIES, Group, Question, Understanding, is_function, question, terms_of
+from armarius.search.query.query import FAMILIES, QueryWords, TermGroup, Understanding, is_function, question, terms_of
 from armarius.text.unicode import BETWEEN
 from armarius.types import Evidence
 from armarius.vectors.model_quality import VectorHits
@@ -179,8 +179,8 @@ class Ranked:
     outcome: Literal["found", "weak", "nothing found"]
     missing: tuple[str, ...]
     described: Mapping[str, float]
-    read: Question
-    groups: tuple[Group, ...]
+    read: QueryWords
+    groups: tuple[TermGroup, ...]
     also: tuple[tuple[str, CorpusQuery], ...] = ()
     strange: tuple[tuple[str, tuple[str, ...]], ...] = ()
     stated: bool = False
@@ -325,7 +325,7 @@ def paragraphs_about(
     return [(one.path, one.index) for one in found]
 
 
-def _is_grounded(groups: Sequence[Group], scores: CorpusScores, paragraphs: int) -> bool:
+def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: int) -> bool:
     """Whether anything but single characters and words of every book was found.
 
     A pair that function words were cut out of counts where the other character is one of the question and no common
@@ -354,16 +354,16 @@ def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
 
 
 def _groups(
-    corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Question, described: Mapping[str, float]
-) -> list[Group]:
-    fitting = [Group("described", share, entities=(entity,)) for entity, share in described.items()]
+    corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWords, described: Mapping[str, float]
+) -> list[TermGroup]:
+    fitting = [TermGroup("described", share, entities=(entity,)) for entity, share in described.items()]
     return [*read.groups, *fitting, *_cards(corpus, core, asked, read)]
 
 
 def _query(
     asked: Understanding,
-    read: Question,
-    groups: Sequence[Group],
+    read: QueryWords,
+    groups: Sequence[TermGroup],
     bounds: Bounds,
     quoted: Sequence[tuple[str, int]] = (),
     meaning: Meaning = _NO_MEANING,
@@ -399,7 +399,7 @@ def _is_single(word: str) -> bool:
     return len(word) == 1 and _HAN.match(word) is not None
 
 
-def _described(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Question) -> dict[str, float]:
+def _described(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWords) -> dict[str, float]:
     """Entities with a profile that fits a question without names and chapters, each with its share of the best."""
     if asked.entities or asked.chapters:
         return {}
@@ -419,7 +419,7 @@ def _described(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Que
     return dict(list(found.items())[:_DESCRIBED])
 
 
-def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Question) -> list[Group]:
+def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWords) -> list[TermGroup]:
     """How the profiles of those named put what is asked: the sentence that shares most with the question, its terms."""
     if not asked.entities:
         return []
@@ -449,7 +449,7 @@ def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Questio
                 if term not in own and term not in names and not (_HAN.match(term) and any(map(is_function, term)))
             )
     weight = _CARD_TERMS / max(len(found), 1)
-    return [Group("card", weight, terms=((term, 1.0),)) for term in found]
+    return [TermGroup("card", weight, terms=((term, 1.0),)) for term in found]
 
 
 def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
@@ -467,7 +467,7 @@ def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
 
 
 def _outcome(
-    core: CoreCorpus, asked: Understanding, read: Question, scores: CorpusScores
+    core: CoreCorpus, asked: Understanding, read: QueryWords, scores: CorpusScores
 ) -> tuple[Literal["found", "weak", "nothing found"], tuple[str, ...]]:
     """Whether the question looks like one about what is not there, and its words that occur nowhere.
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from armarius.deadline import remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, message_of
-from armarius.types import Evidence, OmitReason, PassageStream, Row, Shares
+from armarius.types import Evidence, OmitReason, PassageRow, PassageStream, Shares
 from armarius.validation import seconds, whole
 from armarius.warnings import RERANK_UNAVAILABLE
 
@@ -72,8 +72,8 @@ class Reranking:
 
         Cost: one call of the reranker; none for fewer than two paragraphs.
         """
-        asked: list[Row] = []  # they come first, and may be a whole chapter
-        rows: list[Row] = []
+        asked: list[PassageRow] = []  # they come first, and may be a whole chapter
+        rows: list[PassageRow] = []
         for row in offer.rows:
             (asked if row.asked else rows).append(row)
             if len(rows) == self.paragraphs:
@@ -135,14 +135,14 @@ class Reranking:
 class _Reranked:
     """An offer whose first rows stand in another order; see `armarius.types.PassageStream`."""
 
-    def __init__(self, offer: PassageStream, head: list[Row], before: dict[str, int], asked: int) -> None:
+    def __init__(self, offer: PassageStream, head: list[PassageRow], before: dict[str, int], asked: int) -> None:
         self._offer = offer
         self._head = head
         self._worths = {row.source: row.score for row in head}
         self._places = {row.source: (before[row.source] + asked, at) for at, row in enumerate(head) if not row.asked}
 
     @property
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[PassageRow]:
         yield from self._head
         yield from islice(self._offer.rows, len(self._head), None)
 
@@ -154,14 +154,14 @@ class _Reranked:
     def group(self) -> str:
         return self._offer.group
 
-    def row(self, path: str, paragraph: int, /) -> Row | None:
+    def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         found = self._offer.row(path, paragraph)
         return None if found is None else replace(found, score=self._worths.get(found.source, found.score))
 
-    def evidence(self, row: Row, /) -> Evidence:
+    def evidence(self, row: PassageRow, /) -> Evidence:
         return self._told(row, self._offer.evidence(row))
 
-    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+    def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         first, *more = self._offer.explain(row)
         return (self._told(row, first), *more)
 
@@ -169,13 +169,13 @@ class _Reranked:
     def lines(self) -> bool:
         return self._offer.lines
 
-    def related_rows(self, rows: Sequence[Row], /) -> Sequence[Row]:
+    def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
         return self._offer.related_rows(rows)
 
-    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+    def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         return self._offer.withheld(row)
 
-    def _told(self, row: Row, evidence: Evidence) -> Evidence:
+    def _told(self, row: PassageRow, evidence: Evidence) -> Evidence:
         was, now = self._places.get(row.source, (0, 0))
         if was == now:
             return evidence

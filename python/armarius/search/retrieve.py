@@ -15,7 +15,7 @@ from pathlib import Path
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
 from armarius.errors import ArmariusError, ContextWarning, message_of
-from armarius.graph.entity_cache import GraphGuard, Known
+from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import Corpus, ProjectCorpus
@@ -32,7 +32,7 @@ from armarius.validation import whole
 from armarius.vectors.model_quality import Near
 from armarius.warnings import CHAPTER_UNKNOWN, SCAN_FAILED
 
-__all__ = ["Clock", "Found", "Sources", "ask_graph", "find", "lines", "retrieve", "unread"]
+__all__ = ["Clock", "FoundPassages", "Sources", "ask_graph", "find", "lines", "retrieve", "unread"]
 
 
 class Clock:
@@ -50,21 +50,21 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPassages:
     """One answer with everything that led to it, for passages and explanations."""
 
     answer: Retrieval
     people: Subjects
     ranked: Ranked
     ordered: Sequence[Ordered]
-    known: Known
+    known: KnownEntities
 
 
 _BEHIND = 0.95  # of the score before, so that they stand behind what was found otherwise
 _MANY = 1 << 12
 
 
-def lines(corpus: Corpus, found: Found, most: int) -> Iterator[Hit]:
+def lines(corpus: Corpus, found: FoundPassages, most: int) -> Iterator[Hit]:
     """At most so many paragraphs of outlines, best first, where the kinds of the request name those.
 
     Cost: linear in the paragraphs found; nothing without kinds.
@@ -125,7 +125,7 @@ def unread(
     return found
 
 
-_FILES_ALONE = Known()
+_FILES_ALONE = KnownEntities()
 _WITHHELD = 10
 _MOST_RELATION_INDEXES = 8
 
@@ -194,7 +194,7 @@ def ask_graph(
     chapter: int | None = None,
     bounds: Bounds = EVERYTHING,
     graph: GraphGuard | None = None,
-) -> Known:
+) -> KnownEntities:
     """What a graph knows of a question about this project; for `find`. Waits for the graph, so hold no corpus open.
 
     Cost: the understanding of the question, and the graph when it names somebody and a relation.
@@ -213,10 +213,10 @@ def find(
     limit: int = 5,
     chapter: int | None = None,
     also: Sequence[str] = (),
-    known: Known = _FILES_ALONE,
+    known: KnownEntities = _FILES_ALONE,
     sources: Sources = _NOWHERE_ELSE,
     listed: bool = True,
-) -> Found:
+) -> FoundPassages:
     """`retrieve` over an open corpus, with what led to the answer.
 
     Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which
@@ -281,10 +281,10 @@ def find(
         also=tuple(also),
         stages=clock.stages,
     )
-    return Found(retrieval, people, ranked, ordered, known)
+    return FoundPassages(retrieval, people, ranked, ordered, known)
 
 
-def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: Known) -> Subjects:
+def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: KnownEntities) -> Subjects:
     if not (asked.entities and asked.relations):
         return Subjects(asked.entities, {})  # no relation word: the index is not needed
     moment = _moment(corpus, chapter)
@@ -429,6 +429,6 @@ def _withheld(corpus: Corpus, keys: Sequence[int], chapter: int | None) -> Itera
         yield Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
 
 
-def _unasked(known: Known) -> Iterator[Omission]:
+def _unasked(known: KnownEntities) -> Iterator[Omission]:
     if known.failure:
         yield Omission("graph", "retrieved", "kg:related", "source failed", known.failure)

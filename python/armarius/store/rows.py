@@ -17,7 +17,7 @@ __all__ = [
     "DocumentRow",
     "EntityRow",
     "FileRow",
-    "Graph",
+    "GraphRows",
     "Note",
     "Passage",
     "PassageKey",
@@ -102,7 +102,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class GraphRows:
     """Replace all entities and relations."""
 
     entities: tuple[EntityRow, ...]
@@ -134,7 +134,7 @@ class DerivedRow:
     data: bytes
 
 
-Change = Put | Remove | Restamp | Note | Graph | Records | DerivedRow
+Change = Put | Remove | Restamp | Note | GraphRows | Records | DerivedRow
 
 
 @dataclass(frozen=True, slots=True)

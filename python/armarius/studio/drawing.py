@@ -17,7 +17,18 @@ from armarius.index.mentions import KIND, unpack_mentions
 from armarius.prompt.report.pack import Pack
 from armarius.types import LAYERS
 
-__all__ = ["Appearance", "Appearances", "Mark", "Paragraph", "Piece", "bar", "in_paragraphs", "pieces", "plot", "web"]
+__all__ = [
+    "Appearance",
+    "Appearances",
+    "DrawnParagraph",
+    "Mark",
+    "Piece",
+    "bar",
+    "in_paragraphs",
+    "pieces",
+    "plot",
+    "web",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +194,7 @@ class Piece(NamedTuple):
     kept: bool
 
 
-class Paragraph(NamedTuple):
+class DrawnParagraph(NamedTuple):
     """The pieces of a paragraph, and its end in code points; None for text after the last paragraph."""
 
     pieces: tuple[Piece, ...]
@@ -210,14 +221,14 @@ def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piec
     return found
 
 
-def in_paragraphs(cut: Sequence[Piece], ends: Sequence[int]) -> list[Paragraph]:
+def in_paragraphs(cut: Sequence[Piece], ends: Sequence[int]) -> list[DrawnParagraph]:
     """Group pieces by paragraph. A mark across a boundary belongs to the earlier paragraph.
 
     Args:
         cut: Result of `pieces`.
         ends: Ends of paragraphs in code points, ascending.
     """
-    found: list[Paragraph] = []
+    found: list[DrawnParagraph] = []
     mine: list[Piece] = []
     at, number = 0, 0
     for piece in cut:
@@ -226,9 +237,9 @@ def in_paragraphs(cut: Sequence[Piece], ends: Sequence[int]) -> list[Paragraph]:
             head = len(text) if piece.entity else max(0, ends[number] - at)
             if head:
                 mine.append(piece._replace(text=text[:head]))
-            found.append(Paragraph(tuple(mine), ends[number]))
+            found.append(DrawnParagraph(tuple(mine), ends[number]))
             text, at, mine, number = text[head:], at + head, [], number + 1
         if text:
             mine.append(piece._replace(text=text))
             at += len(text)
-    return [*found, Paragraph(tuple(mine), None)] if mine else found
+    return [*found, DrawnParagraph(tuple(mine), None)] if mine else found

@@ -14,10 +14,10 @@ from armarius.index.next_steps import found_lines, next_steps
 from armarius.search.contradictions.statements import Statement
 from armarius.studio.drawing import Appearances, Mark, in_paragraphs, pieces, plot, web
 
-__all__ = ["Conflict", "Disputed", "Looked", "ProjectPages", "conflicts_of", "disputed"]
+__all__ = ["ConflictRow", "ConflictSearch", "Disputed", "ProjectPages", "conflicts_of", "disputed"]
 
 
-class Conflict(NamedTuple):
+class ConflictRow(NamedTuple):
     """A statement and those that contradict it, for one or several attributes."""
 
     one: Statement
@@ -34,16 +34,16 @@ class Disputed(NamedTuple):
 
     entity: str
     name: str
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[ConflictRow, ...]
 
 
-def conflicts_of(statements: Sequence[Statement]) -> tuple[Conflict, ...]:
+def conflicts_of(statements: Sequence[Statement]) -> tuple[ConflictRow, ...]:
     """Contradicting statements, grouped; each pair once, under the statement that comes first."""
     found = []
     for number, one in enumerate(statements):
         others = tuple(other for other in statements[number + 1 :] if _compete(one, other))
         if others:
-            found.append(Conflict(one, others))
+            found.append(ConflictRow(one, others))
     return tuple(found)
 
 
@@ -65,7 +65,7 @@ T = TypeVar("T")
 _LONGEST_REST_S = 0.1
 
 
-class Looked(Generic[T]):
+class ConflictSearch(Generic[T]):
     """Results of a search in a background thread. Thread-safe.
 
     The thread pauses after each result for as long as the result took, so that pages stay fast.
@@ -132,8 +132,10 @@ class ProjectPages:
     def __init__(self, engine: ContextEngine, appearances: Appearances) -> None:
         self._engine = engine
         self._appearances = appearances
-        self._disputed: Looked[Disputed] = Looked(lambda: disputed(engine), self._state)
-        self._problems: Looked[str] = Looked(lambda: iter(engine.index.ask(lambda store: store.verify())), self._state)
+        self._disputed: ConflictSearch[Disputed] = ConflictSearch(lambda: disputed(engine), self._state)
+        self._problems: ConflictSearch[str] = ConflictSearch(
+            lambda: iter(engine.index.ask(lambda store: store.verify())), self._state
+        )
 
     def chapters(self, asked: dict[str, Any]) -> Shown:
         """All documents, chapters first, in story order."""

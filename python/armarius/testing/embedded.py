@@ -8,7 +8,7 @@ import numpy as np
 from armarius.documents.document import make_document
 from armarius.store.fingerprint import Fingerprint
 from armarius.store.protocol import Store
-from armarius.store.rows import EntityRow, Graph, Put
+from armarius.store.rows import EntityRow, GraphRows, Put
 from armarius.store.vectors_protocol import (
     Owner,
     SetState,
@@ -64,9 +64,9 @@ def setting(*paragraphs: str) -> Put:
     return Put(make_document("spec/people.md", text.encode()), "s")
 
 
-def people(*names: str) -> Graph:
+def people(*names: str) -> GraphRows:
     """A graph of these entities."""
-    return Graph(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
+    return GraphRows(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
 
 
 def vectors_of(store: Store) -> VectorStore:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from armarius.documents.document import Document, make_document
 from armarius.store.protocol import Store
-from armarius.store.rows import DerivedRow, EntityRow, Graph, Put, TextQuery
+from armarius.store.rows import DerivedRow, EntityRow, GraphRows, Put, TextQuery
 
 __all__ = ["NOVEL", "PEOPLE", "OpenStore", "document", "documents", "fill", "found", "hits", "together"]
 
@@ -49,7 +49,7 @@ def found(store: Store, *terms: str) -> list[tuple[str, int]]:
 def fill(store: Store) -> Store:
     """Put the novel into a store."""
     learnt = [DerivedRow(one.path, "names", "cast", one.title.encode()) for one in documents()]
-    store.apply([Graph(PEOPLE, ()), *(Put(one, f"stamp {one.path}") for one in documents()), *learnt])
+    store.apply([GraphRows(PEOPLE, ()), *(Put(one, f"stamp {one.path}") for one in documents()), *learnt])
     return store
 
 

@@ -5,7 +5,7 @@ import random
 from armarius.store.protocol import Store
 from armarius.store.rows import (
     DerivedRow,
-    Graph,
+    GraphRows,
     Put,
     Record,
     Records,
@@ -188,17 +188,17 @@ class StoreContents:
     def test_graph_is_replaced_whole_and_listed_in_order(self, store: Store) -> None:
         """By (source, target, type)."""
         relations = [RelationRow("b", "a", "友", 3, 9), RelationRow("a", "b", "父子"), RelationRow("a", "b", "主仆")]
-        store.apply([Graph(PEOPLE, tuple(relations))])
+        store.apply([GraphRows(PEOPLE, tuple(relations))])
         assert store.entities() == list(PEOPLE)
         assert store.relations() == sorted(relations, key=lambda row: (row.source, row.target, row.type))
-        store.apply([Graph(PEOPLE[1:], ())])
+        store.apply([GraphRows(PEOPLE[1:], ())])
         assert (store.entities(), store.relations()) == ([PEOPLE[1]], [])
         assert store.verify() == []
 
     def test_relations_and_entities_are_picked_by_id(self, store: Store) -> None:
         """However many are asked for."""
         relations = [RelationRow("a", "b", "友", None, 3), RelationRow("a", "b", "友", 2), RelationRow("c", "a", "友")]
-        store.apply([Graph(PEOPLE, (*relations, RelationRow("x", "y", "友")))])
+        store.apply([GraphRows(PEOPLE, (*relations, RelationRow("x", "y", "友")))])
         assert store.relations(touching=["a", "c", "none"]) == relations
         assert store.relations(touching=["b"]) == relations[:2]
         assert store.relations(touching=[]) == []

@@ -31,7 +31,7 @@ __all__ = ["IndexOfProject", "ProjectRecall"]
 Answer = TypeVar("Answer")
 
 
-class Snapshot(Protocol):
+class VectorSnapshot(Protocol):
     """The part of `armarius.index.snapshot.Snapshot` that vector search uses."""
 
     @property
@@ -54,7 +54,7 @@ class IndexOfProject(Protocol):
         ...
 
     @property
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> VectorSnapshot:
         """The latest snapshot of the codex."""
         ...
 

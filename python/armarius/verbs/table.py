@@ -12,7 +12,7 @@ from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.io.messages_without_paths import answer_without_paths, warnings_without_paths
 from armarius.names.proposals import ProposedName
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.report.items import Place
+from armarius.prompt.report.items import PromptPlace
 from armarius.requests import AssembleRequest, AssembleResult, InspectRequest, InspectResult, Wire
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs import params as p
@@ -357,7 +357,7 @@ def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
     return found
 
 
-@_verb("documents:locate", {"items": list[Place]}, "locate", tool="locate")
+@_verb("documents:locate", {"items": list[PromptPlace]}, "locate", tool="locate")
 def _locate(engine: "Engine", asked: p.Locating) -> Json:
     """Where quoted words stand, in the open document first."""
     live = {} if asked.text is None else {asked.document: asked.text}

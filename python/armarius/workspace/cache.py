@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from uuid import UUID
 
 from armarius.deadline import stage
-from armarius.engine.build import Parts
+from armarius.engine.build import EngineParts
 from armarius.errors import ContractError, StoreConflict, StoreError, UnknownId
 from armarius.store.postgres.keys import check_name, project_key
 from armarius.store.postgres.pool import Connection, Pool
@@ -50,7 +50,7 @@ class HotEngine:
         bytes: See `bytes_of`; computed at its last use.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: EngineParts) -> None:
         self.parts = parts
         self.users = self.bytes = 0
 
@@ -191,7 +191,7 @@ class HotStored(HotEngine):
         configured: Generation of the configuration that it was created with.
     """
 
-    def __init__(self, parts: Parts, session: Session, configured: int) -> None:
+    def __init__(self, parts: EngineParts, session: Session, configured: int) -> None:
         super().__init__(parts)
         self.session = session
         self.configured = configured

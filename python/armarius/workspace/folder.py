@@ -16,7 +16,7 @@ from armarius.config import CONFIG_NAME, load_config
 from armarius.documents.document import walk_files
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder
-from armarius.engine.build import Parts, build
+from armarius.engine.build import EngineParts, build
 from armarius.errors import ContractError, ProjectError, StoreError, UnknownId
 from armarius.index.watcher import Watcher
 from armarius.io import make_folder, names_in, read_file, write_atomic
@@ -223,7 +223,7 @@ class LocalNovel(ShelvedEngine):
         return self._shelf.root / self.name
 
     @property
-    def _parts(self) -> Parts:
+    def _parts(self) -> EngineParts:
         with self._shelf.used(self.name) as hot:
             return hot.parts
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from armarius.config import CONFIG_NAME
 from armarius.deadline import awaitable, calling
-from armarius.engine.build import Parts
+from armarius.engine.build import EngineParts
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ConfigError, ContextWarning, ContractError, StoreError, StoreUnavailable
 from armarius.lorebooks.importing import Importing
@@ -191,7 +191,7 @@ class Novel(ShelvedEngine):
         return f"Novel({self._name}{owner}, {self._shelf.place})"
 
     @property
-    def _parts(self) -> Parts:
+    def _parts(self) -> EngineParts:
         with self._used() as hot:
             return hot.parts
 

@@ -155,7 +155,7 @@ def _tag_lines(text: str) -> list[str]:
 
 
 @dataclass(slots=True)
-class Line:
+class DraftLine:
     """A labelled line that may state a relation: label, value and nested items, 1-based line number."""
 
     label: str
@@ -181,7 +181,7 @@ class Draft:
     attributes: dict[str, str] = field(default_factory=dict)
     level: ContextLevel | None = None
     facts: list[Fact] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    lines: list[DraftLine] = field(default_factory=list)
     links: list[NoteLink] = field(default_factory=list)
     whole: bool = False
     root: str = ""
@@ -207,7 +207,7 @@ class StatedLine:
 
     path: str
     section: str
-    line: Line
+    line: DraftLine
 
 
 @dataclass(slots=True)
@@ -349,7 +349,7 @@ def unpack(data: bytes) -> Profiles:
     try:
         drafts, lines = json.loads(data)
         found = Profiles([_draft(*row) for row in drafts])
-        found.lines = [StatedLine(path, section, Line(*line)) for path, section, line in lines]
+        found.lines = [StatedLine(path, section, DraftLine(*line)) for path, section, line in lines]
     except (TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"no profiles: {error}") from error
     return found
@@ -382,7 +382,7 @@ def _draft(
         dict(attributes),
         level,
         [Fact(*fact) for fact in facts],
-        [Line(*line) for line in lines],
+        [DraftLine(*line) for line in lines],
         [NoteLink(*link) for link in links],
         whole,
         root,

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from armarius.codex.cards import parse_span
 from armarius.codex.model import Fact, Origin
-from armarius.codex.profiles.draft import Draft, Line, is_plausible, read_name, split_dashed
+from armarius.codex.profiles.draft import Draft, DraftLine, is_plausible, read_name, split_dashed
 from armarius.codex.profiles.fields import (
     Field,
-    Section,
+    ProfileSection,
     is_known,
     is_naming,
     is_nothing,
@@ -22,7 +22,7 @@ from armarius.documents.titles import group_of, is_generic, type_of
 _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
 
 
-def pairs(section: Section) -> list[tuple[str, str, int]]:
+def pairs(section: ProfileSection) -> list[tuple[str, str, int]]:
     """The rows of two-column tables as labelled lines, without a header such as | 属性 | 值 |."""
     found: list[tuple[str, str, int]] = []
     for table in section.tables:
@@ -33,7 +33,7 @@ def pairs(section: Section) -> list[tuple[str, str, int]]:
     return found
 
 
-def add_fields(draft: Draft, section: Section) -> None:
+def add_fields(draft: Draft, section: ProfileSection) -> None:
     """Add the content directly under a heading to `draft`."""
     for item in section.fields:
         add_label(draft, item)
@@ -51,7 +51,7 @@ def add_fields(draft: Draft, section: Section) -> None:
     draft.description = "\n".join([draft.description, *said] if draft.description else said)
 
 
-def absorb_detail(draft: Draft, section: Section) -> None:
+def absorb_detail(draft: Draft, section: ProfileSection) -> None:
     """Add a sub-section: a dated one as facts, 关系/别名/描述 as relations/aliases/description, else an attribute."""
     span, role = parse_span(section.heading), role_of(section.heading)
     bullets = [*section.prose, *section.bullets]
@@ -71,14 +71,14 @@ def absorb_detail(draft: Draft, section: Section) -> None:
         if body:
             draft.add_attribute(section.heading, body)
         related = role == "relations" or section.heading.endswith(("关系", "关系网"))
-        draft.lines += [Line(item.key, _with_items(item), item.line, related) for item in section.fields]
-        draft.lines += [Line("", text, section.line, related) for text in bullets if related]
-        draft.lines += [Line(key, value, line, related) for key, value, line in pairs(section)]
+        draft.lines += [DraftLine(item.key, _with_items(item), item.line, related) for item in section.fields]
+        draft.lines += [DraftLine("", text, section.line, related) for text in bullets if related]
+        draft.lines += [DraftLine(key, value, line, related) for key, value, line in pairs(section)]
     for child in section.children:
         absorb_detail(draft, child)
 
 
-def _flat(section: Section) -> str:
+def _flat(section: ProfileSection) -> str:
     parts = [*section.prose, *section.bullets]
     parts += [f"{item.key}：{_with_items(item)}" for item in section.fields]
     parts += [f"{key}：{value}" for key, value, _ in pairs(section)]
@@ -120,7 +120,7 @@ def add_label(draft: Draft, item: Field) -> None:
         for text in filter(None, texts):
             nested = parse_field(text, item.line) if role == "relations" else None
             label, body = (nested.key, nested.value) if nested is not None else (item.key, text)
-            draft.lines.append(Line(label, body, item.line, role == "relations"))
+            draft.lines.append(DraftLine(label, body, item.line, role == "relations"))
 
 
 def _aliases(draft: Draft, item: Field) -> None:
@@ -143,7 +143,7 @@ def _named(draft: Draft, value: str, replaces: bool) -> None:
 _LISTED = re.compile(r"[、，,；;]")
 
 
-def listed(path: str, section: Section, type_: str) -> Iterator[Draft]:
+def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
     """Drafts of the names that a section lists; none when its lines are labels of one thing.
 
     Args:
@@ -172,7 +172,7 @@ def listed(path: str, section: Section, type_: str) -> Iterator[Draft]:
             yield draft
 
 
-def records(path: str, section: Section, type_: str | None) -> Iterator[Draft]:
+def records(path: str, section: ProfileSection, type_: str | None) -> Iterator[Draft]:
     """Drafts of records that follow each other, each begun by a name label: `Name: Anna`, `Age: 29`, prose, `Name: …`.
 
     Args:

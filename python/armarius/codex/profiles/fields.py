@@ -40,7 +40,7 @@ class Field:
 
 
 @dataclass(slots=True)
-class Table:
+class ProfileTable:
     """A pipe table: cleaned header cells, cleaned rows, 1-based line of the header."""
 
     header: list[str]
@@ -49,7 +49,7 @@ class Table:
 
 
 @dataclass(slots=True)
-class Section:
+class ProfileSection:
     """A heading with what stands under it, up to the next heading.
 
     Level 0 is the file itself, 1 to 6 headings, 7 a line in bold that heads a paragraph. `prose_lines` are the
@@ -64,8 +64,8 @@ class Section:
     prose: list[str] = field(default_factory=list)
     prose_lines: list[int] = field(default_factory=list)
     pieces: list[list[str]] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    children: list["Section"] = field(default_factory=list)
+    tables: list[ProfileTable] = field(default_factory=list)
+    children: list["ProfileSection"] = field(default_factory=list)
 
     @property
     def bullets(self) -> list[str]:

@@ -35,7 +35,7 @@ from armarius.codex.profiles.entity import (
     pairs,
     records,
 )
-from armarius.codex.profiles.fields import Field, Section, Table, clean, is_known, is_nothing, role_of
+from armarius.codex.profiles.fields import Field, ProfileSection, ProfileTable, clean, is_known, is_nothing, role_of
 from armarius.codex.profiles.relations import is_relational, stated_lines
 from armarius.codex.profiles.sections import parse_page
 from armarius.documents.segments import parts_of
@@ -92,8 +92,8 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
 
 
 def _single_entity(
-    path: str, front: FrontMatter, root: Section, kind: PageKind, type_: str | None, *, tagged: bool
-) -> Section | None:
+    path: str, front: FrontMatter, root: ProfileSection, kind: PageKind, type_: str | None, *, tagged: bool
+) -> ProfileSection | None:
     """The section that carries the one entity a file is about (the root when it has no title), or None."""
     tops = [child for child in root.children if child.level == 1]
     roles = {role_of(key) for key in front}
@@ -122,7 +122,7 @@ def _shown(value: str) -> str:
     return clean(value) if "[[" in value else value
 
 
-def _labelled(section: Section) -> bool:
+def _labelled(section: ProfileSection) -> bool:
     return bool(section.fields) or any(len(table.header) == 2 for table in section.tables)
 
 
@@ -131,7 +131,7 @@ def _alike(stem: str, heading: str) -> bool:
     return bool(stem) and (stem in name or name in stem or set(stem.split()) <= set(name.split()))
 
 
-def _explicit(section: Section) -> bool:
+def _explicit(section: ProfileSection) -> bool:
     """Whether a section declares an entity by a type or alias label."""
     keys = [*(item.key for item in section.fields), *(row[0] for row in pairs(section))]
     return any(role_of(key) in {"type", "aliases"} for key in keys)
@@ -144,11 +144,11 @@ class _Pages:
         self.path, self.kind = path, kind
         self.found = Profiles()
 
-    def visit_all(self, parent: Section, type_: str | None, *, setting: bool) -> None:
+    def visit_all(self, parent: ProfileSection, type_: str | None, *, setting: bool) -> None:
         for child in parent.children:
             self._visit(child, type_, setting=setting)
 
-    def _visit(self, section: Section, type_: str | None, *, setting: bool) -> None:
+    def _visit(self, section: ProfileSection, type_: str | None, *, setting: bool) -> None:
         group = group_of(section.heading)
         if is_chapter(section.heading) or (is_other(section.heading) and not self._is_explicit(section)):
             return
@@ -172,7 +172,7 @@ class _Pages:
                 self.group(section, type_)
             self.visit_all(section, type_, setting=setting and section.level == 1)
 
-    def _is_explicit(self, section: Section) -> bool:
+    def _is_explicit(self, section: ProfileSection) -> bool:
         if not _explicit(section):
             return False
         if self.kind == "setting":
@@ -183,11 +183,11 @@ class _Pages:
             return any(group is not None and group.type is not None for group in map(group_of, types))
         return self.kind == "unknown" and any(role_of(item.key) == "aliases" and item.listed for item in section.fields)
 
-    def _entity(self, section: Section, type_: str | None) -> None:
+    def _entity(self, section: ProfileSection, type_: str | None) -> None:
         draft = read_name(section.heading, Origin(self.path, section.heading, section.line))
         self._fill(draft, section, type_)
 
-    def _fill(self, draft: Draft, section: Section, type_: str | None) -> None:
+    def _fill(self, draft: Draft, section: ProfileSection, type_: str | None) -> None:
         self.found.drafts.append(draft)
         add_fields(draft, section)
         for child in section.children:
@@ -198,7 +198,7 @@ class _Pages:
         if draft.type is None:
             draft.type = type_
 
-    def single(self, front: FrontMatter, root: Section, owner: Section, type_: str | None) -> None:
+    def single(self, front: FrontMatter, root: ProfileSection, owner: ProfileSection, type_: str | None) -> None:
         stem = strip_numbering(parts_of(self.path).stem)
         title = front.get("title")
         heading = owner.heading or (title if isinstance(title, str) and title else stem)
@@ -225,7 +225,7 @@ class _Pages:
             if other is not owner and owner is not root:
                 absorb_detail(draft, other)
 
-    def group(self, section: Section, type_: str | None, *, lists: bool = True) -> None:
+    def group(self, section: ProfileSection, type_: str | None, *, lists: bool = True) -> None:
         """The entities that stand directly under a group heading: rows of its tables, lines of its lists."""
         for table in section.tables:
             self._roster(table, section, type_)
@@ -234,7 +234,7 @@ class _Pages:
         elif lists and type_ is not None:
             self.found.drafts += listed(self.path, section, type_)
 
-    def _roster(self, table: Table, section: Section, type_: str | None) -> None:
+    def _roster(self, table: ProfileTable, section: ProfileSection, type_: str | None) -> None:
         columns = [role_of(cell) for cell in table.header]
         at = next((i for i, role in enumerate(columns) if role == "name"), None)
         if at is None and group_of(table.header[0]) is not None and len(table.header) > 1:

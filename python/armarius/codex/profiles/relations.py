@@ -13,8 +13,8 @@ from typing import Protocol
 
 from armarius.codex.cards import parse_span
 from armarius.codex.model import Entity, Origin, Relation
-from armarius.codex.profiles.draft import Draft, Line, NoteLink
-from armarius.codex.profiles.fields import Section, role_of, split_list, words_of
+from armarius.codex.profiles.draft import Draft, DraftLine, NoteLink
+from armarius.codex.profiles.fields import ProfileSection, role_of, split_list, words_of
 from armarius.documents.titles import strip_numbering
 from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold
 
@@ -47,7 +47,7 @@ def relations_of(owner: Entity, draft: Draft, names: Names) -> list[Relation]:
     return found
 
 
-def _line(owner: Entity, line: Line, origin: Origin, names: Names) -> list[Relation]:
+def _line(owner: Entity, line: DraftLine, origin: Origin, names: Names) -> list[Relation]:
     other = names.find(line.label) if line.related and line.label else None
     if other is not None and other != owner.id:
         kind = _short(line.value)
@@ -61,7 +61,9 @@ def _line(owner: Entity, line: Line, origin: Origin, names: Names) -> list[Relat
     return found
 
 
-def _piece(owner: Entity, line: Line, piece: str, names: Names) -> tuple[str, str, str, int | None, int | None] | None:
+def _piece(
+    owner: Entity, line: DraftLine, piece: str, names: Names
+) -> tuple[str, str, str, int | None, int | None] | None:
     kind = _short(line.label)
     since = until = None
     match = _NOTED.match(piece) or _DASHED.match(piece)
@@ -116,26 +118,26 @@ def is_relational(title: str) -> bool:
     return role_of(bare) == "relations" or _TITLE.search(bare) is not None
 
 
-def stated_lines(section: Section) -> Iterator[Line]:
+def stated_lines(section: ProfileSection) -> Iterator[DraftLine]:
     """Lines of a section and its sub-sections that may state a relation."""
     for item in section.fields:
-        yield Line("", f"{item.key}：{item.value}", item.line, related=True)
+        yield DraftLine("", f"{item.key}：{item.value}", item.line, related=True)
         for text in item.items:
-            yield Line(item.key, text, item.line, related=True)
+            yield DraftLine(item.key, text, item.line, related=True)
     for text in [*section.bullets, *section.prose]:
-        yield Line("", text, section.line, related=True)
+        yield DraftLine("", text, section.line, related=True)
     for table in section.tables:
         at = next((i for i, cell in enumerate(table.header) if _COLUMN.search(cell)), None)
         if at is not None and len(table.header) >= 3:
             for offset, row in enumerate(table.rows):
                 ends = [cell for column, cell in enumerate(row) if column != at][:2]
                 if len(ends) == 2 and at < len(row):
-                    yield Line("", f"{ends[0]}—{ends[1]}：{row[at]}", table.line + 2 + offset, related=True)
+                    yield DraftLine("", f"{ends[0]}—{ends[1]}：{row[at]}", table.line + 2 + offset, related=True)
     for child in section.children:
         yield from stated_lines(child)
 
 
-def pair_of(line: Line, path: str, section: str, names: Names) -> Relation | None:
+def pair_of(line: DraftLine, path: str, section: str, names: Names) -> Relation | None:
     """The relation that a line states, None unless both ends are known entities."""
     text = line.value.strip()
     if len(text) > _MAX_LINE:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from armarius.codex.profiles.fields import (
     Field,
-    Section,
-    Table,
+    ProfileSection,
+    ProfileTable,
     clean,
     parse_field,
 )
@@ -42,12 +42,12 @@ class SectionReader:
 
     def __init__(self, lines: list[str], start: int, known: Callable[[str], bool]) -> None:
         self.lines, self.at, self.known = lines, start, known
-        self.root = Section(0, "", 1)
+        self.root = ProfileSection(0, "", 1)
         self.stack = [self.root]
         self.last: tuple[int, Field | None] | None = None
         self.plain = not any(_ATX.match(line) for line in lines)
 
-    def read(self) -> Section:
+    def read(self) -> ProfileSection:
         """The file as a section of level 0."""
         while self.at < len(self.lines):
             self._step()
@@ -103,7 +103,7 @@ class SectionReader:
     def _open(self, level: int, heading: str, line: int) -> None:
         while self.stack[-1].level >= level:
             self.stack.pop()
-        section = Section(level, heading, line)
+        section = ProfileSection(level, heading, line)
         self.stack[-1].children.append(section)
         self.stack.append(section)
         self.last = None
@@ -115,7 +115,7 @@ class SectionReader:
         self.at += 1
         self.last = None
 
-    def _bullet(self, here: Section, indent: int, body: str, number: int) -> None:
+    def _bullet(self, here: ProfileSection, indent: int, body: str, number: int) -> None:
         if self.last is not None and indent > self.last[0]:
             owner = self.last[1]
             if owner is not None:
@@ -130,7 +130,7 @@ class SectionReader:
             here.fields.append(found)
         self.last = (indent, found)
 
-    def _paragraph(self, here: Section, number: int) -> None:
+    def _paragraph(self, here: ProfileSection, number: int) -> None:
         block: list[str] = []
         while self.at < len(self.lines) and (line := self.lines[self.at]).strip():
             if block and (setext := _SETEXT.match(line)) and len(block) == 1 and self.last is None:
@@ -146,7 +146,7 @@ class SectionReader:
             return
         self._lines(here, block, number)
 
-    def _lines(self, here: Section, block: list[str], number: int) -> None:
+    def _lines(self, here: ProfileSection, block: list[str], number: int) -> None:
         if self.last is not None and number > 1 and self.lines[number - 2].strip() and self._continues(here, block):
             return
         self.last = None
@@ -165,7 +165,7 @@ class SectionReader:
             here.prose.append(_join(prose))
             here.prose_lines.append(number)
 
-    def _continues(self, here: Section, block: list[str]) -> bool:
+    def _continues(self, here: ProfileSection, block: list[str]) -> bool:
         """Lines right below a list item belong to it, unless they are labelled themselves."""
         if any((item := parse_field(line.strip(), 0)) is not None and self.known(item.key) for line in block):
             return False
@@ -179,14 +179,14 @@ class SectionReader:
             here.pieces[-1][-1] = _join([here.pieces[-1][-1], text])
         return True
 
-    def _table(self, here: Section, number: int) -> None:
+    def _table(self, here: ProfileSection, number: int) -> None:
         rows: list[list[str]] = []
         while self.at < len(self.lines) and (line := self.lines[self.at].strip()).startswith("|"):
             rows.append([clean(cell) for cell in re.split(r"(?<!\\)\|", line.strip("|"))])
             self.at += 1
         self.last = None
         if len(rows) >= 2 and all(set(cell) <= set(":- ") for cell in rows[1]):
-            here.tables.append(Table(rows[0], rows[2:], number))
+            here.tables.append(ProfileTable(rows[0], rows[2:], number))
         else:
             here.pieces.extend(["；".join(row)] for row in rows)
 
@@ -223,7 +223,7 @@ class Page:
     """A parsed file."""
 
     front: FrontMatter
-    root: Section
+    root: ProfileSection
 
 
 def parse_page(text: str, known: Callable[[str], bool]) -> Page:

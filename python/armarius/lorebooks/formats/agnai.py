@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from armarius.lorebooks.formats.fields import Table, content, field, keep_priority, keys, level
+from armarius.lorebooks.formats.fields import FieldTable, content, field, keep_priority, keys, level
 from armarius.lorebooks.formats.format import Format, Reader, appender, written_id
 from armarius.lorebooks.record import Entry
 
-_TABLE = Table(
+_TABLE = FieldTable(
     field("name", "name"),
     content("entry"),
     level("enabled", "", enabled=True),

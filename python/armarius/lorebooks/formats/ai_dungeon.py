@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from armarius.lorebooks.formats.fields import Table, content, field, keys
+from armarius.lorebooks.formats.fields import FieldTable, content, field, keys
 from armarius.lorebooks.formats.format import Format, Reader, appender, written_id
 from armarius.lorebooks.record import Entry, Priority
 
 
-def _table(text: str) -> Table:
-    return Table(
+def _table(text: str) -> FieldTable:
+    return FieldTable(
         field("title", "name"),
         content(text),
         field("type", "type"),

@@ -13,8 +13,8 @@ from typing import Any
 
 from armarius.lorebooks.formats.fields import field, put
 from armarius.lorebooks.formats.format import (
+    FieldOrigin,
     Format,
-    Origin,
     ProfileName,
     Reader,
     TreePath,
@@ -235,10 +235,10 @@ _SINCE_V3 = frozenset(
 _NOT_COPIED = frozenset({"character_book", "extensions", "spec", "spec_version", "data"})
 
 
-def _fill_card(spec: str) -> Callable[[Any, Origin], frozenset[str]]:
+def _fill_card(spec: str) -> Callable[[Any, FieldOrigin], frozenset[str]]:
     """The `Format.fill` of a card: the members of the card that the book came with, and what the book says itself."""
 
-    def fill(tree: Any, origin: Origin) -> frozenset[str]:  # noqa: ANN401
+    def fill(tree: Any, origin: FieldOrigin) -> frozenset[str]:  # noqa: ANN401
         data = tree["data"]
         said = set(_fill_book(data["character_book"], origin))
         for name, value in origin.card.items():
@@ -251,7 +251,7 @@ def _fill_card(spec: str) -> Callable[[Any, Origin], frozenset[str]]:
     return fill
 
 
-def _fill_book(book: dict[str, Any], origin: Origin) -> frozenset[str]:
+def _fill_book(book: dict[str, Any], origin: FieldOrigin) -> frozenset[str]:
     """Write what a book says for all its entries into a character book; the paths of the source that it says."""
     settings = origin.settings
     depth, budget, recursion = settings.get("range"), settings.get("budget"), settings.get("recursion")

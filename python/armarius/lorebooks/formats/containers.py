@@ -203,7 +203,7 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-class Found(NamedTuple):
+class EmbeddedText(NamedTuple):
     """The book of a container.
 
     Attributes:
@@ -239,7 +239,7 @@ def _claimed(tree: Any) -> Format | None:  # noqa: ANN401
     return next((one for one in FORMATS if one.claims(tree)), None)
 
 
-def found_in(container: Container, name: str) -> Found:
+def found_in(container: Container, name: str) -> EmbeddedText:
     """The format of a container, and which of its trees holds the book.
 
     Raises:
@@ -247,7 +247,7 @@ def found_in(container: Container, name: str) -> Found:
     """
     trees = container.trees
     if container.kind == "novelcrafter":
-        return Found(NOVELCRAFTER, "", NOVELCRAFTER.name)
+        return EmbeddedText(NOVELCRAFTER, "", NOVELCRAFTER.name)
     if container.kind == "charx":
         card = _claimed(trees["card.json"])
         if card is None:
@@ -257,13 +257,13 @@ def found_in(container: Container, name: str) -> Found:
             lost = UnsupportedField(
                 "data.character_book", None, "module.risum holds the book that counts; kept, not read"
             )
-            return Found(format_, "module.risum", "charx", (lost,))
-        return Found(card, "card.json", "charx")
+            return EmbeddedText(format_, "module.risum", "charx", (lost,))
+        return EmbeddedText(card, "card.json", "charx")
     label = next((one for one in ("", "ccv3", "chara", "naidata") if one in trees), "")
     format_ = _claimed(trees[label])
     if format_ is None:
         raise BookError(f"{name}: {_what(trees[label])}: no format that is known")
-    return Found(format_, label, format_.name)
+    return EmbeddedText(format_, label, format_.name)
 
 
 def _what(tree: Any) -> str:  # noqa: ANN401

@@ -23,7 +23,7 @@ def unread(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     """The `read` of a row that only writes."""
 
 
-class Row(NamedTuple):
+class FieldRow(NamedTuple):
     """Some members of a raw object and the fields of an entry that they say, as a pair of functions.
 
     Attributes:
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     read: Callable[[Raw, TreePath, Reader, Values], None] = unread
 
 
-class Table:
+class FieldTable:
     """The rows of a format.
 
     Args:
@@ -52,9 +52,11 @@ class Table:
         names: The members of a raw object that the rows know.
     """
 
-    def __init__(self, *rows: Row, base: Entry = _BASE, when: Mapping[str, Callable[[Raw], Any]] | None = None) -> None:
+    def __init__(
+        self, *rows: FieldRow, base: Entry = _BASE, when: Mapping[str, Callable[[Raw], Any]] | None = None
+    ) -> None:
         self.names = frozenset(name.partition(".")[0] for row in rows for name in row.names)
-        self._by_leaf: dict[str, list[Row]] = {}
+        self._by_leaf: dict[str, list[FieldRow]] = {}
         readers: dict[str, list[Any]] = {part: [] for part in ("", *_PARTS)}
         for row in rows:
             for leaf in row.leaves:
@@ -128,7 +130,7 @@ def field(
     load: Callable[[Any], Any] | None = None,
     save: Callable[[Any], Any] | None = None,
     quiet: bool = False,
-) -> Row:
+) -> FieldRow:
     """One member that is one field.
 
     Args:
@@ -159,10 +161,10 @@ def field(
         value = value_of(entry, leaf) if save is None else save(value_of(entry, leaf))
         return None if value is UNSAID else {name: value}
 
-    return Row((name,), (leaf,), saved, read if kind else unread)
+    return FieldRow((name,), (leaf,), saved, read if kind else unread)
 
 
-def keep_priority(name: str, *, read: bool) -> Row:
+def keep_priority(name: str, *, read: bool) -> FieldRow:
     """The keep priority, for which the order stands where there is none."""
     row = field(name, "share.keep_priority", "number" if read else "", 0)
 
@@ -172,7 +174,7 @@ def keep_priority(name: str, *, read: bool) -> Row:
     return row._replace(save=save)
 
 
-def content(name: str, *, decorators: bool = False) -> Row:
+def content(name: str, *, decorators: bool = False) -> FieldRow:
     """The text, written with prefix and suffix around it; `decorators` at its top are settings and stay in the file."""
 
     def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
@@ -191,10 +193,10 @@ def content(name: str, *, decorators: bool = False) -> Row:
             text = (before[: len(before) - len(old)] if old else before.rstrip("\n") + "\n") + text
         return {name: text}
 
-    return Row((name,), ("text", "share.prefix", "share.suffix"), save, read)
+    return FieldRow((name,), ("text", "share.prefix", "share.suffix"), save, read)
 
 
-def level(off: str, on: str, *, enabled: bool = False, quiet: bool = False) -> Row:
+def level(off: str, on: str, *, enabled: bool = False, quiet: bool = False) -> FieldRow:
     """The level as up to two flags.
 
     Args:
@@ -219,7 +221,7 @@ def level(off: str, on: str, *, enabled: bool = False, quiet: bool = False) -> R
         changes: Values = {off: (said == "never") != enabled} if off else {}
         return changes | {on: said == "always"} if on and said != "never" else changes
 
-    return Row(tuple(name for name, _, _ in flags), ("level",), save, read)
+    return FieldRow(tuple(name for name, _, _ in flags), ("level",), save, read)
 
 
 def keys(
@@ -229,7 +231,7 @@ def keys(
     comma: str = "",
     trim: bool = False,
     blanks: bool = False,
-) -> Row:
+) -> FieldRow:
     """The keys: a list, or one text.
 
     Args:
@@ -251,10 +253,10 @@ def keys(
         made = joined(entry.match.keys, comma)
         return None if made is None or any(key.kind not in kinds for key in entry.match.keys) else {name: made}
 
-    return Row((name,), ("match.keys",), save, read)
+    return FieldRow((name,), ("match.keys",), save, read)
 
 
-def secondary(second: Row, flag: str, comma: str = "") -> Row:
+def secondary(second: FieldRow, flag: str, comma: str = "") -> FieldRow:
     """Secondary keys of which any must be there, where a flag says so; `second` reads them."""
     (name,) = second.names
 
@@ -271,7 +273,7 @@ def secondary(second: Row, flag: str, comma: str = "") -> Row:
             return None
         return {name: made, flag: bool(require)}
 
-    return Row((name, flag), ("match.require",), save, read)
+    return FieldRow((name, flag), ("match.require",), save, read)
 
 
 def joined(some: Iterable[Key], comma: str = "") -> str | list[str] | None:

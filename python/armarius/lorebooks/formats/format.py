@@ -264,7 +264,7 @@ class Reader:
         return [piece for piece in pieces if piece or blanks]
 
 
-class Origin(NamedTuple):
+class FieldOrigin(NamedTuple):
     """What an export takes from the source other than its entries.
 
     Attributes:
@@ -315,7 +315,7 @@ class Format:
     put: Callable[[Any, TreePath, Any], None] | None = None
     book: Callable[[Any], TreePath | None] = lambda tree: ()
     members: TreePath | None = None
-    fill: Callable[[Any, Origin], frozenset[str]] | None = None
+    fill: Callable[[Any, FieldOrigin], frozenset[str]] | None = None
     carry: Callable[[dict[str, Any], Mapping[str, Any]], tuple[str, ...]] | None = None
 
     def profile_of(self, tree: Any) -> ProfileName:  # noqa: ANN401

@@ -3,12 +3,22 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from armarius.lorebooks.formats.fields import Row, Table, Values, content, field, keys, level, secondary, typed_keys
+from armarius.lorebooks.formats.fields import (
+    FieldRow,
+    FieldTable,
+    Values,
+    content,
+    field,
+    keys,
+    level,
+    secondary,
+    typed_keys,
+)
 from armarius.lorebooks.formats.format import Format, Reader, TreePath, appender, in_order, written_id
 from armarius.lorebooks.record import Condition, Entry, Key, Matching, Priority
 
 
-def _table(*, lite: bool) -> Table:
+def _table(*, lite: bool) -> FieldTable:
     # A trailing comma makes an empty key in Lite; KoboldAI keeps the blanks around a key.
     def comma_keys(name: str, raw: Mapping[str, Any], path: TreePath, reader: Reader) -> tuple[Key, ...]:
         return typed_keys(reader.comma_keys(raw.get(name), (*path, name), trim=lite, blanks=lite), ("plain",))
@@ -31,13 +41,13 @@ def _table(*, lite: bool) -> Table:
             return None
         return {"keysecondary": found.get("any", ""), "keyanti": found.get("none", ""), "selective": bool(found)}
 
-    return Table(
+    return FieldTable(
         content("content"),
         field("comment", "name"),
         field("wigroup", "folder"),
         level("widisabled", "constant"),
         keys("key", comma=",", trim=lite, blanks=lite),
-        Row(("keysecondary", "keyanti", "selective"), ("match.require",), save_require, read_require),
+        FieldRow(("keysecondary", "keyanti", "selective"), ("match.require",), save_require, read_require),
         field(
             "probability", "chance.probability", "number", load=lambda chance: None if chance in (0, 100) else chance,
             save=lambda chance: 100 if chance is None else chance,
@@ -50,7 +60,7 @@ _LITE, _KOBOLDAI = _table(lite=True), _table(lite=False)
 _KNOWN = _LITE.names | {"folder", "num", "uid", "init"}
 
 
-def _read_rows(rows: Any, path: TreePath, reader: Reader, table: Table, folders: Mapping[str, str]) -> None:  # noqa: ANN401
+def _read_rows(rows: Any, path: TreePath, reader: Reader, table: FieldTable, folders: Mapping[str, str]) -> None:  # noqa: ANN401
     for index, raw, where in reader.objects(enumerate(rows), path):
         reader.report_unknown(raw, _KNOWN, where)
         values = table.read(raw, where, reader)
@@ -58,7 +68,7 @@ def _read_rows(rows: Any, path: TreePath, reader: Reader, table: Table, folders:
         reader.add(written_id(raw.get("uid"), index), values, where, raw)
 
 
-def _read_save(table: Table) -> Callable[[Any, Reader], None]:
+def _read_save(table: FieldTable) -> Callable[[Any, Reader], None]:
     def read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         reader.settings["story"] = _story(tree)
         folders = {}
@@ -93,7 +103,7 @@ def _report_story(tree: dict[str, Any], reader: Reader) -> None:
         reader.report_unused(tree, name, (), "of the story; kept, not used")
 
 
-_V2 = Table(
+_V2 = FieldTable(
     field("content", "text"),
     field("manual_text", "text", ""),
     field("title", "name"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from armarius.lorebooks.formats.fields import UNSAID, Row, Table, Values, field, keep_priority, keys, level
+from armarius.lorebooks.formats.fields import UNSAID, FieldRow, FieldTable, Values, field, keep_priority, keys, level
 from armarius.lorebooks.formats.format import Format, Reader, TreePath, appender, at
 from armarius.lorebooks.record import Entry, Range
 
@@ -43,7 +43,7 @@ def _save_depth(entry: Entry, raw: Raw) -> Values | None:
     return _save_slot(entry, raw) if depth is None else {"contextConfig.insertionPosition": depth}
 
 
-_TABLE = Table(
+_TABLE = FieldTable(
     field("displayName", "name"),
     field("text", "text"),
     level("enabled", "forceActivation", enabled=True),
@@ -53,7 +53,7 @@ _TABLE = Table(
         save=lambda to: to.count if to is not None and to.unit == "characters" else UNSAID,
     ),
     field("nonStoryActivatable", "wake.by_entries", "flag", False, save=bool),
-    Row(("contextConfig",), ("share.trim",), lambda entry, raw: None, _read_share),
+    FieldRow(("contextConfig",), ("share.trim",), lambda entry, raw: None, _read_share),
     field("contextConfig.budgetPriority", "share.order", ""),
     keep_priority("contextConfig.budgetPriority", read=False),
     field("contextConfig.tokenBudget", "share.max_tokens", "", save=lambda tokens: tokens or 1),
@@ -61,7 +61,7 @@ _TABLE = Table(
     field("contextConfig.reservedTokens", "share.reserved", "number", 0),
     field("contextConfig.prefix", "share.prefix"),
     field("contextConfig.suffix", "share.suffix"),
-    Row(("keyRelative",), ("place.slot",), _save_slot, _read_slot),
+    FieldRow(("keyRelative",), ("place.slot",), _save_slot, _read_slot),
     field("contextConfig.insertionPosition", "place.depth", "whole")._replace(save=_save_depth),
 )  # fmt: skip
 _KNOWN = _TABLE.names | {"lastUpdatedAt", "id", "category", "loreBiasGroups", "advancedConditions"}

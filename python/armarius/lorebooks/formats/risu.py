@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from armarius.lorebooks.formats.fields import (
-    Row,
-    Table,
+    FieldRow,
+    FieldTable,
     Values,
     content,
     field,
@@ -44,7 +44,7 @@ _DECORATORS: dict[str, Callable[[Entry], str]] = {
 }
 
 
-def _decorator(leaf: str, line_of: Callable[[Entry], str]) -> Row:
+def _decorator(leaf: str, line_of: Callable[[Entry], str]) -> FieldRow:
     def save(entry: Entry, raw: Raw) -> Values | None:
         line, text = line_of(entry), str(raw.get("content") or "")
         if not line:
@@ -52,7 +52,7 @@ def _decorator(leaf: str, line_of: Callable[[Entry], str]) -> Row:
         there = any(line.partition(" ")[0] == f"@@{one.name}" for one in split_decorators(text)[0])
         return {} if there else {"content": f"{line}\n{text}"}
 
-    return Row(("content",), (leaf,), save)
+    return FieldRow(("content",), (leaf,), save)
 
 
 def _save_slot(entry: Entry, raw: Raw) -> Values | None:
@@ -63,20 +63,20 @@ def _save_use_regex(entry: Entry, raw: Raw) -> Values:
     return {"useRegex": True} if any(key.kind == "regex" for key in entry.match.keys) else {}
 
 
-def _table(*, expressions: bool) -> Table:
-    def comma_keys(name: str) -> Row:
+def _table(*, expressions: bool) -> FieldTable:
+    def comma_keys(name: str) -> FieldRow:
         return keys(name, ("plain", "regex") if expressions else ("plain",), comma=", ", trim=True)
 
-    return Table(
+    return FieldTable(
         content("content", decorators=True),
         field("comment", "name"),
         level("", "alwaysActive"),
         comma_keys("key"),
-        Row(("useRegex",), ("match.keys",), _save_use_regex),
+        FieldRow(("useRegex",), ("match.keys",), _save_use_regex),
         field("useRegex", "match.patterns", "", save=bool),
         secondary(comma_keys("secondkey"), "selective", ", "),
         field("insertorder", "share.order", "number", 100),
-        Row((), ("place.slot",), _save_slot),
+        FieldRow((), ("place.slot",), _save_slot),
         *(_decorator(leaf, line_of) for leaf, line_of in _DECORATORS.items()),
         base=Entry("", match=Matching(patterns=expressions or None)),
     )

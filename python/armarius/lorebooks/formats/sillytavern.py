@@ -10,8 +10,8 @@ from typing import Any
 
 from armarius.lorebooks.formats.fields import (
     UNSAID,
-    Row,
-    Table,
+    FieldRow,
+    FieldTable,
     Values,
     content,
     field,
@@ -134,20 +134,20 @@ def _save_characters(entry: Entry, raw: Raw) -> Values:
     return {"characterFilter": chosen}
 
 
-def native_table(*more: Row) -> Table:
+def native_table(*more: FieldRow) -> FieldTable:
     """The table of SillyTavern's fields; what is missing has the default of an old file."""
 
-    def refusal(name: str, leaf: str) -> Row:
+    def refusal(name: str, leaf: str) -> FieldRow:
         """A flag that forbids what is otherwise as the book says."""
         return field(name, leaf, "flag", False, load=lambda no: False if no else None, save=lambda yes: yes is False)
 
-    return Table(
+    return FieldTable(
         content("content", decorators=True),
         field("comment", "name"),
         field("addMemo", "name", "", save=bool),
         level("disable", "constant", quiet=True),
         keys("key", ("plain", "regex")),
-        Row(("keysecondary", "selective", "selectiveLogic"), ("match.require",), _save_require, _read_require),
+        FieldRow(("keysecondary", "selective", "selectiveLogic"), ("match.require",), _save_require, _read_require),
         field("caseSensitive", "match.case", "flag"),
         field(
             "matchWholeWords", "match.boundary", "flag", load=_SPLIT.get,
@@ -157,12 +157,12 @@ def native_table(*more: Row) -> Table:
             "scanDepth", "match.range", "whole", load=lambda count: None if count is None else Range(count),
             save=lambda to: None if to is None else to.count if to.unit == "messages" else UNSAID,
         ),
-        Row(tuple(_SOURCES), ("match.sources",), _save_sources, _read_sources),
+        FieldRow(tuple(_SOURCES), ("match.sources",), _save_sources, _read_sources),
         refusal("excludeRecursion", "wake.by_entries"),
         refusal("preventRecursion", "wake.wakes_others"),
         field("delayUntilRecursion", "wake.level", "whole", 0),
         field("delayUntilRecursion", "wake.by_text", "raw", load=not_)._replace(save=_save_by_text),
-        Row(("probability", "useProbability"), ("chance.probability",), _save_probability, _read_probability),
+        FieldRow(("probability", "useProbability"), ("chance.probability",), _save_probability, _read_probability),
         field(
             "group", "chance.groups", load=lambda text: tuple(one for part in text.split(",") if (one := part.strip())),
             save=lambda groups: UNSAID if "," in "".join(groups) else ", ".join(groups),
@@ -173,11 +173,11 @@ def native_table(*more: Row) -> Table:
         *(field(name, f"timing.{name}", "whole", load=lambda n: n or None) for name in ("delay", "sticky", "cooldown")),
         field("order", "share.order", "number", 100, save=lambda to: int(to) if to == int(to) else UNSAID),
         field("ignoreBudget", "share.exempt", "flag", False, quiet=True),
-        Row(("position",), ("place.slot",), _save_slot, _read_place),
-        Row(("depth",), ("place.depth",), _save_depth),
+        FieldRow(("position",), ("place.slot",), _save_slot, _read_place),
+        FieldRow(("depth",), ("place.depth",), _save_depth),
         field("role", "place.role", "", save=lambda role: _ROLES.index(role) if role in _ROLES else UNSAID),
         field("outletName", "place.name", ""),
-        Row(
+        FieldRow(
             ("characterFilter",), ("scope.characters", "scope.tags", "scope.excluding"), _save_characters,
             _read_characters,
         ),

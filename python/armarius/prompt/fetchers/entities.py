@@ -64,18 +64,18 @@ class CodexSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedEntity:
     """What a source listed: usable entities, and a line for each entry that was not."""
 
     entities: tuple[Entity, ...]
     faults: tuple[str, ...] = ()
 
 
-def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> Listed:
+def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> ListedEntity:
     """Ask `source` and read its answer; errors of the source are raised."""
     answer = resolve(source.entity_list(project_id, level))
     if isinstance(answer, tuple) and {Entity}.issuperset(map(type, answer)):
-        return Listed(answer)
+        return ListedEntity(answer)
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
         raise TypeError(f"entity_list must return an iterable of entities, got {type(answer).__name__}")
     entities: list[Entity] = []
@@ -85,7 +85,7 @@ def list_entities(source: EntitySource, project_id: str, level: ContextLevel) ->
             entities.append(as_entity(item, level))
         except (TypeError, ValueError) as error:
             faults.append(f"entity_list[{index}]: {error}")
-    return Listed(tuple(entities), tuple(faults))
+    return ListedEntity(tuple(entities), tuple(faults))
 
 
 class Cards:

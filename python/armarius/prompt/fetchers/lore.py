@@ -98,7 +98,7 @@ def layer_of(active: Active, *, rules: bool) -> LayerName:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ActiveLore:
     """What the books say to one request: all three layers are of one look at them.
 
     Attributes:
@@ -136,10 +136,12 @@ class LoreSearch:
         self.asked = BookSearch(books, user=user)
         self._count = TokenCounter.estimate().count
         self._lock = threading.Lock()
-        self._last: OrderedDict[int, tuple[FetchRequest, Looked]] = OrderedDict()  # the request is held: its id stays
+        self._last: OrderedDict[int, tuple[FetchRequest, ActiveLore]] = (
+            OrderedDict()
+        )  # the request is held: its id stays
         self._standing: tuple[tuple[Book, ...], ConstantEntries] | None = None
 
-    def of(self, request: FetchRequest) -> Looked:
+    def of(self, request: FetchRequest) -> ActiveLore:
         """What is active for a request.
 
         Cost: for each request one look at the books, and one search of the text before the cursor, the conversation
@@ -155,11 +157,11 @@ class LoreSearch:
                 self._last.popitem(last=False)
             return looked
 
-    def _looked(self, request: FetchRequest) -> Looked:
+    def _looked(self, request: FetchRequest) -> ActiveLore:
         present, problems = self.books.look()
         books = MappingProxyType({id_: book for id_, book in present.items() if not book.switched_off})
         if not books:
-            return Looked(books, (), (), (), problems)
+            return ActiveLore(books, (), (), (), problems)
         some = tuple(books.values())
         cast = cast_of(some)
         character = next(iter(cast.values()), "")
@@ -175,7 +177,7 @@ class LoreSearch:
         woken = tuple(one for one in found if f"{one.book}/{one.entry.id}" not in fixed.active)
         active = fixed.active | {f"{one.book}/{one.entry.id}" for one in woken}
         left = {f"{one.book}/{one.entry.id}": one for one in (*fixed.found.left, *found.left)}
-        return Looked(
+        return ActiveLore(
             books, tuple(fixed.found), woken, tuple(one for id_, one in left.items() if id_ not in active), problems
         )
 

@@ -21,7 +21,7 @@ from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.passages import RankedPassages
 from armarius.search.rank import Ranked
 from armarius.search.rerank import Reranking
-from armarius.search.retrieve import Found, Sources, ask_graph, find
+from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
 from armarius.types import (
     Candidate,
     Evidence,
@@ -155,7 +155,7 @@ def _unknown(ranked: Ranked) -> list[Omission]:
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
-def _disputed(corpus: Corpus, found: Found, chapter: int | None) -> list[Statement]:
+def _disputed(corpus: Corpus, found: FoundPassages, chapter: int | None) -> list[Statement]:
     """Sentences that contradict each other about the entities of the question.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
@@ -183,7 +183,7 @@ def _disputed(corpus: Corpus, found: Found, chapter: int | None) -> list[Stateme
     return list({(one.path, one.span): one for one in said if one.competes_with}.values())
 
 
-def _cards(corpus: Corpus, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+def _cards(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Iterator[Candidate]:
     """Cards of entities that a relation word of the question leads to."""
     entities = {entity.id: entity for entity in found.known.entities} | corpus.entities
     for entity_id, (factor, edge, word) in sorted({**found.people.related, **found.people.external}.items()):
@@ -194,7 +194,7 @@ def _cards(corpus: Corpus, found: Found, request: FetchRequest) -> Iterator[Cand
         yield _card(entity, request, _RELATED_SCORE * factor, why)
 
 
-def _present(corpus: Corpus, found: Found, request: FetchRequest, check: Check | None) -> Iterator[Candidate]:
+def _present(corpus: Corpus, found: FoundPassages, request: FetchRequest, check: Check | None) -> Iterator[Candidate]:
     """Cards of the entities in the chapters to be checked for consistency, most often named first."""
     asked = found.answer.understanding
     if "consistency" not in asked.intents:

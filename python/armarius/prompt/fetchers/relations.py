@@ -14,7 +14,7 @@ from armarius.codex.cards import holds, one_line, span_label
 from armarius.headings import DEFAULT_LANGUAGE, Language, frame, heading
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import ANY
-from armarius.search.retrieve import Found
+from armarius.search.retrieve import FoundPassages
 from armarius.types import (
     Candidate,
     Evidence,
@@ -33,7 +33,7 @@ _BETWEEN = 1.0  # both ends are named in the question: before passages, with the
 _TOUCHING = 0.96  # before passages still
 
 
-def relations_asked(corpus: Corpus, found: Found, request: FetchRequest) -> Fetched:
+def relations_asked(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Fetched:
     """The stated relations that a question with relation words is about, one candidate for each pair of ends.
 
     Between entities that it names; between those and the ones its words lead to; of one, if relations of any kind are

@@ -9,7 +9,7 @@ from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.prefix import stable_hash
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.report.items import UNKNOWN, Known, PackItem, Texts, items_of
+from armarius.prompt.report.items import UNKNOWN, KnownSources, PackItem, Texts, items_of
 from armarius.prompt.report.pack import Pack
 from armarius.prompt.sizes import layer_tokens
 from armarius.requests import (
@@ -48,7 +48,7 @@ def account(
     unchanged: bool,
     again: Callable[[int], Pack],
     texts: Texts = _no_text,
-    known: Known = UNKNOWN,
+    known: KnownSources = UNKNOWN,
     encoding: PositionEncoding = "code-point",
 ) -> Pack:
     """The pack of a fitted prompt.

@@ -30,10 +30,10 @@ __all__ = [
     "UNKNOWN",
     "Difference",
     "Explanation",
-    "Known",
+    "KnownSources",
     "PackItem",
     "PackOmission",
-    "Place",
+    "PromptPlace",
     "Prompted",
     "Region",
     "Texts",
@@ -61,7 +61,7 @@ _ALIKE: Final = str.maketrans(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PromptPlace:
     """Where quoted words stand.
 
     Attributes:
@@ -116,7 +116,7 @@ def shown_span(item: PromptItem, texts: Texts, groups: tuple[str, ...]) -> tuple
     return path, start + _before(places, at + first), start + _before(places, at + last)
 
 
-def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Place, ...]:
+def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[PromptPlace, ...]:
     """Every place where `quote` stands, in the order of the regions, then of the text.
 
     Word for word if it stands anywhere so; else as `Place.exact` says, without the marks of cursor and selection.
@@ -145,13 +145,15 @@ def _words(quote: object) -> str:
 
 def _found(
     regions: Sequence[Region], texts: Texts, find: Callable[[str], Iterator[tuple[int, int]]], *, exact: bool
-) -> tuple[Place, ...]:
-    places: dict[tuple[str, tuple[int, int]], Place] = {}
+) -> tuple[PromptPlace, ...]:
+    places: dict[tuple[str, tuple[int, int]], PromptPlace] = {}
     for region in regions:
         text = (texts(region.path) or "")[region.start : region.end]
         for start, end in find(text):
             span = (region.start + start, region.start + end)
-            places.setdefault((region.path, span), Place(region.path, span, text[start:end], region.source, exact))
+            places.setdefault(
+                (region.path, span), PromptPlace(region.path, span, text[start:end], region.source, exact)
+            )
     return tuple(places.values())
 
 
@@ -408,7 +410,7 @@ _DOCUMENT = "rag:document:"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSources:
     """What names mean in the project that a prompt was made of.
 
     Attributes:
@@ -422,7 +424,7 @@ class Known:
     names: Callable[[], Mapping[str, str]] = dict
 
 
-UNKNOWN: Final = Known()
+UNKNOWN: Final = KnownSources()
 """Of a prompt that was made of no project."""
 
 
@@ -435,7 +437,7 @@ class Prompted:
     omitted: tuple[PackOmission, ...]
     fitted: FittedPrompt
     texts: Texts
-    known: Known
+    known: KnownSources
 
     def shows(self, item: PackItem, path: str, paragraph: Paragraph) -> bool:
         """Whether the whole of a paragraph stands in an item."""

@@ -18,11 +18,11 @@ from armarius.prompt.report.display import difference
 from armarius.prompt.report.items import (
     Difference,
     Explanation,
-    Known,
+    KnownSources,
     PackItem,
     PackOmission,
-    Place,
     Prompted,
+    PromptPlace,
     Region,
     Texts,
     explained,
@@ -135,7 +135,7 @@ class Pack:
     _fitted: FittedPrompt = field(repr=False, compare=False)
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
     _texts: Texts = field(repr=False, compare=False)
-    _known: Known = field(repr=False, compare=False)
+    _known: KnownSources = field(repr=False, compare=False)
     timings: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -243,7 +243,7 @@ class Pack:
             raise UnknownId(f"nothing with the id or source {shown(wanted)} was considered{suggestion(close)}", close)
         return found
 
-    def locate(self, quote: str, /) -> tuple[Place, ...]:
+    def locate(self, quote: str, /) -> tuple[PromptPlace, ...]:
         """Where words stand that a model quotes from this prompt: path and span in document or buffer.
 
         Word for word if they stand anywhere so; else with other width, case, white space, quotation marks or dashes,

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 import armarius._core as _core
-from armarius.corpus.part import Section
+from armarius.corpus.part import CorpusSection
 from armarius.documents.document import Document
 from armarius.search.contradictions.values import (
     Topic,
@@ -480,7 +480,7 @@ def people_in(corpus: Corpus, mentions: Sequence[Mention], entity_id: str) -> li
     return [one for one in mentions if one.entity_id == entity_id or corpus.entities[one.entity_id].type == _PERSON]
 
 
-def _place_of(corpus: Corpus, section: Section) -> Place:
+def _place_of(corpus: Corpus, section: CorpusSection) -> Place:
     """The profile of a person is about its owner; the section of a place is about anybody it names."""
     return "other" if any(corpus.entities[one].type == _PERSON for one in section.entities) else "prose"
 
@@ -499,7 +499,7 @@ def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _sentences(
-    corpus: Corpus, document: Document, section: Section
+    corpus: Corpus, document: Document, section: CorpusSection
 ) -> Sequence[tuple[int, int, int, Sequence[Mention]]]:
     """(paragraph, first, one past the last, mentions) of each sentence of a section; mentions count from its beginning.
 

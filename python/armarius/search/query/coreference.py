@@ -238,7 +238,7 @@ _GENDERS: tuple[PronounKind, PronounKind] = ("m", "f")
 _MOST_TOGETHER = 4
 
 
-class Named(NamedTuple):
+class NamedEntity(NamedTuple):
     """What is known of an entity that a pronoun may mean."""
 
     name: str
@@ -246,7 +246,7 @@ class Named(NamedTuple):
     gender: str
 
 
-Cast = Mapping[str, Named]
+Cast = Mapping[str, NamedEntity]
 
 
 def cast_of(codex: Codex) -> Cast:
@@ -261,7 +261,7 @@ def cast_of(codex: Codex) -> Cast:
             if genders.get(id_) == "" and role.gender:
                 genders[id_] = role.gender
     return {
-        one.id: Named(
+        one.id: NamedEntity(
             one.name,
             "person" if one.id in genders else "place" if one.type == "location" else "thing",
             genders.get(one.id, ""),
@@ -270,7 +270,7 @@ def cast_of(codex: Codex) -> Cast:
     }
 
 
-def may_mean(kind: PronounKind, named: Named) -> bool:
+def may_mean(kind: PronounKind, named: NamedEntity) -> bool:
     """Whether a pronoun of that kind may mean what is `named`."""
     if kind in ("m", "f"):
         return named.kind == "person" and named.gender in ("", kind)

@@ -14,7 +14,7 @@ from armarius.text.unicode import UNSPACED
 __all__ = [
     "ANY",
     "INVERSE",
-    "Found",
+    "KinshipMatch",
     "Phrases",
     "Role",
     "Step",
@@ -39,7 +39,7 @@ _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 
 
-class Found(NamedTuple, Generic[T]):
+class KinshipMatch(NamedTuple, Generic[T]):
     """A phrase in a text: `text[start:end]`, and what stands behind it."""
 
     start: int
@@ -87,7 +87,7 @@ class Phrases(Generic[T]):
         spelt = "|".join("[ -]?".join(map(re.escape, key)) for key in unspaced)
         return re.compile(spelt) if spelt else None, len(unspaced) < len(self._values)
 
-    def find(self, text: str, tokens: "Tokens | None" = None) -> list[Found[T]]:
+    def find(self, text: str, tokens: "Tokens | None" = None) -> list[KinshipMatch[T]]:
         """Every phrase in `text`, leftmost-longest; spans in code points.
 
         Args:
@@ -96,7 +96,7 @@ class Phrases(Generic[T]):
         """
         if tokens is None:
             tokens = tokens_of(text)
-        found: list[Found[T]] = []
+        found: list[KinshipMatch[T]] = []
         past, end, longest = 0, len(tokens), self._longest
         for at in [at for at, one in enumerate(tokens) if one[0] in longest]:
             if at < past:
@@ -105,7 +105,7 @@ class Phrases(Generic[T]):
                 piece = tokens[at : at + length]
                 value = self._values.get(tuple(token for token, _, _ in piece))
                 if value is not None and _joined(text, piece):
-                    found.append(Found(piece[0][1], piece[-1][2], value))
+                    found.append(KinshipMatch(piece[0][1], piece[-1][2], value))
                     past = at + length
                     break
         return found
@@ -265,7 +265,7 @@ def _question_words() -> Phrases[tuple[Role, ...]]:
     return Phrases(entries)
 
 
-def relation_words(query: str, tokens: Tokens | None = None) -> list[Found[tuple[Role, ...]]]:
+def relation_words(query: str, tokens: Tokens | None = None) -> list[KinshipMatch[tuple[Role, ...]]]:
     """Relation words of a question, leftmost-longest: the value is the way to walk, `ANY` for kin of any kind."""
     return _question_words().find(query, tokens)
 

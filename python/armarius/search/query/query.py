@@ -28,10 +28,10 @@ from armarius.text.matcher import EntityMatcher, Mention
 
 __all__ = [
     "FAMILIES",
-    "Group",
     "Intent",
-    "Question",
+    "QueryWords",
     "RelationWord",
+    "TermGroup",
     "Understanding",
     "question",
     "terms_of",
@@ -221,7 +221,7 @@ _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
 _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
 
 
-class Group(NamedTuple):
+class TermGroup(NamedTuple):
     """One concept: any of several wordings, whose frequencies add up to one, with one rarity. The core takes it so.
 
     Attributes:
@@ -240,7 +240,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QueryWords:
     """The groups of a question, and its content words as one would look them up.
 
     Attributes:
@@ -251,7 +251,7 @@ class Question:
         names: Terms of the names.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[TermGroup, ...]
     words: tuple[str, ...]
     alternatives: Mapping[str, tuple[tuple[str, float], ...]]
     terms: tuple[str, ...]
@@ -274,7 +274,7 @@ def _functions() -> _Functions:
     return _Functions(han, between, latin, frozenset(_core.stem(word) for word in latin))
 
 
-def question(asked: Understanding, related: Mapping[str, float] | None = None) -> Question:
+def question(asked: Understanding, related: Mapping[str, float] | None = None) -> QueryWords:
     """The groups that are in the question itself.
 
     Args:
@@ -312,15 +312,15 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
         *_one_each("stop", stop),
         *_one_each("single", singles),
         *_one_each("name", names),
-        *(Group("entity", entities=(entity,)) for entity in asked.entities),
+        *(TermGroup("entity", entities=(entity,)) for entity in asked.entities),
         *(
-            Group("related", factor, entities=(entity,))
+            TermGroup("related", factor, entities=(entity,))
             for entity, factor in (related or {}).items()
             if entity not in asked.entities
         ),
-        *(Group("synonym", words=found) for found in alternatives.values()),
+        *(TermGroup("synonym", words=found) for found in alternatives.values()),
     ]
-    return Question(tuple(groups), tuple(words), alternatives, tuple(main), tuple(names))
+    return QueryWords(tuple(groups), tuple(words), alternatives, tuple(main), tuple(names))
 
 
 def terms_of(text: str) -> list[str]:
@@ -357,8 +357,8 @@ def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
     return tuple(found.values())
 
 
-def _one_each(family: str, terms: Iterable[str]) -> list[Group]:
-    return [Group(family, 1.0, ((term, 1.0),)) for term in terms]
+def _one_each(family: str, terms: Iterable[str]) -> list[TermGroup]:
+    return [TermGroup(family, 1.0, ((term, 1.0),)) for term in terms]
 
 
 def _runs(text: str) -> Iterator[str]:

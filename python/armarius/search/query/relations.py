@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from armarius.arguments import OPEN, Chapters
 from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
-from armarius.graph.entity_cache import Known
+from armarius.graph.entity_cache import KnownEntities
 from armarius.names.people import stated_gender
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import Role, pair_of, role_words
@@ -68,7 +68,7 @@ class RelationIndex:
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
 
-    def with_known(self, known: Known, *, chapter: int | None = None) -> "RelationIndex":
+    def with_known(self, known: KnownEntities, *, chapter: int | None = None) -> "RelationIndex":
         """These edges and those that a graph adds; what is stated here stays first."""
         index = copy(self)
         index._entities = {**{entity.id: entity for entity in known.entities}, **self._entities}

@@ -9,7 +9,7 @@ from armarius.errors import StoreCorrupt
 from armarius.store.postgres.packing import read_documents, read_pieces
 from armarius.store.postgres.transaction import Transaction
 from armarius.store.postgres.writing import unpack_graph
-from armarius.store.rows import Changed, DerivedRow, Graph, Record
+from armarius.store.rows import Changed, DerivedRow, GraphRows, Record
 
 __all__ = ["changed", "learnt", "read_graph", "read_records"]
 
@@ -45,7 +45,7 @@ def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | Non
     return {path: DerivedRow(path, kind, about, b"".join(data or ())) for path, about, data in rows}
 
 
-def read_graph(tx: Transaction, project: UUID) -> Graph:
+def read_graph(tx: Transaction, project: UUID) -> GraphRows:
     """Entities by id and relations in order."""
     data = read_pieces(tx, project, "graph", "")
     try:

@@ -24,7 +24,7 @@ from armarius.store.rows import (
     DocumentRow,
     EntityRow,
     FileRow,
-    Graph,
+    GraphRows,
     Passage,
     PassageKey,
     Record,
@@ -63,7 +63,7 @@ class PostgresStore:
         self._pgvector = pgvector
         self._closed = False
         self._words = Words()
-        self._graph: tuple[int, Graph] | None = None
+        self._graph: tuple[int, GraphRows] | None = None
         self._vectors: VectorStore | None = None
 
     @property
@@ -243,7 +243,7 @@ class PostgresStore:
         with self.session.reading() as tx:
             return integrity.problems(tx, self._key, pgvector=self._pgvector)
 
-    def _the_graph(self, tx: Transaction) -> Graph:
+    def _the_graph(self, tx: Transaction) -> GraphRows:
         """Entities and relations of this moment; kept while nobody writes others."""
         if self._graph is None or self._graph[0] != tx.row.graph or tx.taken:
             self._graph = (tx.row.graph if not tx.taken else -1, read_graph(tx, self._key))

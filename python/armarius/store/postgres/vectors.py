@@ -12,7 +12,7 @@ from armarius.store.postgres.packing import read_documents
 from armarius.store.postgres.reading import read_graph
 from armarius.store.postgres.session import Session
 from armarius.store.postgres.transaction import Transaction
-from armarius.store.postgres.vectors_search import Searching
+from armarius.store.postgres.vectors_search import VectorQueries
 from armarius.store.postgres.vectors_upkeep import fill
 from armarius.store.rows import PassageKey
 from armarius.store.vector_rows import check_batch
@@ -43,7 +43,7 @@ class PostgresVectors:
         self._session = session
         self._key = session.project
         self._form = rows.Form(pgvector=pgvector)
-        self._search = Searching(self._key, self._form)
+        self._search = VectorQueries(self._key, self._form)
         self._cards: dict[str, str] = {}
         self._owner = uuid4().hex
 

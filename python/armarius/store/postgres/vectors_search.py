@@ -16,7 +16,7 @@ from armarius.store.postgres.vectors_rows import Form, owner_of
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import Owner, VectorFilter, Vectors, VectorSet, owner_order
 
-__all__ = ["Searching"]
+__all__ = ["VectorQueries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class _Kept:
     units: Vectors
 
 
-class Searching:
+class VectorQueries:
     """Threads may share it.
 
     Args:

@@ -11,7 +11,18 @@ from armarius.documents.document import Document
 from armarius.store.postgres.keys import check_name, check_path
 from armarius.store.postgres.packing import document_hash, head_of, learnt_hash, pack_text, replace_pieces
 from armarius.store.postgres.transaction import Transaction
-from armarius.store.rows import Change, DerivedRow, EntityRow, Graph, Note, Put, Records, RelationRow, Remove, Restamp
+from armarius.store.rows import (
+    Change,
+    DerivedRow,
+    EntityRow,
+    GraphRows,
+    Note,
+    Put,
+    Records,
+    RelationRow,
+    Remove,
+    Restamp,
+)
 
 __all__ = ["Folded", "fold", "pack_graph", "unpack_graph", "write"]
 
@@ -37,7 +48,7 @@ class Folded:
     stamps: dict[str, Restamp] = field(default_factory=dict)
     learnt: dict[tuple[str, str], DerivedRow] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
-    graph: Graph | None = None
+    graph: GraphRows | None = None
     records: dict[str, Records] = field(default_factory=dict)
 
     @property
@@ -73,7 +84,7 @@ def fold(changes: Sequence[Change]) -> Folded:
                     folded.stamps[path] = change
             case Note(key, value):
                 folded.notes[check_name(key, "note")] = value
-            case Graph():
+            case GraphRows():
                 folded.graph = change
             case Records():
                 folded.records[change.collection] = change
@@ -109,19 +120,19 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
     tx.change(name for name, there in parts.items() if there)
 
 
-def pack_graph(graph: Graph) -> bytes:
+def pack_graph(graph: GraphRows) -> bytes:
     """Entities by id and relations in their order, as one value."""
     relations = sorted(graph.relations, key=_relation_order)
     entities = sorted({one.id: one for one in graph.entities}.values(), key=lambda one: one.id)
     return _pack([[astuple(one) for one in entities], [astuple(one) for one in relations]])
 
 
-def unpack_graph(data: bytes | None) -> Graph:
+def unpack_graph(data: bytes | None) -> GraphRows:
     """What `pack_graph` packed."""
     if data is None:
-        return Graph((), ())
+        return GraphRows((), ())
     entities, relations = json.loads(zlib.decompress(data[4:]))
-    return Graph(tuple(EntityRow(*one) for one in entities), tuple(RelationRow(*one) for one in relations))
+    return GraphRows(tuple(EntityRow(*one) for one in entities), tuple(RelationRow(*one) for one in relations))
 
 
 def _relation_order(row: RelationRow) -> tuple[object, ...]:

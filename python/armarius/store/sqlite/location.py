@@ -30,7 +30,7 @@ from armarius.io.cache import cache_root, is_remote
 from armarius.store.sqlite.lock import PlaceLock
 from armarius.store.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 
-__all__ = ["Place", "PlaceState", "place_for"]
+__all__ = ["IndexPlace", "PlaceState", "place_for"]
 
 PlaceState = Literal["absent", "closed", "left", "foreign"]
 """`closed`: the seal matches. `left`: not closed, damaged, or of an earlier schema. `foreign`: another program's."""
@@ -38,7 +38,9 @@ PlaceState = Literal["absent", "closed", "left", "foreign"]
 _FOLDER: Final = "armarius-index"  # inside `index_dir`
 
 
-def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, others: Sequence[Path] = ()) -> "Place":
+def place_for(
+    root: Path, index_dir: str | os.PathLike[str] | None = None, *, others: Sequence[Path] = ()
+) -> "IndexPlace":
     """The folder of a project's index: `<index_dir>/armarius-index/<name>-<digest>/`, or `<cache>/<name>-<digest>/`.
 
     Args:
@@ -56,15 +58,15 @@ def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, ot
     every = b"\0".join(os.fsencode(os.path.realpath(one)) for one in (resolved, *others))
     name = f"{slug}-{hashlib.blake2b(every, digest_size=8).hexdigest()}"
     if index_dir is None or is_remote(resolved / index_dir):
-        return Place(cache_root() / name)
+        return IndexPlace(cache_root() / name)
     for start in (resolved, Path(os.path.abspath(root))):  # noqa: PTH100 - not resolved: links below are refused
         chosen = Path(os.path.normpath(start / index_dir))
         if chosen.is_relative_to(start):
-            return Place(resolved / chosen.relative_to(start) / _FOLDER / name, project=resolved)
-    return Place(resolved / index_dir / _FOLDER / name)
+            return IndexPlace(resolved / chosen.relative_to(start) / _FOLDER / name, project=resolved)
+    return IndexPlace(resolved / index_dir / _FOLDER / name)
 
 
-class Place:
+class IndexPlace:
     """The folder of one index: the file, its seal, and the lock of its users.
 
     Args:

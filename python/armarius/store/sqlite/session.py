@@ -13,7 +13,7 @@ import apsw
 from armarius.errors import StoreCorrupt, StoreError
 from armarius.store.sqlite.connection import Connections, all_rows, connect, first_row, translated
 from armarius.store.sqlite.integrity import problems
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.schema import check_header, create
 
 __all__ = ["Session"]
@@ -24,7 +24,7 @@ _TRIES: Final = 20
 class Session:
     """The transactions of one open index."""
 
-    def __init__(self, place: Place, project_id: str, connections: Connections) -> None:
+    def __init__(self, place: IndexPlace, project_id: str, connections: Connections) -> None:
         self.project_id = project_id
         self.path = place.index
         self.below = place.below
@@ -37,7 +37,7 @@ class Session:
         _open.add(self)
 
     @classmethod
-    def open(cls, place: Place, *, project_id: str, rebuild: bool) -> "Session":
+    def open(cls, place: IndexPlace, *, project_id: str, rebuild: bool) -> "Session":
         """See `SqliteStore.open`."""
         alone = _entered(place)
         try:
@@ -154,7 +154,7 @@ def _close_all() -> None:
         session.close()
 
 
-def _entered(place: Place) -> bool:
+def _entered(place: IndexPlace) -> bool:
     """Enter; returns whether no other store has the index open.
 
     An index that another process has open exists. If it does not, that process is entering or leaving: retry.
@@ -169,7 +169,7 @@ def _entered(place: Place) -> bool:
     return alone
 
 
-def _build(place: Place, project_id: str, *, alone: bool) -> None:
+def _build(place: IndexPlace, project_id: str, *, alone: bool) -> None:
     """Replace the index by an empty one that keeps the saved vectors, which take minutes to compute."""
     draft = place.draft()
     try:
@@ -189,7 +189,7 @@ def _build(place: Place, project_id: str, *, alone: bool) -> None:
         raise
 
 
-def _save_vectors(place: Place, into: apsw.Connection) -> None:
+def _save_vectors(place: IndexPlace, into: apsw.Connection) -> None:
     """What can be read of the old file; an unreadable one has none."""
     with suppress(StoreError), translated(place.index):
         old = connect(place.index)

@@ -26,7 +26,7 @@ from armarius.store.rows import (
 )
 from armarius.store.sqlite import fulltext, reading
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
 from armarius.store.sqlite.reading import read_passages
 from armarius.store.sqlite.session import Session
@@ -45,7 +45,7 @@ _DOCUMENT = (
 class SqliteStore:
     """`Store` over SQLite, and `Lagging`. Open with `SqliteStore.open`, or with `open_repaired`."""
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: IndexPlace) -> None:
         self._session = session
         self._place = place
         self._reading = session.reading
@@ -54,7 +54,7 @@ class SqliteStore:
         self._lock = threading.Lock()
 
     @classmethod
-    def open(cls, place: Place, *, project_id: str, rebuild: bool = False) -> Self:
+    def open(cls, place: IndexPlace, *, project_id: str, rebuild: bool = False) -> Self:
         """Open the index at `place`: joined if a live process has it open, believed if its seal fits, else built again.
 
         An index that is built again is empty, but for the vectors of the old one, which a text of the same hash takes.
@@ -77,7 +77,7 @@ class SqliteStore:
         return cls(Session.open(place, project_id=project_id, rebuild=rebuild), place)
 
     @classmethod
-    def open_repaired(cls, place: Place, *, project_id: str) -> Self:
+    def open_repaired(cls, place: IndexPlace, *, project_id: str) -> Self:
         """`open`, and an empty index in place of a damaged one."""
         try:
             return cls.open(place, project_id=project_id)

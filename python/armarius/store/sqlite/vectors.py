@@ -18,8 +18,8 @@ from armarius.store.sqlite.reading import entity_refs
 from armarius.store.sqlite.vectors_rows import (
     DOCUMENT,
     ENTITIES,
-    Entry,
     SetRow,
+    VectorEntry,
     hashes_of,
     number_of,
     owners_named,
@@ -132,7 +132,7 @@ class SqliteVectors:
                 return 0
             numbers = [number_of(connection, text.owner) for text in texts]
             known = [row for row, number in enumerate(numbers) if number is not None]
-            entries = [Entry(numbers[row] or 0, texts[row].digest) for row in known]
+            entries = [VectorEntry(numbers[row] or 0, texts[row].digest) for row in known]
             return table.store(connection, vector_set, entries, vectors[known])
 
     def nearest(

@@ -33,9 +33,9 @@ from armarius.store.vectors_protocol import Owner, SetState, Vectors, VectorSet
 __all__ = [
     "DOCUMENT",
     "ENTITIES",
-    "Change",
-    "Entry",
     "SetRow",
+    "VectorChange",
+    "VectorEntry",
     "all_sets",
     "carry",
     "carry_document",
@@ -183,7 +183,7 @@ _AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class VectorEntry:
     """Owner and text hash of a new vector, which is dropped if the owner's text has changed since."""
 
     owner: int
@@ -191,7 +191,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VectorChange:
     """A changed vector of an owner: its new `slot`, or None if it was removed."""
 
     owner: int
@@ -236,15 +236,15 @@ def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts:
     connection.executemany(f"UPDATE {table_of(vector_set)} SET live = 0 WHERE slot = ?", [(slot,) for slot in free])  # noqa: S608
 
 
-def pending(connection: apsw.Connection, set_id: int) -> list[Entry]:
+def pending(connection: apsw.Connection, set_id: int) -> list[VectorEntry]:
     """Everything still to be embedded, by owner."""
     rows = connection.execute(
         "SELECT owner, text FROM vectors WHERE vector_set = ? AND state = 1 ORDER BY owner", (set_id,)
     )
-    return [Entry(owner, text) for owner, text in rows]
+    return [VectorEntry(owner, text) for owner, text in rows]
 
 
-def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[Entry], vectors: Vectors) -> int:
+def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[VectorEntry], vectors: Vectors) -> int:
     """Keep vectors for entries that are still pending with the same text; the number kept.
 
     Args:
@@ -275,12 +275,12 @@ def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[
     return kept
 
 
-def changes_since(connection: apsw.Connection, set_id: int, change: int) -> list[Change]:
+def changes_since(connection: apsw.Connection, set_id: int, change: int) -> list[VectorChange]:
     """Vectors that were added, moved or removed after `change`, by owner."""
     rows = connection.execute(
         "SELECT owner, slot FROM vectors WHERE vector_set = ? AND change > ? ORDER BY owner", (set_id, change)
     )
-    return [Change(owner, slot) for owner, slot in rows]
+    return [VectorChange(owner, slot) for owner, slot in rows]
 
 
 def read_vectors(connection: apsw.Connection, vector_set: VectorSet, slots: Sequence[int]) -> Vectors:

@@ -16,7 +16,7 @@ from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.ann import AnnFile
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS
-from armarius.store.sqlite.vectors_rows import Change, SetRow, read_vectors, table_of
+from armarius.store.sqlite.vectors_rows import SetRow, VectorChange, read_vectors, table_of
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import SetGone, SetState, VectorCounts, VectorFilter, Vectors, VectorSet
 
@@ -177,7 +177,7 @@ class VectorReader:
         with self.reading(vector_set) as connection:
             return admitted(connection, vector_set, owners, which)
 
-    def changes(self, vector_set: VectorSet, after: int) -> tuple[int, list[Change]]:
+    def changes(self, vector_set: VectorSet, after: int) -> tuple[int, list[VectorChange]]:
         """What changed after the given number, and the number that this state has; raises SetGone as `nearest`."""
         with self.reading(vector_set) as connection:
             row = first_row(connection, "SELECT sequence FROM vector_sets WHERE id = ?", (vector_set.id,))

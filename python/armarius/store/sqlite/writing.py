@@ -9,7 +9,7 @@ from itertools import groupby
 import apsw
 
 from armarius.documents.document import Document
-from armarius.store.rows import Change, DerivedRow, Graph, Note, Put, Records, Remove, Restamp
+from armarius.store.rows import Change, DerivedRow, GraphRows, Note, Put, Records, Remove, Restamp
 from armarius.store.sqlite import reading
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.fulltext import keep_full_text, standing
@@ -50,7 +50,7 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
             connection.execute(query, (stamp, path, content))
         case Note(key, value):
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (key, value, version))
-        case Graph():
+        case GraphRows():
             _replace_graph(connection, change)
         case Records():
             _replace_records(connection, change)
@@ -86,7 +86,7 @@ def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
     return dict(all_rows(connection, query, (json.dumps(paths),)))
 
 
-def _replace_graph(connection: apsw.Connection, graph: Graph) -> None:
+def _replace_graph(connection: apsw.Connection, graph: GraphRows) -> None:
     if _has_vectors(connection):
         from armarius.store.sqlite.vectors_rows import forget_entities
 
