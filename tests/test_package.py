@@ -130,7 +130,9 @@ def test_every_exception_is_public():
 
 
 # What parts of the package ask of each other and give to each other, not a host.
-INTERNAL = {"Account", "Host", "IndexOfProject", "Lagging", "Names", "RequestState", "Snapshot", "Transactions", "Unread"}
+INTERNAL = {
+    *("Account", "Host", "IndexOfProject", "Lagging", "Names", "RequestState", "Snapshot", "Transactions", "Unread"),
+}
 GIVEN_INSIDE = {"VectorHits", "Passage", "Previous", "Snapshot"}
 
 
