@@ -17,7 +17,7 @@ NEEDED = (
     "armarius/py.typed",
     "armarius/_core.pyi",
     "armarius/__init__.py",
-    "armarius/retrieval/thesaurus/wordnet.txt",
+    "armarius/search/thesaurus/wordnet.txt",
     "armarius/cli/starter/chapters/ch001.md",
     "armarius/cli/completions/armarius.zsh",
     "armarius/studio/templates/ask.html",
@@ -25,7 +25,7 @@ NEEDED = (
     "armarius/studio/static/studio.js",
     "armarius/studio/texts.toml",
 )
-LICENCES = ("LICENSE", "rust/tokens/vocab/NOTICE.md", "python/armarius/retrieval/thesaurus/NOTICE.md")
+LICENCES = ("LICENSE", "rust/tokens/vocab/NOTICE.md", "python/armarius/search/thesaurus/NOTICE.md")
 SESSION = """
 import sys
 import armarius

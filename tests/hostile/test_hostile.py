@@ -98,7 +98,7 @@ DEEDS = {
     "outside: made BASE/marks/ckb": lambda place: subprocess.run([place.project / "ckb"], check=False),
     "ran a program: os.system": lambda place: os.system("true"),
     "used the network: socket.connect": lambda place: socket.create_connection(("127.0.0.1", 9), timeout=0.1),
-    "deed: FileNotFoundError": lambda place: Path("/nowhere").read_text(),
+    "deed: FileNotFoundError": lambda place: (place.base / "nowhere").read_text(),
     "memory: ": lambda place: len(bytearray(2 << 30)),
     "deed: MemoryError": lambda place: len(bytearray(8 << 30)),
     "deed: said what stands outside": lambda place: CANARY,
