@@ -126,7 +126,7 @@ def config_kept(folder):
         return index.freshen()
 
 
-def index_dir_ignored(folder):
+def setting_ignored(folder):
     put(folder, "armarius.toml", '[documents]\nindex_dir = "idx"\n')
     return told(folder)
 
@@ -288,7 +288,7 @@ SITUATIONS = {
     "INDEX_FAILED": index_failed,
     "WATCH_UNAVAILABLE": not_followed,
     "CONFIG_KEPT": config_kept,
-    "INDEX_DIR_IGNORED": index_dir_ignored,
+    "SETTING_IGNORED": setting_ignored,
     "CODE_INDEX_STALE": code_stale,
     "DOCUMENT_SKIPPED": skipped,
     "PROJECT_EMPTY": empty,

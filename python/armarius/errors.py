@@ -10,7 +10,6 @@
     │   └── ScopeViolation              data of another project               CONTEXT_SCOPE_VIOLATION
     ├── ProjectError                    the folder cannot serve as a project
     │   ├── ConfigError                 armarius.toml or the user's own: file, key and what is wrong
-    │   │   └── SettingRefused          armarius.toml asks for what only the user may allow; carries what would
     │   ├── ProjectGone (StoreFull)     the folder of an open project is not there any more; nothing is written
     │   ├── CodexError                  codex.json or an authored file: file, entry, field
     │   └── BookError                   a lorebook, card or manuscript: file and place
@@ -78,7 +77,6 @@ __all__ = [
     "RewordingError",
     "SchemaTooNew",
     "ScopeViolation",
-    "SettingRefused",
     "SourceReason",
     "SourceUnavailable",
     "StoreBusy",
@@ -183,21 +181,6 @@ class ConfigError(ProjectError):
     """`armarius.toml`, or the user's own configuration, is wrong; the message names file and key."""
 
     code = "CONFIG_INVALID"
-
-
-class SettingRefused(ConfigError):
-    """`armarius.toml` asks for what only the user may allow; the message says how.
-
-    Attributes:
-        key: The setting, such as `documents.index_dir`.
-        value: What it says.
-        table: The table of the user's configuration where a line would allow it; "" when only trust does.
-        line: That line; "" when only trust does.
-    """
-
-    def __init__(self, message: str, *, key: str, value: str, table: str = "", line: str = "") -> None:
-        super().__init__(message)
-        self.key, self.value, self.table, self.line = key, value, table, line
 
 
 class CodexError(ProjectError):

@@ -27,7 +27,6 @@ WarningCode = Literal[
     "EDITOR_UNAVAILABLE",
     "EMBEDDING_UNAVAILABLE",
     "ENTITY_MATCH_FAILED",
-    "INDEX_DIR_IGNORED",
     "INDEX_STALE",
     "KG_TRUNCATED",
     "KG_UNAVAILABLE",
@@ -41,6 +40,7 @@ WarningCode = Literal[
     "RERANK_UNAVAILABLE",
     "RULES_UNAVAILABLE",
     "SERIES_UNAVAILABLE",
+    "SETTING_IGNORED",
     "STYLE_UNAVAILABLE",
     "WATCH_UNAVAILABLE",
 ]
@@ -108,13 +108,17 @@ INDEX_AWAY: Final = WarningRow(
     "INDEX_STALE", "the database server cannot be reached; the answer uses the snapshot in memory",
     "{error}; answered from generation {generation}",
 )  # fmt: skip
-CONFIG_KEPT: Final = WarningRow("INDEX_STALE", "armarius.toml is invalid; the last valid settings are used", "{error}")
-INDEX_DIR_IGNORED: Final = WarningRow(
-    "INDEX_DIR_IGNORED",
-    "armarius.toml of an untrusted project sets `index_dir`; the index is kept in the user's cache instead", "{error}",
-)  # fmt: skip
-CODE_INDEX_STALE: Final = WarningRow(
-    "INDEX_STALE", "source files changed since the code index was made", "stale: {changes}"
+CONFIG_KEPT: Final = Row(
+    "INDEX_STALE", "armarius.toml went wrong; answered with the last settings that were right", "{error}"
+)
+SETTING_IGNORED: Final = Row(
+    "SETTING_IGNORED",
+    "armarius.toml of a project that is not trusted names a program, a place or a server that it may not name",
+    "armarius.toml: ignored, for the project is not trusted: {what}. To allow it, run: {command}",
+)
+CODE_INDEX_STALE: Final = Row("INDEX_STALE", "source files changed since the code index was made", "stale: {changes}")
+DOCUMENT_SKIPPED: Final = Row(
+    "DOCUMENT_SKIPPED", "a file was not read: too large, a link, not text", "{path}: {reason}"
 )
 DOCUMENT_SKIPPED: Final = WarningRow(
     "DOCUMENT_SKIPPED", "a file was not read: too large, a symbolic link, or not text", "{path}: {reason}"

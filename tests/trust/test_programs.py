@@ -12,8 +12,9 @@ import armarius
 from armarius.cli import main
 from armarius.code import CodeIndex, CodeOptions
 from armarius.code.scip import INDEXERS, find_indexer
-from armarius.errors import ConfigError, GraphError
+from armarius.errors import ConfigError
 from armarius.graph import NervusDBGraph
+from armarius.index.graph import ProjectGraph
 from armarius.trust import trust
 from armarius.trust.user import child_path, named_by_user
 
@@ -41,30 +42,6 @@ def ask(project, **options):
 
 def untrusted(reasons):
     return [reason.removeprefix(REASON) for reason in reasons if reason.startswith(REASON)]
-
-
-def test_a_program_of_the_project_is_not_run(cloned, says, mark, ran, monkeypatch):
-    """D1: `[code] ckb` with a folder in it was run by any request, from the working directory."""
-    witness(cloned / "tools" / "ckb", mark)
-    says('[code]\nckb = "./tools/ckb"\n')
-    monkeypatch.chdir(cloned)
-    (told,) = untrusted(ask("."))
-    assert ran() == ""
-    assert told.startswith('armarius.toml: code.ckb names the program "./tools/ckb", which a project cannot. ')
-    assert f"armarius trust {cloned}" in told
-    assert f'under [programs] in {os.environ["ARMARIUS_CONFIG"]}/config.toml: ckb = "{cloned}/tools/ckb"' in told
-
-
-@pytest.mark.parametrize("how", ["{cloned}/tools/ckb", "../outside/ckb", "~/ckb", "tools/ckb", "tool", "python3"])
-def test_no_form_of_the_projects_word_runs_a_program(cloned, says, mark, ran, how, tmp_path, monkeypatch):
-    for folder, name in ((cloned / "tools", "ckb"), (tmp_path / "outside", "ckb"), (tmp_path / "outside", "tool")):
-        witness(folder / name, mark)
-    witness(tmp_path / "outside" / "python3", mark)
-    monkeypatch.setenv("HOME", str(tmp_path / "outside"))
-    monkeypatch.setenv("PATH", str(tmp_path / "outside"))
-    says(f'[code]\nckb = "{how.format(cloned=cloned)}"\n')
-    assert "which a project cannot" in untrusted(ask(cloned))[0]
-    assert ran() == ""
 
 
 @pytest.mark.parametrize("name", ["tools/ckb", "./tools/ckb", "{cloned}/tools/ckb"])
@@ -149,7 +126,8 @@ def test_the_command_line_has_ckb_run_over_the_folder_it_names(cloned, says, mar
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     says('[code]\nckb = "tools/ckb"\nsource = "ckb"\n')
     assert main(["subgraph", str(cloned), "invoke"]) == 0
-    assert (ran(), "which a project cannot" in capsys.readouterr().out) == ("", True)
+    said = capsys.readouterr()
+    assert (ran(), "ignored, for the project is not trusted: code.ckb" in said.err) == ("", True)
     assert main(["subgraph", str(cloned), "invoke", "--source", "ckb"]) == 0
     assert ran() == program
     assert not (tmp_path / "wrong").exists()
@@ -198,16 +176,10 @@ def test_the_graphs_program_is_run_over_trusted_folders_only(cloned, says, allow
     name_it(origin, program, allows, monkeypatch, slot="nervusdb-cli", variable="NERVUSDB_BIN")
     says('[graph]\nstore = "nervusdb"\ntimeout_s = 60.0\n')
     with armarius.open(cloned, watch=False) as engine:
-        pack = engine.assemble(query="白鹭的师父是谁", budget=4000)
-        assert "KG_UNAVAILABLE: 知识图谱数据未注入" in map(str, pack.warnings)
-        for question in (
-            engine.graph.snapshot,
-            lambda: engine.graph.neighbors("a"),
-            lambda: engine.graph.subgraph(["a"]),
-            lambda: engine.graph.delete_entity("a"),
-        ):
-            with pytest.raises(GraphError, match=f"armarius trust {cloned}"):
-                question()
+        assert isinstance(engine.graph, ProjectGraph)
+        assert any(
+            "graph.store" in warning for warning in engine.assemble(query="白鹭的师父是谁", budget=4000).warnings
+        )
     assert not (cloned / ".armarius" / "nervusdb").exists()
     trust(cloned)
     with armarius.open(cloned, watch=False) as engine:

@@ -117,7 +117,7 @@ def test_a_configuration_inside_the_project_came_with_it(cloned, monkeypatch, sa
     assert not is_trusted(cloned)
     says('[documents]\nindex_dir = "../out"\n')
     with armarius.open(cloned, watch=False) as engine:
-        assert [one.code for one in engine.status().warnings] == ["INDEX_DIR_IGNORED"]
+        assert [one.code for one in engine.status().warnings] == ["SETTING_IGNORED"]
     monkeypatch.setenv("ARMARIUS_CONFIG", str(cloned / ".config" / "armarius"))
     assert is_trusted(cloned)
 

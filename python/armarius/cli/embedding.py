@@ -99,7 +99,8 @@ def _embedder(project: Path, model: Path | None, threads: int | None) -> Embedde
         config = load_config(project) if project.is_dir() else Config()
         if (found := embedders.configured(config, project)) is not None:
             return found
-        raise EmbeddingError(_no_model(project))
+        ignored = Permissions.of(project).warning(config)
+        raise EmbeddingError(_no_model(project) if ignored is None else ignored.message)
     except MissingExtra as error:
         raise EmbeddingError(error.message) from error
 

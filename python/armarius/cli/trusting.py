@@ -7,17 +7,17 @@ armarius trust novel/ --rules-of eldoria      # the always active entries of thi
 """
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from armarius.cli.terminal import note, printable, show_json
 from armarius.config import Config, load_config
-from armarius.errors import ConfigError, ContractError, SettingRefused
+from armarius.errors import ConfigError, ContractError
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
 from armarius.trust.folders import TRUSTED_ENV, display_path, revoke, trust, trusted, who_trusts
-from armarius.trust.settings import Permissions, allowed_anywhere
+from armarius.trust.settings import MAY_SAY, Ignored, Permissions, allowed_anywhere, said
 
 __all__ = ["TrustReport", "add_commands", "trust_report"]
 
@@ -33,30 +33,27 @@ class TrustReport:
         folder: The project, resolved.
         by: `trusted.toml` or `ARMARIUS_TRUSTED`; "" when nobody trusts it.
         configuration: The user's configuration file, whether or not it is there.
-        refused: The settings that are not followed.
+        ignored: The settings that are not heeded.
     """
 
     folder: Path
     by: str
     configuration: str
-    refused: tuple[SettingRefused, ...]
+    ignored: tuple[Ignored, ...]
 
     def lines(self) -> list[str]:
-        """As sentences, without what is refused."""
-        untrusted = "what its armarius.toml asks for is refused" if self.refused else _SOUND
+        """As sentences, without what is ignored."""
+        untrusted = "some of its armarius.toml is ignored" if self.ignored else _SOUND
         who = f"trusted by {self.by}" if self.by else f"not trusted: {untrusted}"
         return [f"project: {display_path(self.folder)}, {who}", f"configuration: {self.configuration}"]
 
     def to_wire(self) -> dict[str, Any]:
-        """As JSON: `trusted`, `by`, `configuration`, `refused` with `key value message table line` each."""
+        """As JSON: `trusted`, `by`, `configuration`, `ignored` with `key value allowed` each."""
         return {
             "trusted": bool(self.by),
             "by": self.by,
             "configuration": self.configuration,
-            "refused": [
-                {"key": one.key, "value": one.value, "message": str(one), "table": one.table, "line": one.line}
-                for one in self.refused
-            ],
+            "ignored": [asdict(one) for one in self.ignored],
         }
 
 
@@ -68,7 +65,7 @@ def trust_report(root: Path, config: Config) -> TrustReport:
     """
     permissions = Permissions.of(root)
     by = who_trusts(permissions.root)
-    return TrustReport(permissions.root, by, permissions.user.name, tuple(permissions.refusals(config)))
+    return TrustReport(permissions.root, by, permissions.user.name, tuple(permissions.ignored(config)))
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -183,12 +180,4 @@ def _revoke(folder: Path, as_json: bool) -> int:
 
 def _asked(config: Config) -> dict[str, str]:
     """The settings that trust lets speak."""
-    said = {
-        "documents.index_dir": config.index_dir,
-        "embedding.model": config.table("embedding").get("model"),
-        "code.index": config.table("code").get("index"),
-        "code.ckb": config.table("code").get("ckb"),
-        "graph.store": config.table("graph").get("store"),
-        "graph.path": config.table("graph").get("path"),
-    }
-    return {key: value for key, value in said.items() if isinstance(value, str)}
+    return {key: value for key in MAY_SAY if isinstance(value := said(config, key), str)}

@@ -14,6 +14,7 @@ from armarius.code.scip import build_index
 from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.config import load_config
 from armarius.errors import AmbiguousSymbol, CodeGraphError, ProjectError, UnknownSymbol
+from armarius.trust.settings import Permissions
 
 __all__ = ["add_commands", "code_index", "subgraph"]
 
@@ -108,11 +109,14 @@ def subgraph(
     def run() -> int:
         if not repo.is_dir():
             raise ProjectError(f"{repo} is not a folder")
-        options = read_options(load_config(repo), repo)
+        config, permissions = load_config(repo), Permissions.of(repo)
+        options = read_options(config, repo, permissions=permissions)
+        if ignored := permissions.warning(config):
+            print(ignored, file=sys.stderr)
         if source is not None:
             options = replace(options, source=source)  # type: ignore[arg-type]  # argparse has checked it
-        if source == "ckb":  # the user names this folder
-            options = replace(options, withheld={key: why for key, why in options.withheld.items() if key == "index"})
+        if source == "ckb":  # the user asks for it, over this folder
+            options = replace(options, withheld="")
         wanted = {} if kinds is None else {"kinds": tuple(kind.strip() for kind in kinds.split(","))}
         index = CodeIndex(repo, cache_dir=cache, options=options)
         found = index.subgraph(symbol, depth=depth, direction=direction, **wanted)  # type: ignore[arg-type]

@@ -73,8 +73,7 @@ class CodeIndex:
             raise ProjectError(f"{root} is not a folder")
         self.cache_dir = default_cache(self.root) if cache_dir is None else Path(cache_dir)
         if options is None:
-            reason = Permissions.of(self.root).to_run("ckb")
-            options = CodeOptions(withheld={"run": reason} if reason else {})
+            options = CodeOptions(withheld=Permissions.of(self.root).to_run_ckb())
         self.options = options
         self._lock = threading.RLock()
         self._loaded: _Loaded | None = None
@@ -222,8 +221,6 @@ class CodeIndex:
         return None
 
     def _from_scip(self) -> _Loaded:
-        if reason := self.options.withheld.get("index"):
-            raise SourceUnavailable("untrusted", reason)
         found = next((path for path in self._index_candidates() if is_regular(path)), None)
         if found is None:
             named = self.options.index is not None
@@ -235,12 +232,10 @@ class CodeIndex:
     def _from_ckb(self) -> _Loaded:
         index = self.root / "index.scip"
         options = self.options
-        if reason := options.withheld.get("ckb"):
-            raise SourceUnavailable("untrusted", reason)
         with contextlib.ExitStack() as stack:
             source = CkbSource(self.root, binary=options.ckb, timeout=options.timeout)
-            if reason := options.withheld.get("run"):  # reported only if there is a program to run
-                raise SourceUnavailable("untrusted", reason)
+            if options.withheld:  # said only where there is a program to run
+                raise SourceUnavailable("untrusted", options.withheld)
             try:
                 stack.enter_context(folder_lock(self.cache_dir, name="ckb.lock", timeout=options.timeout))
             except StoreError as error:

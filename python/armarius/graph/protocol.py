@@ -19,10 +19,10 @@ Every method may raise `GraphError` when the store cannot answer; the engine tur
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
-from armarius.errors import ContextWarning, ContractError, GraphError
+from armarius.errors import ContextWarning, ContractError
 from armarius.validation import shown, texts, valid_text, whole
 from armarius.warnings import CODE_DEPTH_LIMIT
 
@@ -30,7 +30,6 @@ __all__ = [
     "MAX_DEPTH",
     "Graph",
     "GraphStore",
-    "WithheldGraph",
     "checked_entity",
     "checked_ids",
     "checked_relation",
@@ -274,44 +273,3 @@ def walk(
         truncated=truncated,
         warnings=[CODE_DEPTH_LIMIT(maximum=MAX_DEPTH)] if depth > MAX_DEPTH and frontier else (),
     )
-
-
-class WithheldGraph:
-    """A `GraphStore` that always fails, for an untrusted project; results have a warning `KG_UNAVAILABLE`.
-
-    Args:
-        reason: The reason, and how to allow the store.
-
-    Raises:
-        GraphError: From every method; the message is the reason.
-    """
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-
-    def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
-        """See `GraphStore`."""
-        self._refuse()
-
-    def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
-        """See `GraphStore`."""
-        self._refuse()
-
-    def upsert_entity(self, entity: Entity, /) -> None:
-        """See `GraphStore`."""
-        self._refuse()
-
-    def upsert_relation(self, relation: Relation, /) -> None:
-        """See `GraphStore`."""
-        self._refuse()
-
-    def delete_entity(self, entity_id: str, /) -> None:
-        """See `GraphStore`."""
-        self._refuse()
-
-    def snapshot(self) -> Graph:
-        """See `GraphStore`."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise GraphError(self.reason)

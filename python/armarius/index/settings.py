@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armarius.config import Config
-from armarius.errors import ConfigError, ContextWarning, ProjectError, SettingRefused
+from armarius.errors import ConfigError, ContextWarning, ProjectError
 from armarius.io import is_passing
 from armarius.io.folder import no_path
 from armarius.store.sqlite.location import IndexPlace, place_for
-from armarius.warnings import CONFIG_KEPT, INDEX_DIR_IGNORED
+from armarius.warnings import CONFIG_KEPT
 
 if TYPE_CHECKING:
     from armarius.codex.authored.protocol import Authored
@@ -84,7 +84,7 @@ def place_of(
     permissions: "Permissions | None" = None,
     others: Sequence[Path] = (),
 ) -> tuple[IndexPlace, ContextWarning | None]:
-    """The location of the index of the project at `root`, with a warning if `index_dir` of `armarius.toml` is ignored.
+    """The place of the index of the project at `root`, and a warning of what `armarius.toml` says in vain.
 
     Args:
         root: The project folder.
@@ -99,13 +99,11 @@ def place_of(
     """
     if index_dir is not None and (problem := no_path(index_dir)):
         raise ProjectError(f"index_dir: {problem}")
-    if index_dir is not None or config.index_dir is None:
-        return place_for(root, index_dir, others=others), None
-    if permissions is None:
-        from armarius.trust.settings import Permissions
+    from armarius.trust.settings import Permissions, without
 
-        permissions = Permissions.of(root)
-    try:
-        return place_for(root, permissions.index(config.index_dir), others=others), None
-    except SettingRefused as error:
-        return place_for(root, others=others), INDEX_DIR_IGNORED(error=error)
+    permissions = Permissions.of(root) if permissions is None else permissions
+    if index_dir is not None:
+        config = without(config, ["documents.index_dir"])
+    said = permissions.heeded(config).index_dir
+    chosen = index_dir if said is None else permissions.place("documents.index_dir", said)
+    return place_for(root, chosen, others=others), permissions.warning(config)

@@ -21,7 +21,6 @@ __all__ = [
     "inside",
     "is_file_within",
     "is_trusted",
-    "leading_out",
     "revoke",
     "trust",
     "trusted",
@@ -183,7 +182,6 @@ def _change(*, add: Path | None = None, remove: Path | None = None) -> bool:
     return remove in before
 
 
-_MOST_ENTRIES = 10_000
 _MOST_LINKS = 40
 
 
@@ -249,27 +247,6 @@ def inside(root: Path, value: str) -> Path | None:
         return None
     found = way(root, path)
     return None if found.linked or not found.within else found.end
-
-
-def leading_out(root: Path, folder: Path) -> str:
-    """The first link below `folder` that leads out of `root`, relative to `folder`; "" when none does.
-
-    Links from file to file inside of a project are how model caches are laid out, and are left in peace.
-
-    Args:
-        root: The project folder, resolved.
-        folder: A folder of it, as `inside` gave it.
-    """
-    seen = 0
-    for place, folders, files in os.walk(folder, followlinks=False):
-        for name in sorted((*folders, *files)):
-            path = Path(place) / name
-            if _target(path) is not None and not way(root, path.relative_to(root)).within:
-                return str(path.relative_to(folder))
-            seen += 1
-            if seen > _MOST_ENTRIES:
-                return f"one of more than {_MOST_ENTRIES:,} files"
-    return ""
 
 
 def is_file_within(root: Path, relative: str) -> bool:

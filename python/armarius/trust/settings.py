@@ -1,4 +1,4 @@
-"""Settings that a project may use, and books that may make rules.
+"""What a project may say (`MAY_SAY`), and the books that may make rules, kept in `allowed.toml` beside `trusted.toml`.
 
 The permission of a book is stored in `allowed.toml`, next to `trusted.toml`, with a hash of the book's contents
 (docs/decisions/0114). A changed or replaced book has no permission.
@@ -7,21 +7,32 @@ The permission of a book is stored in `allowed.toml`, next to `trusted.toml`, wi
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Final
 
 from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config
-from armarius.errors import ConfigError, ProjectError, SettingRefused
+from armarius.errors import ConfigError, ContextWarning, ProjectError
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.folders import CONFIG_ENV, config_folder, display_path, inside, is_trusted, leading_out, way
+from armarius.trust.folders import CONFIG_ENV, config_folder, inside, display_path, is_trusted
 from armarius.trust.user import UserConfig, near, read_user_config
+from armarius.warnings import SETTING_IGNORED
 
-__all__ = ["Permissions", "allow", "allowed", "allowed_anywhere", "disallow"]
+__all__ = [
+    "MAY_SAY",
+    "Ignored",
+    "Permissions",
+    "allow",
+    "allowed",
+    "allowed_anywhere",
+    "disallow",
+    "said",
+    "without",
+]
 
 _FILE = "allowed.toml"
 _HEAD = (
@@ -31,6 +42,7 @@ _HEAD = (
 _SEAL = re.compile(r"[0-9a-f]{64}")
 _NOBODY: Mapping[str, str] = MappingProxyType({})
 _Rows = dict[tuple[str, str], str]
+_SHOWN = 120
 
 
 def allowed(project: Path) -> Mapping[str, str]:
@@ -124,11 +136,23 @@ def _change(key: tuple[str, str], seal: str | None) -> bool:
     return before is not None
 
 
-_MUST = "must lie inside the project, without a link on the way"
-_RISKS = {
-    "ckb": "whose .ckb/config.json and .git/config may name commands that it runs",
-    "nervusdb-cli": "whose database it would open and write as it lies there",
-}
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A setting of `armarius.toml` that is not heeded, for the project is not trusted.
+
+    Attributes:
+        key: Such as `documents.index_dir`.
+        value: What it says.
+        allowed: What it may say.
+    """
+
+    key: str
+    value: str
+    allowed: str
+
+    def __str__(self) -> str:
+        value = self.value if len(self.value) <= _SHOWN else f"{self.value[:_SHOWN]}…"
+        return f"{self.key} = {quoted(value)} (it may be {self.allowed})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,126 +186,50 @@ class Permissions:
         user = read_user_config(project=resolved)
         return cls(resolved, is_trusted(resolved) if trusted is None else trusted, user)
 
-    def model(self, value: str) -> Path:
-        """The folder of `embedding.model`.
+    def ignored(self, config: Config) -> list[Ignored]:
+        """The settings that are not heeded, in the order of `MAY_SAY`; values of a wrong kind are left to readers."""
+        found = []
+        for key, (allowed, allows) in ({} if self.trusted else MAY_SAY).items():
+            value = said(config, key)
+            if isinstance(value, str) and not no_path(value) and not allows(self, value):
+                hint = near(value, self.user.indexes) if key == "documents.index_dir" else ""
+                found.append(Ignored(key, value, allowed.format(user=self.user.name) + hint))
+        return found
+
+    def warning(self, config: Config) -> ContextWarning | None:
+        """One warning of all settings that are not heeded; None when there is none."""
+        ignored = self.ignored(config)
+        return SETTING_IGNORED(what="; ".join(map(str, ignored)), command=self.command) if ignored else None
+
+    def heeded(self, config: Config) -> Config:
+        """The configuration without the settings that are not heeded."""
+        return without(config, [one.key for one in self.ignored(config)])
+
+    def place(self, key: str, value: str) -> Path:
+        """The path that a heeded setting names: by a name of the user's, or relative to the project, `~` the home.
 
         Raises:
-            SettingRefused: Outside the project and not the user's; or a name that nobody knows.
+            ConfigError: It is no path.
         """
-        key, allowed = "embedding.model", self.user.models
-        if found := self._named(key, value, allowed):
-            return found
-        path = inside(self.root, value)
-        if path is None:
-            raise self._outside(key, value, "models")
-        if not path.exists() and value == path.name:
-            line = f'{quoted(value, key=True)} = "/where/the/model/is"'
-            raise SettingRefused(
-                f"{CONFIG_NAME}: {key} {quoted(value)} is no embedding model: neither a folder of the project nor a "
-                f"name that {self.user.name} has{near(value, allowed)}. To name one there, add under [models]: {line}",
-                key=key,
-                value=value,
-                table="models",
-                line=line,
-            )
-        if link := leading_out(self.root, path):
-            raise self._refused(key, value, f"{_MUST}: {link} leads out of it")
-        return path
-
-    def server(self, value: str) -> Mapping[str, Any] | None:
-        """What the user says about the server that `embedding.model` names; None when it names none.
-
-        Raises:
-            SettingRefused: The project is not trusted: it would have its texts sent there.
-        """
-        found = self.user.servers.get(value)
-        if found is None or self.trusted:
-            return found
-        key, name = "embedding.model", quoted(value)
-        line = f"model = {name}"
-        raise SettingRefused(
-            f"{CONFIG_NAME}: {key} {name} is a server, to which the texts of the project would be sent; a project "
-            f"cannot ask for that. To allow it, run: {self.command} ; or, for every project that names no model, add "
-            f"under [embedding] in {self.user.name}: {line}",
-            key=key,
-            value=value,
-            table="embedding",
-            line=line,
-        )
-
-    def index(self, value: str) -> Path:
-        """The folder of `documents.index_dir`.
-
-        Raises:
-            SettingRefused: The project is not trusted, and the user's configuration does not have this name or folder.
-        """
-        key, allowed = "documents.index_dir", self.user.indexes
-        self._checked(key, value)
-        target = self._target(value)
-        same = [path for path in allowed.values() if Path(os.path.normpath(path)) == target]
-        if value in allowed or same:
-            return allowed.get(value) or same[0]
-        if self.trusted:
-            return self._own(value)
-        name = quoted(target.name or "root", key=True)
-        line = "" if target.is_relative_to(self.root) else f"{name} = {quoted(str(target))}"
-        reason = f"is not heeded in a project that is not trusted, got {quoted(value)}{near(value, allowed)}"
-        raise self._refused(key, value, reason, "indexes" if line else "", line)
-
-    def data(self, key: str, value: str) -> Path:
-        """The file or folder of a setting that has no names: `graph.path`, `code.index`.
-
-        Raises:
-            SettingRefused: Outside the project.
-        """
-        self._checked(key, value)
-        if self.trusted:
-            return self._own(value)
-        path = inside(self.root, value)
-        if path is None:
-            raise self._outside(key, value, "")
-        return path
+        if problem := no_path(value):
+            raise ConfigError(f"{CONFIG_NAME}: {key}: {problem}")
+        names = {"documents.index_dir": self.user.indexes, "embedding.model": self.user.models}.get(key, {})
+        own = Path(value).expanduser() if value == "~" or value.startswith(("~/", f"~{os.sep}")) else self.root / value
+        return names.get(value, own)
 
     def ckb(self, value: str) -> str | None:
-        """The program of `code.ckb`; None is the user's: `CKB_BIN`, the user's configuration, the PATH.
-
-        Raises:
-            SettingRefused: A project names no program.
-        """
-        self._checked("code.ckb", value)
+        """The program that a heeded `code.ckb` names; None is the user's: `CKB_BIN`, the configuration, the PATH."""
         if value == "ckb" or "ckb" in self.user.programs:
             return None
         is_path = bool(os.path.dirname(value))  # noqa: PTH120 - Path drops the "./" that tells a path from a name
-        if self.trusted:
-            return str(self._own(value)) if is_path else value
-        where = str(self._target(value)) if is_path else "/where/it/is/ckb"
-        line = f"ckb = {quoted(where)}"
-        raise SettingRefused(
-            f"{CONFIG_NAME}: code.ckb names the program {quoted(value)}, which a project cannot. To allow it, run: "
-            f"{self.command} ; a program of your own, for every project that you trust, is named under [programs] in "
-            f"{self.user.name}: {line}",
-            key="code.ckb",
-            value=value,
-            table="programs",
-            line=line,
-        )
+        return str(self.place("code.ckb", value)) if is_path else value
 
-    def graph_store(self) -> None:
-        """Whether `graph.store` may be a database in the project.
-
-        Raises:
-            SettingRefused: The project is not trusted.
-        """
-        if reason := self.to_run("nervusdb-cli"):
-            key = "graph.store"
-            raise SettingRefused(f'{CONFIG_NAME}: {key} = "nervusdb": {reason}', key=key, value="nervusdb")
-
-    def to_run(self, program: str) -> str:
-        """Why one of the user's programs is not run over the folder, with what would allow it; "" when it may be."""
+    def to_run_ckb(self) -> str:
+        """Why CKB is not run over the folder, with what would allow it; "" when it may be."""
         if self.trusted:
             return ""
-        reason = f"{program} is not run over a folder that is not trusted, {_RISKS[program]}"
-        return f"{reason}. To allow it, run: {self.command}"
+        risk = "whose .ckb/config.json and .git/config may name commands that it runs"
+        return f"ckb is not run over a folder that is not trusted, {risk}. To allow it, run: {self.command}"
 
     @property
     def command(self) -> str:
@@ -289,68 +237,47 @@ class Permissions:
         path = str(self.root)
         return f"armarius trust {shlex.quote(path) if path.isprintable() else 'FOLDER'}"
 
-    def refusals(self, config: Config) -> list[SettingRefused]:
-        """All settings of the project that are refused; values of a wrong type are skipped."""
-        rules: tuple[tuple[str, str, Callable[[str], object]], ...] = (
-            ("documents", "index_dir", self.index),
-            ("embedding", "model", self._embedding),
-            ("code", "index", lambda value: self.data("code.index", value)),
-            ("code", "ckb", self.ckb),
-            ("graph", "store", lambda value: self.graph_store() if value == "nervusdb" else None),
-            ("graph", "path", lambda value: self.data("graph.path", value)),
-        )
-        found: list[SettingRefused] = []
-        for table, name, rule in rules:
-            try:
-                value = config.index_dir if name == "index_dir" else config.table(table).get(name)
-                if isinstance(value, str) and value:
-                    rule(value)
-            except SettingRefused as error:
-                found.append(error)
-            except ConfigError:
-                continue  # of a wrong type: reported where the setting is read
-        return found
 
-    def _embedding(self, value: str) -> object:
-        return value in BUILT_IN_MODELS or self.server(value) or self.model(value)
+def _is_model(permissions: Permissions, value: str) -> bool:
+    user = permissions.user
+    if value in user.servers:
+        return False  # the texts of the project would be sent there
+    return value in BUILT_IN_MODELS or value in user.models or inside(permissions.root, value) is not None
 
-    def _named(self, key: str, value: str, allowed: Mapping[str, Path]) -> Path | None:
-        """The path of a setting if it is allowed: by its name, by an equal path, or because the project is trusted."""
-        self._checked(key, value)
-        if value in allowed:
-            return allowed[value]
-        if not self.trusted and inside(self.root, value) is not None:
-            return None
-        target = self._target(value)
-        same = [path for path in allowed.values() if Path(os.path.normpath(path)) == target]
-        return same[0] if same else self._own(value).resolve() if self.trusted else None
 
-    def _own(self, value: str) -> Path:
-        """A path of a trusted project: `~` is the home folder, others are relative to the project."""
-        if value == "~" or value.startswith(("~/", f"~{os.sep}")):
-            return Path(value).expanduser()
-        return self.root / value
+def _is_inside(permissions: Permissions, value: str) -> bool:
+    return inside(permissions.root, value) is not None
 
-    def _target(self, value: str) -> Path:
-        """The normalised path that a setting names; no I/O outside the project."""
-        return Path(os.path.normpath(way(self.root, self._own(value)).end))
 
-    def _checked(self, key: str, value: str) -> None:
-        if problem := no_path(value):
-            raise ConfigError(f"{CONFIG_NAME}: {key}: {problem}")
+MAY_SAY: Final[Mapping[str, tuple[str, Callable[[Permissions, str], bool]]]] = MappingProxyType(
+    {
+        "documents.index_dir": ("a name under [indexes] of {user}", lambda its, value: value in its.user.indexes),
+        "embedding.model": ('"lexical", "e5", a name under [models] of {user}, or a folder of the project', _is_model),
+        "code.index": ("a file of the project, without a link on the way", _is_inside),
+        "code.ckb": ('"ckb"', lambda _, value: value == "ckb"),
+        "graph.store": ('"project"', lambda _, value: value != "nervusdb"),
+        "graph.path": ("a folder of the project, without a link on the way", _is_inside),
+    }
+)
+"""What an `armarius.toml` that is not trusted may say where a setting names a program, a place or a server.
 
-    def _outside(self, key: str, value: str, table: str) -> SettingRefused:
-        """The error for a path outside the project, with the line of configuration that would allow it."""
-        target = self._target(value)
-        if target == self.root:
-            return self._refused(key, value, f"must be a folder of its own, got {quoted(value)}")
-        reason = f"{_MUST}, got {quoted(value)}"
-        if not table or target.is_relative_to(self.root):
-            return self._refused(key, value, reason)
-        name = quoted(target.name or "root", key=True)
-        return self._refused(key, value, reason, table, f"{name} = {quoted(str(target))}")
+Anything else is ignored with one warning. Settings that are not listed name none of these, and are free.
+"""
 
-    def _refused(self, key: str, value: str, reason: str, table: str = "", line: str = "") -> SettingRefused:
-        way_out = f"add under [{table}] in {self.user.name}: {line} ; or run: " if line else "run: "
-        message = f"{CONFIG_NAME}: {key} {reason}. To allow it, {way_out}{self.command}"
-        return SettingRefused(message, key=key, value=value, table=table, line=line)
+
+def said(config: Config, key: str) -> object:
+    """What a configuration says under a key of `MAY_SAY`; None for nothing."""
+    table, _, name = key.partition(".")
+    found = config.tables.get(table)
+    return config.index_dir if table == "documents" else found.get(name) if isinstance(found, dict) else None
+
+
+def without(config: Config, keys: Collection[str]) -> Config:
+    """The configuration as if it did not say these keys of `MAY_SAY`."""
+    tables = {
+        table: {name: value for name, value in found.items() if f"{table}.{name}" not in keys}
+        if isinstance(found, dict)
+        else found
+        for table, found in config.tables.items()
+    }
+    return replace(config, tables=tables, index_dir=None if "documents.index_dir" in keys else config.index_dir)
