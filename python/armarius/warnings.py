@@ -108,17 +108,14 @@ INDEX_AWAY: Final = WarningRow(
     "INDEX_STALE", "the database server cannot be reached; the answer uses the snapshot in memory",
     "{error}; answered from generation {generation}",
 )  # fmt: skip
-CONFIG_KEPT: Final = Row(
-    "INDEX_STALE", "armarius.toml went wrong; answered with the last settings that were right", "{error}"
-)
-SETTING_IGNORED: Final = Row(
+CONFIG_KEPT: Final = WarningRow("INDEX_STALE", "armarius.toml is invalid; the last valid settings are used", "{error}")
+SETTING_IGNORED: Final = WarningRow(
     "SETTING_IGNORED",
-    "armarius.toml of a project that is not trusted names a program, a place or a server that it may not name",
+    "armarius.toml of an untrusted project names a program, a place or a server that it may not name; it is ignored",
     "armarius.toml: ignored, for the project is not trusted: {what}. To allow it, run: {command}",
 )
-CODE_INDEX_STALE: Final = Row("INDEX_STALE", "source files changed since the code index was made", "stale: {changes}")
-DOCUMENT_SKIPPED: Final = Row(
-    "DOCUMENT_SKIPPED", "a file was not read: too large, a link, not text", "{path}: {reason}"
+CODE_INDEX_STALE: Final = WarningRow(
+    "INDEX_STALE", "source files changed since the code index was made", "stale: {changes}"
 )
 DOCUMENT_SKIPPED: Final = WarningRow(
     "DOCUMENT_SKIPPED", "a file was not read: too large, a symbolic link, or not text", "{path}: {reason}"

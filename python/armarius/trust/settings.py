@@ -18,7 +18,7 @@ from armarius.errors import ConfigError, ContextWarning, ProjectError
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.folders import CONFIG_ENV, config_folder, inside, display_path, is_trusted
+from armarius.trust.folders import CONFIG_ENV, config_folder, display_path, inside, is_trusted
 from armarius.trust.user import UserConfig, near, read_user_config
 from armarius.warnings import SETTING_IGNORED
 
