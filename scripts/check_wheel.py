@@ -29,6 +29,7 @@ LICENCES = ("LICENSE", "rust/tokens/vocab/NOTICE.md", "python/armarius/search/th
 SESSION = """
 import sys
 import armarius
+from armarius.studio import serving
 engine = armarius.open(sys.argv[1], watch=False)
 pack = engine.assemble(
     query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=100, model="deepseek-chat", budget=8000
@@ -36,6 +37,12 @@ pack = engine.assemble(
 assert pack.token_count <= 8000, pack
 assert "林小雨" in pack.prompt
 engine.close()
+armarius.shelf  # needs no extra
+for call in (lambda: armarius.connect("postgres://nowhere"), lambda: serving.serve(None)):
+    try:
+        call()
+    except armarius.MissingExtra:
+        pass
 print(repr(pack))
 """
 

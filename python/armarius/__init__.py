@@ -50,7 +50,7 @@ TABLE = {
     "text.tokens": "TokenCounter Truncated truncate",
     "types": "Candidate Evidence FetchRequest Fetched Fetcher Hit Hits",
     "workspace.folder": "shelf",
-    "workspace.workspace": "connect",
+    "workspace.connection": "connect",
 }
 """Module to the public names that are loaded from it on first use; `__init__.pyi` is written from it."""
 

@@ -68,8 +68,8 @@ from armarius.types import Fetched as Fetched
 from armarius.types import Fetcher as Fetcher
 from armarius.types import Hit as Hit
 from armarius.types import Hits as Hits
+from armarius.workspace.connection import connect as connect
 from armarius.workspace.folder import shelf as shelf
-from armarius.workspace.workspace import connect as connect
 
 TABLE: dict[str, str]
 MODULES: tuple[str, ...]

@@ -9,7 +9,7 @@ import pytest
 from tests.studio.test_pages import ROOT
 
 import armarius
-from armarius.studio.app import serve
+from armarius.studio.serving import serve
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright = pytest.importorskip("playwright.sync_api")

@@ -21,7 +21,7 @@ from armarius.io import read_file
 
 if TYPE_CHECKING:
     from armarius.store.postgres.schema import ServerState
-    from armarius.workspace.project import Novel
+    from armarius.workspace.novel import Novel
     from armarius.workspace.workspace import Shelf
 
 __all__ = [
@@ -89,7 +89,7 @@ def dsn_of(arguments: argparse.Namespace) -> str:
 @contextmanager
 def connected(arguments: argparse.Namespace) -> Iterator["Shelf"]:
     """The shelf that the arguments name."""
-    from armarius.workspace.workspace import connect
+    from armarius.workspace.connection import connect
 
     with connect(dsn_of(arguments), schema=arguments.schema) as shelf:
         yield shelf
@@ -130,7 +130,7 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _push(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.folder import push
+    from armarius.workspace.transfer import push
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)
@@ -141,7 +141,7 @@ def _push(arguments: argparse.Namespace) -> int:
 
 
 def _pull(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.folder import pull
+    from armarius.workspace.transfer import pull
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)

@@ -9,7 +9,7 @@ from armarius.cli.terminal import add_project, add_series, note
 from armarius.engine import open as open_engine
 from armarius.errors import ProjectError
 from armarius.io.write import make_folder, write_atomic
-from armarius.studio.app import serve
+from armarius.studio.serving import serve
 
 
 def add_new_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

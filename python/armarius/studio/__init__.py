@@ -1,6 +1,7 @@
 """A local web page that shows prompts and the reasons for their content; live and offline. Needs `armarius[studio]`.
 
-    app.py             the ASGI application: routes, access guard, events, changes, language, `serve`
+    app.py             the ASGI application: routes, access guard, events, changes, language
+    serving.py         `serve`; loads the extra only when called
     prompt_pages.py    pages about a prompt
     project_pages.py   pages about the project
     drawing.py         SVG and marked text

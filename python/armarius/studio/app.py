@@ -3,10 +3,7 @@
 import asyncio
 import hmac
 import json
-import secrets
-import socket
 import tomllib
-import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
@@ -23,12 +20,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ArmariusError, ContractError, MissingExtra, StoreError, UnknownDocument, UnknownId
+from armarius.errors import ArmariusError, ContractError, StoreError, UnknownDocument, UnknownId
 from armarius.studio.drawing import Appearances
 from armarius.studio.project_pages import ProjectPages
 from armarius.studio.prompt_pages import Asking, Packs
 
-__all__ = ["COOKIE", "LANGUAGES", "Changes", "Guard", "build_app", "chosen", "serve", "texts", "watched"]
+__all__ = ["COOKIE", "LANGUAGES", "Changes", "Guard", "build_app", "chosen", "texts", "watched"]
 
 COOKIE = "armarius-studio"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -357,51 +354,3 @@ async def _static(request: Request) -> Response:
         return Response(status_code=_NOT_FOUND)
     text = files("armarius.studio").joinpath("static", name).read_text(encoding="utf-8")
     return Response(text, media_type=_STATIC[name])
-
-
-_LOOPBACK = "127.0.0.1"
-
-
-def serve(engine: ContextEngine, *, port: int = 0, browser: bool = True, say: Callable[[str], None] = print) -> None:
-    """Serve until interrupted.
-
-    Args:
-        engine: An open engine; the caller closes it.
-        port: Port on the loopback address; 0 takes a free one.
-        browser: Whether to open a browser.
-        say: Called with the URL, token included.
-
-    Raises:
-        MissingExtra: pip install 'armarius[studio]'.
-        ContractError: The port is in use or out of range.
-    """
-    try:
-        import uvicorn
-
-        from armarius.studio.app import build_app
-    except ImportError:
-        raise MissingExtra("armarius.studio", "studio") from None
-    if not 0 <= port <= 65_535:
-        raise ContractError(f"port must be 0 to 65535, got {port}")
-    # asyncio sets TCP_NODELAY only if the protocol is given; without it a page takes 40 ms more.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((_LOOPBACK, port))
-            listening.listen()  # before the URL is printed, so that an early request waits instead of failing
-        except OSError as error:
-            raise ContractError(f"port {port} of {_LOOPBACK}: {error.strerror}") from None
-        bound = listening.getsockname()[1]
-        token = secrets.token_urlsafe(32)
-        address = f"http://{_LOOPBACK}:{bound}/?token={token}"
-        say(address)
-        if browser:
-            webbrowser.open(address)
-        config = uvicorn.Config(
-            build_app(engine, token, bound),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
-        uvicorn.Server(config).run(sockets=[listening])

@@ -21,7 +21,7 @@ from armarius.verbs.wire import Positions, match_wire, mention_wire, positions_o
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
-    from armarius.workspace.project import Novel
+    from armarius.workspace.novel import Novel
     from armarius.workspace.workspace import Shelf
 
 __all__ = ["VERBS", "Verb", "around", "methods_of", "methods_of_shelf", "summary", "verb"]

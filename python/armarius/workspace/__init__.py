@@ -1,8 +1,10 @@
 """Many projects at once: on a server (`connect`), or in the subfolders of a folder (`shelf`); each a `ContextEngine`.
 
-cache.py (LRU cache of engines; list, delete, rename and copy projects; quotas)   project.py (engine of one project)
-folder.py (`shelf`: projects in folders, one watcher for all; `push` and `pull` between folder and server)
-workspace.py (`connect`: all projects of a server)   stored.py (files and lorebooks of a project as rows)
+cache.py (LRU cache of engines; quotas)   project.py (engine of one project)
+folder.py (`shelf`: projects in folders, one watcher for all)
+connection.py (`connect`)   workspace.py (all projects of a server)   novel.py (one of them)
+server_cache.py (list, delete, rename and copy projects)   stored.py (files and lorebooks of a project as rows)
+transfer.py (`push` and `pull` between a folder and the server)
 
 Invariants: this package is loaded only by `connect` and `shelf`; an evicted engine still works for its callers; on a
 server, texts change only in `Novel.write` and in writes of codex, records and books; a tenant sees only its own rows.
@@ -14,7 +16,7 @@ TABLE = {
     "workspace.cache": "Quota",
     "workspace.folder": "FolderEntry LocalNovel LocalShelf shelf",
     "workspace.project": "Health ShelfStatus",
-    "workspace.workspace": "connect",
+    "workspace.connection": "connect",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -1,30 +1,16 @@
 """The engine of one project on a server: the same verbs, and `write`."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
-from uuid import UUID
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from armarius.config import CONFIG_NAME
 from armarius.deadline import awaitable, calling
-from armarius.engine.build import EngineParts
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ConfigError, ContextWarning, ContractError, StoreError, StoreUnavailable
-from armarius.lorebooks.importing import Importing
-from armarius.prompt.profile import read_settings
-from armarius.store.postgres.files import put_files
-from armarius.store.postgres.keys import check_path
-from armarius.store.postgres.pool import Pool
-from armarius.store.postgres.session import Session
-from armarius.store.postgres.transaction import Transaction
-from armarius.store.protocol import Store
-from armarius.workspace.cache import Counters, HotStored
-from armarius.workspace.stored import part_of, served_config
+from armarius.errors import ContextWarning
 
-__all__ = ["Health", "Host", "Novel", "ShelfStatus", "ShelvedEngine"]
+__all__ = ["Health", "ShelfStatus", "ShelvedEngine"]
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
@@ -78,210 +64,7 @@ class ShelvedEngine(ContextEngine):
     status = _asked(ContextEngine.status)
 
 
-class Host(Protocol):
-    """What a novel asks of its shelf."""
-
-    pool: Pool
-    counters: Counters
-
-    @property
-    def place(self) -> str:
-        """Host and database."""
-        ...
-
-    def key(self, project_id: str, tenant: str) -> UUID:
-        """The key of every row of a project."""
-        ...
-
-    def used(self, project_id: str, tenant: str) -> AbstractContextManager[HotStored]:
-        """The engine of a project while somebody asks it."""
-        ...
-
-    def session_of(self, project_id: str, tenant: str) -> Session:
-        """Transactions of a project."""
-        ...
-
-    def forget(self, project_id: str, tenant: str) -> None:
-        """Let the engine of a project go from memory."""
-        ...
-
-    def check_quota(self, tx: Transaction, session: Session, given: object) -> None:
-        """Raise if a write exceeds the quota."""
-        ...
-
-
-_PATIENCE_SECONDS = 2.0
-_LOOK_AGAIN = 0.02
-
 Texts = Mapping[str, str | bytes]
-
-
-class Novel(ShelvedEngine):
-    """A `ContextEngine` with its texts on a server. Created by `Shelf.project`; no I/O before the first request.
-
-    Every verb of `ContextEngine` also takes `at_least`: a version, returned by `write`, that the answer must include.
-    The engine may be evicted from memory and is then created again at the next request. Thread-safe.
-
-    Attributes:
-        tenant: Tenant of the project.
-    """
-
-    def __init__(self, shelf: Host, project_id: str, tenant: str) -> None:
-        self.tenant = tenant
-        self._shelf = shelf
-        self._name = project_id
-        self._key = shelf.key(project_id, tenant)
-
-    def write(self, files: Texts | None = None, *, remove: Iterable[str] = (), expect: int | None = None) -> int:
-        """Write texts and authored files, and everything that follows from them: all of it or nothing, for everybody.
-
-        Args:
-            files: By path: chapters, outlines, settings, source files, `codex.json`, `armarius.toml` (what it says of
-                folders, programs and models of a machine is passed over), `.armarius/*.toml`. Text is kept as UTF-8.
-            remove: Paths to forget; unknown ones are ignored.
-            expect: The version that these were made from.
-
-        Returns:
-            The version of the project that has them; the present one when they change nothing.
-
-        Raises:
-            StoreConflict: `expect` is given, and somebody was faster; nothing is changed.
-            ContractError: A path that is none, or a text with half a character.
-            ConfigError: `armarius.toml` is wrong.
-            QuotaExceeded: The project would hold more than it may.
-            StoreUnavailable: The server is away; nothing is half written. Where that cannot be known, it says so.
-
-        Cost: about what saving a file in a folder costs, and two round trips.
-        """
-        given = {check_path(path): _bytes(path, text) for path, text in (files or {}).items()}
-        gone = [check_path(path) for path in ([remove] if isinstance(remove, str) else remove)]
-        if CONFIG_NAME in given:
-            _check_config(given[CONFIG_NAME])
-        with self._used() as hot:
-            seen: list[Transaction] = []
-
-            def work(_: Store) -> None:
-                with hot.session.writing(expect) as tx:
-                    seen.append(tx)
-                    put_files(tx, hot.session.project, given, gone, part_of)
-                    self._shelf.check_quota(tx, hot.session, given)
-
-            hot.parts.index.write(work)
-            self._shelf.counters.written(sum(map(len, given.values())))
-            return seen[0].row.generation
-
-    awrite = awaitable(write)
-
-    @property
-    def version(self) -> int:
-        """The generation of the project now; 0 when there is none. One round trip."""
-        return self.session.look().generation
-
-    @property
-    def session(self) -> Session:
-        """Transactions of the project, apart from those of its engine."""
-        return self._shelf.session_of(self._name, self.tenant)
-
-    def close(self) -> None:
-        """Let its engine go from memory; the next question makes it again."""
-        self._shelf.forget(self._name, self.tenant)
-
-    def __repr__(self) -> str:
-        owner = f" of {self.tenant}" if self.tenant else ""
-        return f"Novel({self._name}{owner}, {self._shelf.place})"
-
-    @property
-    def _parts(self) -> EngineParts:
-        with self._used() as hot:
-            return hot.parts
-
-    @property
-    def project_id(self) -> str:
-        """The id this project goes by."""
-        return self._name
-
-    root = property(lambda self: None)
-    config = property(lambda self: self._parts.config)
-    index = property(lambda self: self._parts.index)
-    codex = property(lambda self: self._parts.project.codex)
-    memories = property(lambda self: self._parts.project.memories)
-    constraints = property(lambda self: self._parts.project.constraints)
-    books = property(lambda self: self._parts.project.books)
-    importing = property(lambda self: Importing(self._parts.project.books, self._parts.project.codex.list))
-    graph = property(lambda self: self._parts.graph)
-
-    @contextmanager
-    def _used(self) -> Iterator[HotStored]:
-        with self._shelf.used(self._name, self.tenant) as hot:
-            yield hot
-
-    @contextmanager
-    def asked(self, at_least: int | None = None) -> Iterator[None]:
-        """Read one version of the project during the `with` block, in this thread.
-
-        Args:
-            at_least: Wait for this version.
-
-        Raises:
-            StoreUnavailable: The version did not appear in time.
-        """
-        started = time.monotonic()
-        with ExitStack() as stack:
-            hot = self._entered(stack, at_least)
-            if not _is_of_now(hot):  # the configuration changed: create the engine again
-                stack.pop_all().close()
-                self._entered(stack, at_least)
-            yield
-        self._shelf.counters.asked(time.monotonic() - started, stale=self._shelf.pool.away_for > 0)
-
-    def _entered(self, stack: ExitStack, at_least: int | None) -> HotStored:
-        hot = stack.enter_context(self._used())
-        if at_least is not None:
-            _wait_for(hot, at_least)
-        stack.enter_context(hot.session.moment())
-        return hot
-
-
-def _is_of_now(hot: HotStored) -> bool:
-    try:
-        return hot.session.look().configured == hot.configured
-    except StoreError:  # unreachable or deleted: the request reports it, or answers from memory
-        return True
-
-
-def _wait_for(hot: HotStored, version: int) -> None:
-    """Wait until the server has a version; only a replica may lag behind.
-
-    Raises:
-        ContractError: `version` is invalid.
-        StoreUnavailable: The version did not appear in time.
-    """
-    if type(version) is not int or version < 0:
-        raise ContractError(f"at_least must be a version that write returned, got {version!r}")
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while hot.session.latest.generation < version and (now := hot.session.look().generation) < version:
-        if time.monotonic() > until:
-            raise StoreUnavailable(f"{hot.session.project_id}: at version {now}, {version} was asked for")
-        time.sleep(_LOOK_AGAIN)
-
-
-def _bytes(path: str, text: str | bytes) -> bytes:
-    if isinstance(text, bytes):
-        return text
-    if not isinstance(text, str):
-        raise ContractError(f"{path}: expected str or bytes, got {type(text).__name__}")
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ContractError(f"{path}: half a character (a lone surrogate) at {error.start}") from None
-
-
-def _check_config(data: bytes) -> None:
-    """Raise on an invalid `armarius.toml`: an engine with it could not be opened."""
-    try:
-        read_settings(served_config(data.decode("utf-8-sig")))
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +13,7 @@ from uuid import UUID
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import build
-from armarius.errors import MissingExtra, QuotaExceeded, StoreUnavailable
+from armarius.errors import QuotaExceeded, StoreUnavailable
 from armarius.index.project_index import ProjectIndex
 from armarius.project import counter_for
 from armarius.rewording.reworder import Model, Reworder
@@ -27,12 +26,14 @@ from armarius.store.postgres.session import Session
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.postgres.transaction import Transaction
 from armarius.store.protocol import Store
-from armarius.workspace.cache import Counters, EngineCache, HotStored, Keeping, Quota, bytes_in
-from armarius.workspace.folder import Pulled, pull
-from armarius.workspace.project import Health, Novel, ShelfStatus
+from armarius.workspace.cache import Counters, EngineCache, Quota, bytes_in
+from armarius.workspace.novel import Novel
+from armarius.workspace.project import Health, ShelfStatus
+from armarius.workspace.server_cache import HotStored, Keeping
 from armarius.workspace.stored import StoredAuthored, StoredBooks, StoredFiles, StoredSource
+from armarius.workspace.transfer import Pulled, pull
 
-__all__ = ["Shelf", "connect"]
+__all__ = ["Shelf"]
 
 logger = logging.getLogger("armarius.shelf")
 
@@ -213,47 +214,3 @@ class Shelf(Keeping):
 def _whole(store: Store) -> Any:  # noqa: ANN401 - the context of a transaction
     assert isinstance(store, PostgresStore)
     return store.writing()
-
-
-def connect(
-    dsn: str,
-    *,
-    memory: str | int = "1 GiB",
-    connections: int = 4,
-    schema: str = "armarius",
-    wait_s: float = 5.0,
-    stale_s: float = 300.0,
-    quota: "Quota | None" = None,
-    embedder: AnyEmbedder | None = None,
-    rerank: Reranker | Reranking | None = None,
-    reword: Model | Reworder | None = None,
-) -> "Shelf":
-    """The projects of a PostgreSQL server. One shelf for a process; threads share it. Needs `armarius[postgres]`.
-
-    Args:
-        dsn: A connection string of PostgreSQL. With several hosts it should say `target_session_attrs=read-write`. A
-            pooler in transaction mode may stand between.
-        memory: For engines of projects that were asked lately, such as "2 GiB"; the least lately asked go first.
-        connections: At most so many.
-        schema: Of the tables, made by `armarius server migrate`; one for each tenant, for instance.
-        wait_s: How long a caller waits for a connection.
-        stale_s: How long projects in memory answer, with `INDEX_STALE`, while the server is away.
-        quota: What a project may hold.
-        embedder: For every project; see `armarius.open`.
-        rerank: Likewise.
-        reword: Likewise.
-
-    Raises:
-        MissingExtra: psycopg is not installed.
-        ContractError: Something here is no DSN, size or name.
-
-    Cost: none; the server is asked when a project is.
-    """
-    if find_spec("psycopg") is None:
-        raise MissingExtra("a shelf on a server", "postgres")
-    from armarius.workspace.workspace import Shelf
-
-    return Shelf(
-        dsn, memory=memory, connections=connections, schema=schema, wait_s=wait_s, stale_s=stale_s, quota=quota,
-        embedder=embedder, rerank=rerank, reword=reword,
-    )  # fmt: skip
