@@ -26,7 +26,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "io/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
     "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
-    "studio/app.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
+    "studio/serving.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the schema that the package carries"),
     "code/ckb.py": (
