@@ -219,7 +219,10 @@ def work(call):
 def grows(call, many):
     """Assert that `call` of twice as many takes less than `MOST` times the work; calls that two take are apart."""
     call(2)  # loads modules
-    (few, _), (once, peak), (twice, higher) = (work(lambda n=n: call(n)) for n in (2, many, 2 * many))
+    for _ in range(3):  # threads that wait are counted too: a busy machine adds calls, a quadratic step stays
+        (few, _), (once, peak), (twice, higher) = (work(lambda n=n: call(n)) for n in (2, many, 2 * many))
+        if twice - few < MOST * max(once - few, FEW) and higher < MOST * peak:
+            return
     assert twice - few < MOST * max(once - few, FEW)
     assert higher < MOST * peak
 

@@ -256,7 +256,7 @@ def test_a_project_cannot_have_its_texts_sent_to_a_server_of_the_users(server, n
     (novel / "armarius.toml").write_text('[embedding]\nmodel = "mine"\n', "utf-8")
     with armarius.open(novel, watch=False) as engine:
         (told,) = engine.status().warnings
-        assert told.code == "EMBEDDING_UNAVAILABLE"
+        assert told.code == "SETTING_IGNORED"
         assert "armarius trust" in told.message
         engine.assemble(query="河流", model="gpt-4o", budget=4000)
     assert server.requests == []

@@ -147,7 +147,7 @@ def test_vectors_survive_kill_9_and_only_what_is_missing_is_embedded(tmp_path, m
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
     script = textwrap.dedent(f"""
         import sys, time
-        from armarius.store.sqlite.location import Place
+        from armarius.store.sqlite.location import IndexPlace
         from armarius.store.sqlite.store import SqliteStore
         from armarius.vectors.queue import EmbeddingQueue
         from tests.vectors.stores import CountingEmbedder, chapter
@@ -158,7 +158,7 @@ def test_vectors_survive_kill_9_and_only_what_is_missing_is_embedded(tmp_path, m
                 time.sleep(0.02)
                 return super().embed(texts)
 
-        store, embedder = SqliteStore.open(Place(Path({str(tmp_path / "p")!r})), project_id="p"), Slow()
+        store, embedder = SqliteStore.open(IndexPlace(Path({str(tmp_path / "p")!r})), project_id="p"), Slow()
         store.vectors.adopt(embedder.fingerprint)
         store.apply([chapter(n, *(f"第{{n}}章的第{{i}}个段落" for i in range(100))) for n in range(1, 20)])
         queue = EmbeddingQueue(store.vectors, lambda: {{"serving": embedder}})
