@@ -7,18 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.arguments import Bounds, checked, read_wordings
-from armarius.cli.terminal import (
-    add_also,
-    add_bounds,
-    add_index_dir,
-    add_project,
-    add_series,
-    bounds_of,
-    note,
-    question,
-    show,
-    show_json,
-)
+from armarius.cli.options import add_also, add_bounds, bounds_of
+from armarius.cli.terminal import add_index_dir, add_project, add_series, note, question, show, show_json
 from armarius.errors import ContractError
 from armarius.index.status import IndexStatus, progress_bar
 from armarius.types import Hit

@@ -1,7 +1,6 @@
 """`armarius assemble`, `armarius inspect` and `armarius ask`."""
 
 import argparse
-import re
 import shlex
 import subprocess
 import sys
@@ -13,26 +12,22 @@ from pathlib import Path
 from typing import Any, get_args
 
 from armarius.arguments import asked_last
-from armarius.cli.servers import add_include, add_messages, messages_of
-from armarius.cli.terminal import (
+from armarius.cli.options import (
     add_also,
     add_bounds,
-    add_field,
-    add_project,
-    add_series,
+    add_editing,
+    add_include,
+    add_messages,
     bounds_of,
-    note,
-    plain,
-    show,
-    show_json,
-    words,
+    editing_of,
+    messages_of,
 )
+from armarius.cli.terminal import add_field, add_project, add_series, note, plain, show, show_json, words
 from armarius.display import counted
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError, RewordingError
-from armarius.headings import FRAMES
-from armarius.io import read_file, write_atomic
+from armarius.io import write_atomic
 from armarius.lorebooks.edits import Change, to_json
 from armarius.lorebooks.importing import ImportReport
 from armarius.prompt.report.display import Highlight, overview, page
@@ -42,60 +37,9 @@ from armarius.rewording import Reworder, RewordingRequest
 from armarius.trust.user import end_program, find_program
 from armarius.validation import LONGEST_TEXT
 
-__all__ = ["add_commands", "add_editing", "changes_wire", "command_model", "editing_of", "update_lines"]
+__all__ = ["add_commands", "changes_wire", "command_model", "update_lines"]
 
-_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 _MOST_BYTES = 4 * LONGEST_TEXT  # UTF-8
-
-
-def add_editing(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    add_field(
-        parser,
-        "text",
-        "--buffer",
-        metavar="FILE",
-        help="the document as the editor holds it; - is standard input (default: as saved)",
-    )
-    add_field(parser, "selection", "--selection", type=_span, metavar="A-B")
-    add_field(parser, "marks", "--no-marks", action="store_true", help="do not mark cursor and selection in the prompt")
-    for field in ("include", "exclude"):
-        add_field(parser, field, f"--{field}", action="append", default=[], metavar="TARGET")
-    add_field(parser, "language", "--language", choices=sorted(FRAMES))
-
-
-def editing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those options as keywords of a request.
-
-    Raises:
-        ContractError: The file of `--buffer` cannot be read, or is not UTF-8.
-    """
-    return {
-        "text": _edited_text(arguments.buffer),
-        "selection": arguments.selection,
-        "marks": not arguments.no_marks,
-        "include": tuple(words(one, "--include") for one in arguments.include),
-        "exclude": tuple(words(one, "--exclude") for one in arguments.exclude),
-        "language": arguments.language,
-    }
-
-
-def _edited_text(given: str | None) -> str | None:
-    if given is None or given == "-":
-        return None if given is None else words(given, "--buffer")
-    try:
-        return read_file(Path(given), limit=_MOST_BYTES, follow=True).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ContractError(f"--buffer {given} is not UTF-8 at byte {error.start}") from None
-    except OSError as error:
-        raise ContractError(f"--buffer {given}: {error.strerror or error}") from None
-
-
-def _span(text: str) -> tuple[int, int]:
-    found = _SPAN.fullmatch(text.strip())
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no selection, such as 2980-3021")
-    return int(found[1]), int(found[2])
 
 
 _LONGEST_S = 3600.0

@@ -8,21 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from armarius.cli.servers import add_messages, messages_of
-from armarius.cli.terminal import (
-    add_also,
-    add_bounds,
-    add_field,
-    add_project,
-    add_series,
-    bounds_of,
-    note,
-    plain,
-    question,
-    show,
-    show_json,
-    words,
-)
+from armarius.cli.options import add_also, add_bounds, add_messages, bounds_of, messages_of
+from armarius.cli.terminal import add_field, add_project, add_series, note, plain, question, show, show_json, words
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.search.hits import Retrieval

@@ -7,34 +7,21 @@ armarius server status
 """
 
 import argparse
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarius.arguments import Turn, checked, read_messages
-from armarius.cli.terminal import add_field, note, plain, show, show_json, words
+from armarius.cli.terminal import note, plain, show, show_json
 from armarius.errors import ContractError
-from armarius.io import read_file
 
 if TYPE_CHECKING:
     from armarius.store.postgres.schema import ServerState
     from armarius.workspace.novel import Novel
     from armarius.workspace.workspace import Shelf
 
-__all__ = [
-    "DEFAULT_SCHEMA",
-    "DSN_ENV",
-    "add_commands",
-    "add_include",
-    "add_messages",
-    "add_store",
-    "connected",
-    "dsn_of",
-    "messages_of",
-]
+__all__ = ["DEFAULT_SCHEMA", "DSN_ENV", "add_commands", "add_store", "connected", "dsn_of"]
 
 DSN_ENV = "ARMARIUS_DSN"
 DEFAULT_SCHEMA = "armarius"
@@ -197,47 +184,3 @@ def _tell(arguments: argparse.Namespace, value: object, tell: Callable[[], None]
         show_json(value)
     else:
         tell()
-
-
-_MOST_BYTES = 64 * 1024 * 1024
-
-
-def add_messages(parser: argparse.ArgumentParser) -> None:
-    """Add the option that hands over a conversation."""
-    add_field(
-        parser,
-        "messages",
-        "--messages",
-        metavar="FILE",
-        help='the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input',
-    )
-
-
-def add_include(parser: argparse.ArgumentParser) -> None:
-    """Add the option that shows turns of it."""
-    add_field(parser, "include_messages", "--include-messages", type=int, default=0, metavar="N")
-
-
-def messages_of(arguments: argparse.Namespace) -> tuple[Turn, ...]:
-    """The messages of `--messages`.
-
-    Raises:
-        ContractError: The file cannot be read, is no JSON, or holds no messages.
-    """
-    given = arguments.messages
-    if given is None:
-        return ()
-    if given == "-":
-        text = words(given, "--messages")
-    else:
-        try:
-            text = read_file(Path(given), limit=_MOST_BYTES, follow=True).decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ContractError(f"--messages {given} is not UTF-8 at byte {error.start}") from None
-        except OSError as error:
-            raise ContractError(f"--messages {given}: {error.strerror or error}") from None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ContractError(f"--messages {given} is no JSON: {error}") from None
-    return checked("messages", read_messages, found)

@@ -10,7 +10,6 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarius.arguments import KINDS
 from armarius.display import camel, is_terminal
 from armarius.errors import ContractError
 from armarius.types import Hit
@@ -19,7 +18,7 @@ from armarius.validation import shown
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["EXAMPLES", "add_also", "add_bounds", "add_field", "bounds_of", "explain"]
+__all__ = ["EXAMPLES", "add_field", "explain"]
 
 # Columns of what goes to a file or pipe, which is read at a terminal or on a page.
 _PIPED = 80
@@ -203,49 +202,3 @@ EXAMPLES = {
     "subgraph": "armarius subgraph repo/ Context.invoke --direction callers --depth 2",
     "trust": "armarius trust novel/",
 }
-
-
-_RANGE = re.compile(r"(\d*)\s*(-|–|\.\.)\s*(\d*)")
-
-
-def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what may be looked into."""
-    add_field(
-        parser,
-        "chapters",
-        "--chapters",
-        type=_chapters,
-        metavar="N-M",
-        help="look into these chapters alone: 3, 1-40, 5- or -40",
-    )
-    add_field(
-        parser,
-        "kinds",
-        "--kind",
-        dest="kinds",
-        action="append",
-        default=[],
-        choices=KINDS,
-        help="look into documents of this kind alone; several times for several",
-    )
-    add_field(parser, "as_of", "--as-of", type=int, metavar="N")
-
-
-def add_also(parser: argparse.ArgumentParser) -> None:
-    """Add the option that asks in other words."""
-    add_field(parser, "also", "--also", action="append", default=[], metavar="TEXT")
-
-
-def bounds_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those options as keywords of the engine."""
-    found = {"chapters": arguments.chapters, "kinds": tuple(arguments.kinds), "as_of": arguments.as_of}
-    return {**found, "also": tuple(arguments.also)} if hasattr(arguments, "also") else found
-
-
-def _chapters(text: str) -> int | tuple[int | None, int | None]:
-    if text.strip().isdecimal():
-        return int(text)
-    found = _RANGE.fullmatch(text.strip())
-    if found is None or not (found[1] or found[3]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no chapter and no range of chapters, such as 3, 1-40, 5- or -40")
-    return (int(found[1]) if found[1] else None, int(found[3]) if found[3] else None)
