@@ -22,7 +22,7 @@ __all__ = ["FORM", "KIND", "PARTS", "Kept", "KeptParts", "fingerprint", "names_i
 
 KIND: Final = "corpus"
 _CORE = int.from_bytes(CorpusPart("", "note", "", [], []).to_bytes()[4:6], "little")
-FORM: Final = f"4.{_CORE}"
+FORM: Final = f"5.{_CORE}"
 """Raise the first number when what is worked out from a document changes; the second is that of the core's part."""
 
 

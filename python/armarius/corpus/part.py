@@ -242,12 +242,18 @@ _NO_NAME = frozenset({"__init__", "__main__", "index", "main", "mod", "lib"})
 
 
 def _symbols(document: Document) -> Iterator[tuple[int, str, str]]:
-    """(paragraph, the words of its file and of the definitions around it, the name that it defines or "").
+    """(paragraph, the words of its headings, the name that it defines or ""); of code its file and the definitions.
 
-    A definition of several pieces is defined in the first; one that is written twice (an overload and what it
-    stands for) in both. Cost: linear in the paragraphs.
+    Words of headings count for the paragraphs below them, except those of a chapter's own title, which says little
+    about each of its paragraphs. A definition of several pieces is defined in the first; one that is written twice (an
+    overload and what it stands for) in both. Cost: linear in the paragraphs.
     """
     if document.kind != "code":
+        for one in document.paragraphs:
+            if one.role == "body":
+                above = one.heading_path[1:] if document.kind == "chapter" else one.heading_path or (document.title,)
+                if above:
+                    yield one.index, " ".join(above), ""
         return
     path = PurePosixPath(document.path)
     stem = path.stem.partition(".")[0]

@@ -217,6 +217,7 @@ _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LONGEST_WORD = 2  # Han characters of a word that no dictionary vouches for
 _IS_HAN = re.compile(f"[{_HAN}]")
 _RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+(?:['’][^\W_{_HAN}]+)*")
+_CAPITALIZED = re.compile(r"(?<=[^\W_\d,;'’-])['’,;-]?\s?\b([A-Z][a-z]+)")
 _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
 _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
 
@@ -294,6 +295,7 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
     main: dict[str, None] = {}
     singles: dict[str, None] = {}
     words: dict[str, None] = {}
+    proper = _proper_names(text)
     for run in _runs(text):
         if _IS_HAN.match(run):
             for piece in _pieces(run):
@@ -303,7 +305,7 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
         elif (root := _content(run)) is not None:
             main[root] = None
             words[_plain(run).split("'")[0]] = None
-    alternatives = {word: found for word in words if (found := _alternatives(word))}
+    alternatives = {word: found for word in words if word not in proper and (found := _alternatives(word))}
     names = dict.fromkeys(term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end]))
     others = {pair: None for run in _runs(named) if _IS_HAN.match(run) for pair in _pairs(run)}
     stop = [pair for pair in others if pair not in main and pair not in names]
@@ -321,6 +323,11 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
         *(TermGroup("synonym", words=found) for found in alternatives.values()),
     ]
     return QueryWords(tuple(groups), tuple(words), alternatives, tuple(main), tuple(names))
+
+
+def _proper_names(text: str) -> set[str]:
+    """The words with a capital inside a sentence, in lower case: names, which have no synonyms."""
+    return {_plain(match[1]).split("'")[0] for match in _CAPITALIZED.finditer(text)}
 
 
 def terms_of(text: str) -> list[str]:
