@@ -3,11 +3,10 @@
     engine = armarius.open("path/to/novel")
     pack = engine.assemble("检查第3章的角色一致性", document="chapters/ch003.md", cursor=1200, budget=8000)
 
-Everything public is here: `armarius.open` and the other verbs, every exception, every protocol that a host may
-implement, every record that an answer is made of, the fetchers. A name is loaded when it is first used (PEP 562):
-importing the package costs a few milliseconds and brings in nothing else. Ready-made embedders are in
-`armarius.embedders`, fakes and conformance suites for tests in `armarius.testing`, adapters to hosts in
-`armarius.frameworks`.
+The names that most hosts need are here: `open` and the other functions, exceptions, protocols, records of answers. The
+others are in their packages: `armarius.lorebooks`, `armarius.code`, `armarius.workspace`, `armarius.embedders`,
+`armarius.testing` (fakes and conformance suites), `armarius.frameworks` (adapters). A name is loaded when it is first
+used (PEP 562), so importing the package takes a few milliseconds.
 """
 
 import warnings

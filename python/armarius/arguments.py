@@ -1,7 +1,8 @@
-"""What of a project may answer a request: which chapters, which kinds of documents, up to which chapter of the story.
+"""Values of requests: their types, limits and checks, for every surface.
 
-`chapters` and `kinds` say where to look; `as_of` says what may be known at all. A request may have all three. Code that
-reads documents on behalf of a request asks `Bounds`, so that there is one answer to whether something may be shown.
+Search scope (`chapters`, `kinds`, `as_of` in `Bounds`), targets of pins and mutes, query variants (`also`), and
+messages of a conversation (`Turn`). `chapters` and `kinds` say where to look; `as_of` says what may be known at all.
+Code that reads documents for a request asks `Bounds` what it may show.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Lists that show themselves: short at a prompt, as a table where rich or a notebook prints them."""
+"""Display helpers: result lists as tables in terminal and notebook (`Shown`), camelCase names, terminal detection."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, overload

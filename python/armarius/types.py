@@ -1,8 +1,8 @@
-"""What a fetcher is given, what it hands back, and the one-method protocol between.
+"""Records that fetchers and retrieval hand over, and the protocol `Fetcher`.
 
-A fetcher turns a request into candidates for one layer. It never sees the budget; the budget never
-fetches. A fetcher that fails returns what it has with a warning, or raises: the assembler turns the
-exception into a warning and the call goes on.
+`FetchRequest`, `Candidate`, `Fetched`, `PassageStream` and `Omission` are for fetchers, `Hit` and `Hits` for retrieval,
+`Evidence` for both. A fetcher turns a request into candidates for one layer and does not know the budget. A fetcher
+that fails returns what it has with a warning, or raises; the assembler turns the exception into a warning.
 """
 
 from collections.abc import Collection, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`armarius`: what the model would get, and why, from a terminal.
+"""The command line `armarius`: parser and entry point; each other file here holds the commands of one subject.
 
 Bad input is one line on standard error and exit status 2; results are on standard output, so that they can be piped.
 A file with commands has `add_commands(subparsers)`; each command sets `run`, from the parsed arguments to a status.

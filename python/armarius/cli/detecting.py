@@ -1,4 +1,4 @@
-"""`armarius detect`: which entities a text names, and which names in it are not what they look like."""
+"""`armarius detect`: the entities that a text names, and the matches that were rejected."""
 
 import argparse
 

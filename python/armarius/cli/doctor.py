@@ -1,4 +1,4 @@
-"""`armarius doctor`: what a folder was found to be, what is wrong with it, and what to do next."""
+"""`armarius doctor`: what a folder holds, its problems, and next steps."""
 
 import argparse
 

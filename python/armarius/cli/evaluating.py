@@ -1,4 +1,4 @@
-"""`armarius evaluate`: does the prompt hold the answer, on the user's own book and questions."""
+"""`armarius evaluate`: whether prompts contain the answers to the user's own questions."""
 
 import argparse
 from pathlib import Path

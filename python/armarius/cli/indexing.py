@@ -1,4 +1,4 @@
-"""`armarius index`, `search` and `watch`: the index of a project, from a terminal."""
+"""`armarius index`, `armarius search` and `armarius watch`."""
 
 import argparse
 import time

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.cli.prompts import changes_wire, update_lines
 from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.codex.load import load_codex
 from armarius.display import counted
@@ -20,6 +19,7 @@ from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.book import EXPORTS, Book
+from armarius.lorebooks.edits import Change, to_json
 from armarius.lorebooks.importing import Importing, ImportReport
 from armarius.lorebooks.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.lorebooks.project_books import Books, available_books
@@ -138,7 +138,7 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     if report.kept:
         already = "there already, nothing was written" if report.kind == "same" else "wrote"
         lines.append(f"  {already}: {FOLDER}/{book.id}/ (original, book.json)")
-    lines += update_lines(report) if report.kind == "update" else _entries(book)
+    lines += _update_lines(report) if report.kind == "update" else _entries(book)
     lines += _rows("kept, without effect or repaired", report.losses)
     if report.conflicts:
         lines += _rows("changed here and in the file; ours stay, --theirs takes the file's", report.conflicts)
@@ -232,7 +232,7 @@ def _wire(name: str, report: ImportReport) -> dict[str, Any]:
             for entry in book
         ],
         "losses": [{"path": row.path, "value": row.value, "reason": row.reason} for row in report.losses],
-        "changes": changes_wire(report),
+        "changes": _changes_wire(report),
         "conflicts": [row._asdict() for row in report.conflicts],
         "entities": [
             {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
@@ -290,3 +290,63 @@ def _list(books: Books, *, as_json: bool) -> int:
         if not rows:
             note("the project has no books: armarius import brings one in")
     return 0
+
+
+_WIDTH = 80
+_BEFORE = 24  # characters of a long text that are kept before the first difference
+
+
+def _update_lines(report: ImportReport) -> list[str]:
+    """Counts, then a line for each change; of those that are many the first ones."""
+    of = {kind: {one.entry for one in report.changes if one.kind == kind} for kind in ("new", "changed", "gone")}
+    changed = of["changed"] - {""}
+    unchanged = len(report.book) - len(of["new"]) - len(changed)
+    counts = f"{len(of['new'])} new, {len(changed)} changed, {len(of['gone'])} gone, {unchanged} unchanged"
+    lines = [f"  {counted(len(report.book), 'entry', 'entries')} now: {counts}"]
+    lines += [f"  {_line(one)}" for one in report.changes[:_SHOWN]]
+    if len(report.changes) > _SHOWN:
+        lines.append(f"  … {counted(len(report.changes) - _SHOWN, 'more change')}, all with --json")
+    return lines
+
+
+def _changes_wire(report: ImportReport) -> list[dict[str, Any]]:
+    """The changes as JSON, values in the form of `book.json`."""
+    return [{**one._asdict(), "was": _plain(one, one.was), "now": _plain(one, one.now)} for one in report.changes]
+
+
+def _line(one: Change) -> str:
+    called = one.name or one.entry
+    if one.kind == "changed":
+        was, now = (_text(_plain(one, value)) for value in (one.was, one.now))
+        was, now = _around(was, now)
+        where = f"{called}.{one.field}" if one.entry else f"the book's {one.field}"
+        return f"~ {where}: was {was}, now {now}"
+    text, _ = _around(_text(one.now if one.kind == "new" else one.was), "")
+    return f"{'+' if one.kind == 'new' else '-'} {called}: {text}"
+
+
+def _plain(one: Change, value: Any) -> Any:  # noqa: ANN401 - each field has its own type
+    if one.field == "decorators" and one.entry:
+        return [f"@@{mark.name} {','.join(mark.args)}".strip() for mark in value]
+    return to_json(one.field, value) if one.entry and value is not None else value
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    """A value for people: keys by their texts, texts in quotation marks on one line."""
+    if isinstance(value, str):
+        return repr(" ".join(value.split()))
+    if isinstance(value, list) and value and all(isinstance(one, dict) and "text" in one for one in value):
+        return ", ".join(one["text"] for one in value)
+    return "nothing" if value in (None, [], ()) else str(value)
+
+
+def _around(was: str, now: str) -> tuple[str, str]:
+    """Two long texts from a little before where they begin to differ."""
+    same = next((at for at, (one, other) in enumerate(zip(was, now, strict=False)) if one != other), 0)
+    start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
+    return _cut(was, start), _cut(now, start)
+
+
+def _cut(text: str, start: int) -> str:
+    text = f"…{text[start:]}" if start else text
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

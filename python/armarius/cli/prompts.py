@@ -1,4 +1,4 @@
-"""`armarius assemble`, `armarius inspect` and `armarius ask`."""
+"""`armarius assemble`, `armarius inspect` and `armarius ask`; query variants from a command (`command_model`)."""
 
 import argparse
 import shlex
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from armarius.arguments import asked_last
 from armarius.cli.options import (
@@ -23,24 +23,17 @@ from armarius.cli.options import (
     messages_of,
 )
 from armarius.cli.terminal import add_field, add_project, add_series, note, plain, show, show_json, words
-from armarius.display import counted
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError, RewordingError
 from armarius.io import write_atomic
-from armarius.lorebooks.edits import Change, to_json
-from armarius.lorebooks.importing import ImportReport
 from armarius.prompt.report.display import Highlight, overview, page
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest, PositionEncoding
 from armarius.rewording import Reworder, RewordingRequest
 from armarius.trust.user import end_program, find_program
-from armarius.validation import LONGEST_TEXT
 
-__all__ = ["add_commands", "changes_wire", "command_model", "update_lines"]
-
-_MOST_BYTES = 4 * LONGEST_TEXT  # UTF-8
-
+__all__ = ["add_commands", "command_model"]
 
 _LONGEST_S = 3600.0
 
@@ -249,7 +242,7 @@ def _run(command: Sequence[str], text: str, timeout_s: float) -> str:
     try:
         output = process.stdout.read(_MOST_PIPED_BYTES + 1) if process.stdout is not None else b""
         if len(output) > _MOST_PIPED_BYTES:
-            raise RewordingError(f"{name} wrote more than {_MOST_BYTES} bytes")
+            raise RewordingError(f"{name} wrote more than {_MOST_PIPED_BYTES} bytes")
         status = process.wait()
     finally:
         clock.cancel()
@@ -269,64 +262,3 @@ def _feed(process: "subprocess.Popen[bytes]", text: str) -> None:
     if process.stdin is not None:
         with suppress(OSError, ValueError), process.stdin as stream:
             stream.write(text.encode("utf-8", "replace") + b"\n")
-
-
-_SHOWN = 12
-_WIDTH = 80
-_BEFORE = 24  # characters of a long text that are kept before the first difference
-
-
-def update_lines(report: ImportReport) -> list[str]:
-    """Counts, then a line for each change; of those that are many the first ones."""
-    of = {kind: {one.entry for one in report.changes if one.kind == kind} for kind in ("new", "changed", "gone")}
-    changed = of["changed"] - {""}
-    unchanged = len(report.book) - len(of["new"]) - len(changed)
-    counts = f"{len(of['new'])} new, {len(changed)} changed, {len(of['gone'])} gone, {unchanged} unchanged"
-    lines = [f"  {counted(len(report.book), 'entry', 'entries')} now: {counts}"]
-    lines += [f"  {_line(one)}" for one in report.changes[:_SHOWN]]
-    if len(report.changes) > _SHOWN:
-        lines.append(f"  … {counted(len(report.changes) - _SHOWN, 'more change')}, all with --json")
-    return lines
-
-
-def changes_wire(report: ImportReport) -> list[dict[str, Any]]:
-    """The changes as JSON, values in the form of `book.json`."""
-    return [{**one._asdict(), "was": _plain(one, one.was), "now": _plain(one, one.now)} for one in report.changes]
-
-
-def _line(one: Change) -> str:
-    called = one.name or one.entry
-    if one.kind == "changed":
-        was, now = (_text(_plain(one, value)) for value in (one.was, one.now))
-        was, now = _around(was, now)
-        where = f"{called}.{one.field}" if one.entry else f"the book's {one.field}"
-        return f"~ {where}: was {was}, now {now}"
-    text, _ = _around(_text(one.now if one.kind == "new" else one.was), "")
-    return f"{'+' if one.kind == 'new' else '-'} {called}: {text}"
-
-
-def _plain(one: Change, value: Any) -> Any:  # noqa: ANN401 - each field has its own type
-    if one.field == "decorators" and one.entry:
-        return [f"@@{mark.name} {','.join(mark.args)}".strip() for mark in value]
-    return to_json(one.field, value) if one.entry and value is not None else value
-
-
-def _text(value: Any) -> str:  # noqa: ANN401
-    """A value for people: keys by their texts, texts in quotation marks on one line."""
-    if isinstance(value, str):
-        return repr(" ".join(value.split()))
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "text" in one for one in value):
-        return ", ".join(one["text"] for one in value)
-    return "nothing" if value in (None, [], ()) else str(value)
-
-
-def _around(was: str, now: str) -> tuple[str, str]:
-    """Two long texts from a little before where they begin to differ."""
-    same = next((at for at, (one, other) in enumerate(zip(was, now, strict=False)) if one != other), 0)
-    start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
-    return _cut(was, start), _cut(now, start)
-
-
-def _cut(text: str, start: int) -> str:
-    text = f"…{text[start:]}" if start else text
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

@@ -1,4 +1,4 @@
-"""`armarius retrieve` and `armarius evidence`: what answers a question, and what is said about an entity."""
+"""`armarius retrieve` and `armarius evidence`: passages for a question, statements about an entity."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`armarius new` and `armarius completion`: what the installed package carries for the first hour."""
+"""`armarius new`, `armarius completion` and `armarius studio`."""
 
 import argparse
 from importlib import resources

@@ -1,4 +1,4 @@
-"""What the commands share: reading words from the command line, writing tables and JSON."""
+"""Helpers of all commands: options that most of them have, text arguments, output as tables or JSON, notes."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""`CodeSource`: the protocol for CKB, SCIP files and other sources of references; building a graph of one."""
+"""`CodeSource`, the protocol of sources of references; detection of changed files; building a graph."""
 
 import contextlib
 import hashlib

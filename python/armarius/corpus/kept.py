@@ -1,7 +1,7 @@
-"""What a store keeps of a document for retrieval: one derived row, read when the corpus is first asked.
+"""Stored form of a document for search: one derived row, read when the corpus is first used.
 
-Three pieces: texts as JSON, names as JSON, the part of the corpus as the core writes it. A row that rests on another
-text or other names, or that has another form, is worked out again.
+Three pieces: texts as JSON, names as JSON, the part of the corpus as the core writes it. A row of another text, other
+names or another form is computed again.
 """
 
 import json

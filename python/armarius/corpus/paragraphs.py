@@ -1,7 +1,7 @@
-"""The paragraphs of a project as the core ranks them: one part per document, changed by document.
+"""The core's corpus of a project (`Paragraphs`) or a store (`StoreCorpus`): one part per document; ranking by words.
 
-`by_words` ranks paragraphs by words as they are written: the BM25 of questions, on the paragraph alone. A question
-looks for what answers it, so a paragraph is lifted by what stands around it; a search looks for the words.
+`by_words` ranks paragraphs by BM25 on the paragraph alone, for `search`. A question also scores what stands around a
+paragraph.
 """
 
 import threading

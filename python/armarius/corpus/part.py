@@ -1,6 +1,6 @@
-"""One document as retrieval takes it: its units, the texts with the names in them, and its part of the core's corpus.
+"""One document in the form that search uses: its units, its texts with the names in them, its part of the corpus.
 
-Worked out from the document and a matcher alone, so that a store can keep it (`corpus.kept`) until one of the two
+Computed from the document and a matcher alone, so that a store can keep it (`corpus.kept`) until one of the two
 changes. Files are cut into chapters, entries of settings and lines of the outline.
 """
 

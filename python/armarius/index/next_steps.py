@@ -1,4 +1,4 @@
-"""What a folder was taken for, in lines, and what its owner may do next: for `armarius doctor`."""
+"""Lines for `armarius doctor`: what a folder holds, files that could be imported, next steps."""
 
 import shlex
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a project knows of its world at one moment: codex, matcher, and what the index keeps of both."""
+"""`Snapshot`: codex and matcher of an index at one moment; authored records and drafts that they come from."""
 
 import hashlib
 import json

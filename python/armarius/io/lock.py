@@ -1,4 +1,4 @@
-"""Who writes next: a lock file per folder that the system releases when its holder ends."""
+"""The lock of a folder's writers: a lock file that the system releases when its holder ends."""
 
 import os
 import stat

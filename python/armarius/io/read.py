@@ -1,4 +1,4 @@
-"""One reader: what it opens is a regular file of a bounded size, or an error says what it is instead."""
+"""Reading: bounded reads of regular files only, `stat`, folder listings, and members of ZIP archives."""
 
 import io
 import os

@@ -1,7 +1,7 @@
-"""A TOML file of settings, read whole or refused: regular, bounded in size and depth, UTF-8.
+"""TOML settings: reading within limits of size and depth, errors with file and line, quoting of values.
 
-`armarius.toml` came with the project, so it may be anything: a pipe that never ends, a link to somewhere else, a
-gigabyte, a thousand brackets. Each is a ConfigError that names the file; none hangs, none reads another file.
+`armarius.toml` came with the project and may be anything: a pipe, a link to another file, a gigabyte, a thousand
+brackets. Each is a `ConfigError` that names the file.
 """
 
 import re

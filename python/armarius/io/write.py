@@ -1,4 +1,4 @@
-"""One writer: a crash leaves either the old file or the new one, and nothing that lies there leads it elsewhere."""
+"""Writing and deleting: atomic replacement, exclusive creation, private folders, removal; no link is followed."""
 
 import errno
 import os

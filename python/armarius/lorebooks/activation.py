@@ -1,4 +1,4 @@
-"""Activation of lorebooks: books of one profile together, with replay of earlier turns for timed entries."""
+"""Activation of lorebooks: books of one profile together, replay of earlier turns, comparison of profiles."""
 
 import threading
 from collections import OrderedDict

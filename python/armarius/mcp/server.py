@@ -1,4 +1,4 @@
-"""A server whose tools are the rows of `tools.py`: it says what is wrong with arguments as every other surface does."""
+"""`ToolServer`: an MCP server over the table of tools; its errors, resources and prompt."""
 
 import json
 from collections.abc import Callable, Sequence

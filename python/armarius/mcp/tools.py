@@ -1,4 +1,4 @@
-"""The tools: each a selection of the fields of a verb's request, and what it answers."""
+"""The table of MCP tools: each takes fields of a verb's request, and answers within a size limit."""
 
 import json
 from collections.abc import Callable

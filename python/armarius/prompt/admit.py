@@ -1,4 +1,4 @@
-"""From what fetchers answered to the candidates that may compete: checked, fenced, deduplicated, ordered."""
+"""Checks, escapes, deduplicates and orders the candidates of all fetchers."""
 
 import math
 from collections.abc import Iterable, Sequence

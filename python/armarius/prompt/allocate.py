@@ -1,4 +1,4 @@
-"""The allocation of the core in the words of the assembly: candidates in, one decision per candidate out."""
+"""Divides the budget: candidates to the core (`rust/budget`), cutting of windows, positions of kept items."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""One request through the whole line: fetch, admit, allocate, pack, render, report. Holds no text between calls."""
+"""The steps of a prompt in their order: fetch, admit, allocate, pack, render, report.
+
+`Task` is a resolved request. The assembler holds no text between calls.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Counting once: a counter with a memory, so that only new text is tokenised."""
+"""`CachedCounter`: a token counter with a memory, so that only new text is counted."""
 
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
-"""What keeps a prompt's beginning byte-identical from call to call, and how that is measured.
+"""The stable prefix (hash, report, common prefix), cutting to a token count, and the window around the cursor.
 
-Provider caches pay only for an unchanged beginning. Rules and settings come first and depend on
-nothing but themselves; retrieved items that stand in the previous prompt keep their place; the
-window around the cursor starts on a grid, so that typing extends it at its end.
+Provider caches pay only for an unchanged beginning. Rules and settings come first and depend on nothing but
+themselves; retrieved items that stand in the previous prompt keep their place; the window around the cursor starts on a
+grid, so that typing extends it at its end.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What cards, turns of a conversation and the story so far may take of a prompt; what is beyond it is omitted."""
+"""Limits for cards, turns of a conversation and the story so far; what is beyond a limit is omitted."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What every candidate costs, counted once and before the budget is divided."""
+"""Token counts of candidates, layers and the prompt; facts of a passage that a card in the prompt already states."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""The answer of retrieval: documents and sections with every reason for them, and what was understood and withheld."""
+"""`Retrieval`, the result of `engine.retrieve`, and the excerpts of its hits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

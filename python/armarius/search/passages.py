@@ -1,4 +1,4 @@
-"""The paragraphs that a question found, on offer to fill a prompt: best first, each with its reasons when asked."""
+"""Ranked paragraphs of a question as a stream for the prompt, with reasons on request."""
 
 import math
 import threading

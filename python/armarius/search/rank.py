@@ -1,6 +1,7 @@
-"""The paragraphs of a project ranked for a question, and whether there is an answer among them at all.
+"""Ranks the paragraphs of a corpus for a question, and decides whether the question is answered at all.
 
-The question is asked in families of terms (`understand.families`), the numbers stand in `weights`, the core adds up.
+A query becomes weighted groups of terms (`search/query/query.py`); the weights and thresholds are constants here; the
+core (`rust/corpus`) computes the scores.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""A question to the documents and sections that answer it, each with its reasons.
+"""Retrieval: a question to the documents and sections that answer it, each with its reasons.
 
-    understand -> people -> paragraphs scored -> documents and sections in order -> evidence
+    understand -> subjects -> rank paragraphs -> order documents and sections -> reasons
 
 Functions over a corpus, without a state of their own. Deterministic: the same project and question give the same answer
 in every process. A corpus with a scope (`Corpus.within`) holds nothing of what lies outside.

@@ -1,4 +1,4 @@
-"""Texts near in meaning, when there is a model: asked while words are looked up, waited for up to a limit."""
+"""Vector search during retrieval: a thread with a timeout, the open document's text, outliers."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The studio as an ASGI application over one engine."""
+"""The studio as an ASGI application over one engine: routes, access guard, notification of changes."""
 
 import asyncio
 import hmac

@@ -1,4 +1,4 @@
-"""Compare spellings; punctuation and scripts; similar names."""
+"""Unicode helpers: folding, slugs, scripts, punctuation, similar names."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""An LRU cache of engines in memory, operations on whole projects of a server, counters and quotas."""
+"""An LRU cache of engines in memory, counters of requests, and quotas."""
 
 import re
 import threading

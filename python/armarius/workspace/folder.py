@@ -1,4 +1,4 @@
-"""A project folder as the files of a project on a server, and back: byte for byte."""
+"""`armarius.shelf`: many projects in the subfolders of one folder, with one watcher and a cache of engines."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""One project on a server."""
+"""`Novel`: the engine of one project on a server; writes its files and follows its version."""
 
 import time
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The engine of one project on a server: the same verbs, and `write`."""
+"""What projects of folders and servers share: `ShelvedEngine`, and the reports `Health` and `ShelfStatus`."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""Engines of projects on a server, and what a server keeps of them: listed, renamed, copied, deleted."""
+"""Projects of a server: their cached engines; list, delete, rename and copy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The files of a project as rows of a server: texts are documents, the rest is what the user authored."""
+"""Files, records and lorebooks of a project on a server, as the document source and authored data of an engine."""
 
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping

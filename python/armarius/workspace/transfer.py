@@ -1,4 +1,4 @@
-"""A folder to and from a project on a server."""
+"""`push` and `pull`: a project folder to a project on a server and back, byte for byte."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

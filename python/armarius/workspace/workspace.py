@@ -1,4 +1,4 @@
-"""`armarius.connect`: the projects of a server, each an engine."""
+"""`Shelf`: all projects of a PostgreSQL server, with a cache of engines and quotas."""
 
 import logging
 import threading

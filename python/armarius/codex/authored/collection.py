@@ -1,4 +1,4 @@
-"""Memories and constraints: small records that are listed, created, changed and deleted, kept in a `RecordFile`."""
+"""Collections of small records in a `RecordFile`: memories, constraints, pins, summaries."""
 
 import hashlib
 from collections.abc import Callable, Hashable, Sequence

@@ -1,4 +1,4 @@
-"""Protocols for authored data: configuration, codex records, memories, constraints and the budget profile.
+"""Protocols of authored data (`Authored`, `RecordBook`), and the blocks of a TOML file: read and write.
 
 Authored data cannot be derived again, unlike an index. `armarius.codex.load.FolderAuthored` keeps it as editable files
 in the project; a host with its own database implements `Authored`. `armarius.testing.AuthoredConformance` tests an

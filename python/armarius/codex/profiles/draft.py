@@ -1,4 +1,7 @@
-"""Drafts: entities as single sources describe them, before merging; None marks fields that are not stated."""
+"""Drafts of entities from single sources, before merging; names in headings, links and tags of notes, packing.
+
+None marks fields that are not stated.
+"""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a search of the books is given: messages or a text, the host's names, settings, luck."""
+"""The input of an activation: messages or a text, the host's names, settings, random numbers."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

@@ -1,11 +1,12 @@
-"""Requests to candidates: one fetcher or more for each layer; each a file, each with one method.
+"""Fetchers: the sources of candidates; one or more for each layer, each with one method.
 
-rules.py (what always holds)   settings.py style.py (how it is written)   immediate.py (around the cursor)
-detected.py (cards of who is named)   passages.py relations.py (what the project says)   code.py (symbols)
-entities.py (entities from wherever a host keeps them)
+rules.py (constraints, entities at `always`)   settings.py style.py story.py (style, memories, the story so far)
+detected.py (cards of mentioned entities)   passages.py relations.py (paragraphs and relations)   code.py (symbols)
+lore.py (lorebook entries)   pins.py (pinned things)   immediate.py (text around the cursor)
+entities.py (entities of a host; texts that describe hidden entities)
 
-`armarius.types` has the protocol and what goes in and out. A new source is a file here and a line in `project.py`;
-what it finds is found elsewhere (retrieval, graph, code), here it becomes a candidate with content, score and
-evidence. What must hold: a fetcher never knows the budget nor the other fetchers; one that cannot look says so with a
-warning of `warnings.py` and keeps what it has; the same request of the same moment gives the same candidates.
+`armarius.types` has the protocol, its argument and its result. A new source is a file here and a line in `project.py`.
+A fetcher searches in its room (retrieval, graph, code) and makes candidates with content, score and evidence.
+Invariants: a fetcher knows neither the budget nor other fetchers; one that cannot look keeps what it has and adds a
+warning of `warnings.py`; the same request at the same moment gives the same candidates.
 """

@@ -1,4 +1,4 @@
-"""Detected entities: what the user's words and the text around the cursor name, as cards in the retrieved layer."""
+"""Cards of the entities that the query and the text around the cursor name; when a mention counts as presence."""
 
 import re
 import threading

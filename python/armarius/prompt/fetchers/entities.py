@@ -1,4 +1,4 @@
-"""Entities from wherever a host keeps them: one method, any objects, answers now or later."""
+"""Entities of a host (`EntitySource`) as cards, and which texts describe entities that a request must not show."""
 
 import asyncio
 import inspect

@@ -1,4 +1,4 @@
-"""What the project says about a question: passages, cards of related entities, both sides of a dispute."""
+"""Paragraphs that answer a question, cards of related entities, and both sides of a contradiction."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

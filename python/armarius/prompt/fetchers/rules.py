@@ -1,4 +1,4 @@
-"""The rules layer: what always holds. Constraints of the project, and entities with the context level `always`."""
+"""The rules layer: constraints of the project, and entities at the context level `always`."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol

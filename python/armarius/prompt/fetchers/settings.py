@@ -1,4 +1,4 @@
-"""The settings layer: how this project is written. Its style, and what has been learnt about it."""
+"""The settings layer: the style of the project, and memories."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol

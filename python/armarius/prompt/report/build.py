@@ -1,4 +1,4 @@
-"""From a prompt that fits to its pack: what went in, what stayed out, what has to be said."""
+"""Makes the `Pack` of a fitted prompt: items, omissions, layers and warnings; the result of `inspect`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime

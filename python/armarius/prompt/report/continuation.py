@@ -1,9 +1,9 @@
-"""What of a prompt the next one continues, and its form as bytes: all that a host need keep between two calls.
+"""`Continuation`: what the next prompt needs of this one, and its form as bytes for a host to keep.
 
     pack = engine.assemble(query="…", previous=kept)      # kept: the bytes of the last call, or its pack
     kept = pack.continuation()
 
-The bytes hold the prompt and what stood where in it, compressed: about half of the prompt's own UTF-8. They are for
+The bytes hold the prompt and the positions of its items, compressed to about half of the prompt's UTF-8. They are for
 this version of the package, checked against damage and not against malice: who can write them can put text into the
 next prompt, as who can write the conversation can. Keep them where you keep that.
 """

@@ -1,4 +1,4 @@
-"""What a display reads of a pack: the figures and rows, none of its verbs."""
+"""Displays of a pack: HTML for a notebook, tables and bars for a terminal, the difference between two prompts."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence

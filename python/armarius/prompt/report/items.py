@@ -1,4 +1,4 @@
-"""What a pack says of each thing considered: it is in, or it is out, and why."""
+"""Items and omissions of a pack, places of a quote in it, and explanations of why a thing is in or out."""
 
 import re
 import unicodedata

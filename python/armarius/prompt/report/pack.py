@@ -1,4 +1,4 @@
-"""The pack: a prompt with the complete account of what went in, what stayed out, and why."""
+"""`Pack`: a prompt with its complete account; cache rules of providers and their message formats."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
-"""Where a profile and another source say different things of a person, with no attribute asked for.
+"""Contradictions between profiles and other sources, with no attribute asked for; whether a card answers a question.
 
-Stricter than `conflicts`, which lists every sentence about an attribute that is asked for: here one side is a claim
+Stricter than `statements`, which lists every sentence about an attribute that is asked for: here one side is a claim
 of the entity's own section, and the other speaks of the same thing in a sentence about the entity.
 """
 

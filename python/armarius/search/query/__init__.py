@@ -1,8 +1,8 @@
-"""What a question means, before anything is looked up.
+"""Understanding of a question, before any lookup.
 
-query.py (all of it: names, quoted words, attributes)   chapters.py (which chapters, which end of them)
-query.py (its words as the corpus is asked)   kinship.py relations.py (relation words and the entities they lead to)
-kinship.py (phrases of `lexicon/questions.toml` and `attributes.toml`, and how one is found)
+query.py (names, quoted words, intents; its terms for the corpus)   chapters.py (which chapters it names)
+kinship.py relations.py (relation words, and the entities that they lead to)
+coreference.py follow_up.py (pronouns; questions that continue a conversation)
 
-What must hold: everything understood carries the words it was read from; linear in the question; closed classes only.
+Invariants: everything understood carries the words it was read from; linear in the question; closed classes only.
 """

@@ -1,4 +1,4 @@
-"""What a server complains of, as the errors of a store. No message carries a DSN, a password or a user's text."""
+"""Errors of PostgreSQL as errors of a store. No message contains a DSN, a password or a user's text."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What a host wrote, byte for byte: texts, codex, records, configuration. The only copy: nothing derived touches it."""
+"""Files that a host wrote, byte for byte: texts, codex, records, configuration. The only copy."""
 
 import zlib
 from collections.abc import Callable, Collection, Mapping

@@ -1,4 +1,4 @@
-"""Is what is kept of a project sound? Every row against its hash; nothing is trusted because a server said it."""
+"""Verification of a stored project: every row against its hash."""
 
 import json
 import zlib

@@ -1,4 +1,4 @@
-"""What names a project and what is in it: the key on every row, and what may be a name at all."""
+"""Keys and names: the key of a project on every row; which names and paths are allowed."""
 
 import hashlib
 from collections.abc import Iterable

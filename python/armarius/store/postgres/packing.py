@@ -1,4 +1,4 @@
-"""A document as rows, and back; what is large is compressed by the worker and kept in pieces."""
+"""Documents as rows and back; large values are compressed and stored in pieces."""
 
 import hashlib
 import json

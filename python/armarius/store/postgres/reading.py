@@ -1,4 +1,4 @@
-"""What a project holds, and what came to it since a generation; each inside the caller's transaction."""
+"""Reads in a transaction: changes since a generation, derived rows, graph and records."""
 
 import json
 import zlib

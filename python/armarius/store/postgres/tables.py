@@ -1,4 +1,4 @@
-"""Projects as a whole: listed, and all rows of one deleted, or copied under another key."""
+"""Whole projects in the tables: list, delete, copy."""
 
 import secrets
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What `apply` does for vectors inside its own transaction, so that none outlives its text."""
+"""Vectors during `apply`: carried with their texts, removed with them, queued for embedding."""
 
 import zlib
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,7 @@
-"""Words of a project, searched in the worker: the full text of the embedded store, in memory, kept up by generation.
+"""Full text of a project in the worker: the SQLite tables in memory, updated by generation.
 
-PostgreSQL has no BM25, and no index for Chinese: names of two characters would be found by reading everything. The same
-tables in memory give the same hits, in the same order, with the same scores, on both engines. They are made when
-somebody searches for the first time: prompts do not ask them.
+PostgreSQL has no BM25 and no index for Chinese, where names have two characters. The same tables in memory give the
+same hits, order and scores on both engines. They are made at the first search; prompts do not need them.
 """
 
 import threading

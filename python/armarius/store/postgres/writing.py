@@ -1,4 +1,4 @@
-"""One `apply`: the changes of a list folded to what is left of each in the end, then written in few round trips."""
+"""One `apply` on PostgreSQL: the changes are folded per row, then written in few round trips."""
 
 import hashlib
 import json

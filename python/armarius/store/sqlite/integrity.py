@@ -1,4 +1,4 @@
-"""Is the index sound? SQLite's checks, and whether the tables agree with each other."""
+"""Verification of an index: SQLite's checks, and agreement between the tables."""
 
 import apsw
 

@@ -1,4 +1,4 @@
-"""A document as rows, and back."""
+"""Documents as rows and back."""
 
 import json
 import zlib

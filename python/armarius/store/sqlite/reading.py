@@ -1,4 +1,4 @@
-"""Rows of an index as what the store answers: paragraphs, entities, relations, what came after a generation."""
+"""Rows of an index: passages, entities, relations, changes since a generation, derived rows."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""An index file while it is open: joined, believed or built again; guarded against being swapped, sealed at the end."""
+"""An open index file: joined, believed or rebuilt; sealed when closed."""
 
 import atexit
 import os

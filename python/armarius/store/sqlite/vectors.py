@@ -1,4 +1,4 @@
-"""`VectorStore` over SQLite: sets made, filled, switched, searched. Thread safe, each call one transaction."""
+"""`VectorStore` over SQLite: make, fill, switch and search sets. Thread safe; each call is one transaction."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One `apply`: every change of a list, inside the transaction of the caller."""
+"""One `apply` on SQLite: every change of a list, inside the caller's transaction."""
 
 import itertools
 import json
