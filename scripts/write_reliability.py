@@ -82,7 +82,7 @@ ROWS = (
     ),
     Row(
         "A cut, emptied, deleted or replaced index is built again, also while open; the database of another program is "
-        "refused and left as it is",
+        "replaced in the cache folder, refused and left as it is in a folder that you chose",
         f"truncations, deletions, swaps: `{_FAULTS}`, `tests/store/test_place.py`, `tests/hostile`",
         "18 cuts and the cases",
     ),

@@ -136,8 +136,8 @@ def test_an_index_replaced_while_open_is_not_trusted(index, tmp_path):
     assert equals_folder(index)
 
 
-def test_the_database_of_another_program_is_never_opened(novel, cache, monkeypatch):
-    index = place_for(novel).index
+def test_the_database_of_another_program_is_never_opened(novel, cache, tmp_path, monkeypatch):
+    index = place_for(novel, tmp_path / "chosen").index
     index.parent.mkdir(parents=True)
     crafted = apsw.Connection(str(index))
     crafted.execute("CREATE TABLE documents (x)")
@@ -146,7 +146,7 @@ def test_the_database_of_another_program_is_never_opened(novel, cache, monkeypat
     opened = []
     monkeypatch.setattr(connection, "connect", opened.append)
     with pytest.raises(StoreError, match=r"index\.sqlite: the database of another program"):
-        ProjectIndex.open(novel)
+        ProjectIndex.open(novel, index_dir=tmp_path / "chosen")
     assert opened == []  # SQLite never saw it
     assert index.read_bytes() == before
 

@@ -103,20 +103,35 @@ def test_projects_of_one_chosen_folder_have_an_index_each(project, tmp_path):
     assert len(list((tmp_path / "idx" / "armarius-index").iterdir())) == 2
 
 
-@pytest.mark.parametrize("how", ["put there", "written over ours"])
-@pytest.mark.parametrize("where", [None, "idx"])
-def test_the_database_of_another_program_is_refused_untouched(project, tmp_path, where, how):
-    index = place_for(project, where).index
-    if how == "written over ours":
-        answers(project, index_dir=where)
-    content = photos(tmp_path / "photos.sqlite")
-    index.parent.mkdir(parents=True, exist_ok=True)
-    index.write_bytes(content)
+@pytest.fixture(params=["put there", "written over ours"])
+def foreign(request, project, tmp_path):
+    """Puts the database of another program in the place of an index, and returns the path and the bytes."""
+
+    def put(where):
+        index = place_for(project, where).index
+        if request.param == "written over ours":
+            answers(project, index_dir=where)
+        content = photos(tmp_path / "photos.sqlite")
+        index.parent.mkdir(parents=True, exist_ok=True)
+        index.write_bytes(content)
+        return index, content
+
+    return put
+
+
+def test_the_database_of_another_program_in_a_chosen_folder_is_refused_untouched(project, foreign):
+    index, content = foreign("idx")
     with pytest.raises(StoreError, match=r"index\.sqlite: the database of another program"):
-        ProjectIndex.open(project, index_dir=where)
+        ProjectIndex.open(project, index_dir="idx")
     assert index.read_bytes() == content
     index.unlink()
-    assert answers(project, index_dir=where) == ["a.md"]
+    assert answers(project, index_dir="idx") == ["a.md"]
+
+
+def test_the_database_of_another_program_in_the_cache_is_replaced_by_a_new_index(project, foreign):
+    index, content = foreign(None)
+    assert answers(project) == ["a.md"]
+    assert index.read_bytes() != content
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"x" * 5000, b"SQLite format 3\0" + b"x" * 5000])
@@ -294,13 +309,20 @@ def test_a_draft_that_a_kill_left_is_gone_after_the_next_rebuild(project):
     assert sorted(path.name for path in place.folder.iterdir()) == ["index.lock", "index.seal", "index.sqlite"]
 
 
-def test_a_foreign_file_put_there_while_open_is_left_alone(project):
-    with ProjectIndex.open(project) as index:
+def test_a_foreign_file_put_there_while_open_is_left_alone_in_a_chosen_folder(project):
+    with ProjectIndex.open(project, index_dir="idx") as index:
         content = photos(project / "photos.sqlite")
-        (project / "photos.sqlite").replace(place_for(project).index)
+        (project / "photos.sqlite").replace(place_for(project, "idx").index)
         with pytest.raises(StoreError):
             index.search("白鹭")
-    assert place_for(project).index.read_bytes() == content
+    assert place_for(project, "idx").index.read_bytes() == content
+
+
+def test_a_foreign_file_put_in_the_cache_while_open_is_replaced(project):
+    with ProjectIndex.open(project) as index:
+        photos(project / "photos.sqlite")
+        (project / "photos.sqlite").replace(place_for(project).index)
+        assert [hit.path for hit in index.search("白鹭")] == ["a.md"]
 
 
 def test_a_file_swapped_in_between_look_and_opening_is_let_go_unchanged(project, monkeypatch):

@@ -58,7 +58,7 @@ def place_for(
     every = b"\0".join(os.fsencode(os.path.realpath(one)) for one in (resolved, *others))
     name = f"{slug}-{hashlib.blake2b(every, digest_size=8).hexdigest()}"
     if index_dir is None or is_remote(resolved / index_dir):
-        return IndexPlace(cache_root() / name)
+        return IndexPlace(cache_root() / name, is_cache=True)
     for start in (resolved, Path(os.path.abspath(root))):  # noqa: PTH100 - not resolved: links below are refused
         chosen = Path(os.path.normpath(start / index_dir))
         if chosen.is_relative_to(start):
@@ -72,14 +72,16 @@ class IndexPlace:
     Args:
         folder: Folder of this index alone; created by `enter`.
         project: The project folder, if it contains `folder`; no link below it is followed.
+        is_cache: The folder is in the cache folder, where every file is derived data.
 
     Attributes:
         below: The trusted folder above `folder`; see `armarius.io.opened_folder`.
         lock: Held from `enter` until its `leave`.
     """
 
-    def __init__(self, folder: Path, *, project: Path | None = None) -> None:
+    def __init__(self, folder: Path, *, project: Path | None = None, is_cache: bool = False) -> None:
         self.folder = folder
+        self.is_cache = is_cache
         self.below = _chosen(folder) if project is None else project
         self.index = folder / "index.sqlite"
         self.seal = folder / "index.seal"

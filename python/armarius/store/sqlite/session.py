@@ -42,10 +42,10 @@ class Session:
         alone = _entered(place)
         try:
             state = place.state() if alone else "closed"
-            if state == "foreign":
+            if state == "foreign" and not place.is_cache:
                 raise place.refuse_foreign()
             if rebuild or state != "closed":
-                _build(place, project_id, alone=alone)
+                _build(place, project_id, alone=alone, keeps_vectors=state != "foreign")
             elif alone:
                 place.clear_side_files()
             with translated(place.index):
@@ -169,15 +169,15 @@ def _entered(place: IndexPlace) -> bool:
     return alone
 
 
-def _build(place: IndexPlace, project_id: str, *, alone: bool) -> None:
-    """Replace the index by an empty one that keeps the saved vectors, which take minutes to compute."""
+def _build(place: IndexPlace, project_id: str, *, alone: bool, keeps_vectors: bool) -> None:
+    """Replace the index by an empty one, with the vectors of the old one, which take minutes to compute."""
     draft = place.draft()
     try:
         with translated(draft):
             connection = connect(draft)
             try:
                 create(connection, project_id)
-                if place.may_be_read(alone=alone):
+                if keeps_vectors and place.may_be_read(alone=alone):
                     _save_vectors(place, connection)
                 connection.execute("PRAGMA journal_mode = WAL")
             finally:
