@@ -31,7 +31,7 @@ def test_what_was_just_written_is_answered_before_the_index_has_seen_it(tmp_path
 def test_names_and_keys_of_several_lines_are_read_back(tmp_path):
     codex = AuthoredCodex(tmp_path)
     entity = codex.create("两\n行", id="a\n[[entity]]\nb", attributes={"钥\n匙": "值\n#x", "b\"'": "\\"})
-    codex.relate(entity.id, entity.id, "自\n言")
+    codex.put_relation(Relation(entity.id, entity.id, "自\n言"))
     again = AuthoredCodex(tmp_path)
     assert (again.list(), again.problems()) == ((entity,), ())
     assert (entity.id, entity.attributes) == ("a\n[[entity]]\nb", {"钥\n匙": "值\n#x", "b\"'": "\\"})
@@ -57,7 +57,7 @@ def test_what_ends_before_it_begins_is_refused_and_what_was_written_so_before_is
     with pytest.raises(CodexError, match=r"facts\[0\]\.until"):
         codex.update("甲", facts=[Fact("守塔", 9, 3)])
     with pytest.raises(CodexError, match="until: chapter 3 is before"):
-        codex.relate("甲", "甲", "友", since=9, until=3)
+        codex.put_relation(Relation("甲", "甲", "友", 9, 3))
     with pytest.raises(CodexError, match="until: chapter 1 is before"):
         codex.extend([], [Relation("甲", "甲", "友", 2, 1)])
     assert (len(codex.list()), codex.relations()) == (1, ())

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import armarius
-from armarius.errors import CodexError, UnknownId
+from armarius.errors import CodexError, ContractError, UnknownId
 
 ENTITIES = [
     {"id": "lin-xiaoyu", "name": "林小雨", "aliases": ["小雨"], "type": "character"},
@@ -136,8 +136,26 @@ def test_two_of_one_name_are_made_where_that_is_meant(engine):
     engine.codex.create("林小雨", force=True)
     engine.codex.update("林默", aliases=["老周"], force=True)
     assert [one.id for one in engine.entities() if one.name == "林小雨"] == ["lin-xiaoyu", "林小雨"]
+    assert engine.codex.create("林小雨", force=True).id == "林小雨.2"
     with pytest.raises(CodexError, match="there is one already"):
-        engine.codex.create("林小雨", force=True)
+        engine.codex.create("林小雨", id="林小雨", force=True)
+
+
+@pytest.mark.parametrize("id_", ["", "egret"])
+def test_a_second_entity_is_not_merged_with_the_profile_of_its_name(full, id_):
+    made = full.codex.create("白鹭", id=id_, force=True, description="Another one.")
+    assert (made.id, made.aliases) == (id_ or "白鹭.2", ())
+    known = {one.id: one for one in full.entities() if one.name == "白鹭"}
+    assert known.keys() == {"白鹭", made.id}
+    assert known["白鹭"].aliases == ("阿鹭",)
+    assert known[made.id].description == "Another one."
+
+
+@pytest.mark.parametrize("ends", [("林默", "林默"), ("林小雨", "小雨"), ("lin-xiaoyu", "林小雨")])
+def test_a_relation_of_an_entity_to_itself_is_refused(engine, ends):
+    with pytest.raises(ContractError, match=r"relation\.target"):
+        engine.codex.relate(*ends, "朋友")
+    assert engine.codex.relations() == ()
 
 
 def test_what_somebody_is_called_already_is_left_in_peace(engine):

@@ -102,9 +102,7 @@ class ProjectGraph:
             for one in stated:
                 if _is_users(one.origin):
                     raise CodexError(f"relation {relation.type!r}: stated in {_place(one.origin)}: change it there")
-            self._codex.relate(
-                relation.source, relation.target, relation.type, since=relation.since, until=relation.until
-            )
+            self._codex.put_relation(relation)
 
     def upsert_all(self, graph: Graph, /) -> None:
         """Every entity and relation of `graph`, as by the other two; what is new is one write.

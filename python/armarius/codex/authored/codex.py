@@ -22,6 +22,7 @@ invalid record keeps its last valid state.
 import hashlib
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ from armarius.codex.identity import NameIndex, already_exists, places, refuse_ta
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.display import counted
-from armarius.errors import ArmariusError, CodexError, UnknownId
-from armarius.text.unicode import near, slug, suggestion
+from armarius.errors import ArmariusError, CodexError, ContractError, UnknownId
+from armarius.text.unicode import fold, near, slug, suggestion
 from armarius.validation import flag, shown
 
 _FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
@@ -118,8 +119,8 @@ class AuthoredCodex:
         Args:
             name: Its name.
             id: Used unchanged; derived from the name by default, as for a profile.
-            force: Allow a name or alias that another entity has. A profile with the same name and a compatible type is
-                still merged with this entity.
+            force: Allow a name or alias that another entity has: two are meant. A derived id gets a number, and a
+                profile that would be merged by its name gets a record with its id.
             values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; other fields are not stated.
 
         Raises:
@@ -137,11 +138,19 @@ class AuthoredCodex:
         data = _entity_data({"id": id_, "name": name, **values})
         _refuse("entity", data)
         who = self._who()
+        if force and not id and id_ in who.entities:
+            id_ = data["id"] = next(one for n in count(2) if (one := f"{id_}.{n}") not in who.entities)
         if id_ in who.entities:
             raise already_exists(id_, [who.entities[id_]])
         if not force:
             refuse_taken(who, id_, name, data.get("aliases", ()))
-        self._file.add("entity", data)
+        known = {block.id for block in self._file.records() if block.table == "entity"}
+        others = [
+            {"id": one.id, "name": one.name}
+            for one in who.bearers(name, id_)
+            if one.id == slug(name) and one.id not in known and fold(one.name) == fold(name)
+        ]
+        self._file.extend([("entity", one) for one in (*others, data)])
         return self._written(id_)
 
     def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:
@@ -263,6 +272,7 @@ class AuthoredCodex:
 
         Raises:
             CodexError: A value is wrong; or, in an opened project, an end that names no entity.
+            ContractError: Both ends are one entity.
             UnknownId: Several entities have the name of an end; lists their ids.
         """
         for field, said in (("source", source), ("target", target), ("type", type)):
@@ -271,10 +281,21 @@ class AuthoredCodex:
         for field, end in (("source", source), ("target", target)):
             if who.one(end) is None and self._whole is not None:
                 raise CodexError(f"relation.{field}: no entity is called {shown(end)}")
-        written = self._relation(who, source, target, type)
+        if source == target or (who.one(source) or source) == who.one(target):
+            raise ContractError(f"relation.target: {shown(target)} is the source too; a relation has two entities")
+        self._relate(who, source, target, type, since, until)
+
+    def put_relation(self, relation: Relation) -> None:
+        """As `relate`, between ids that exist; both ends may be one entity, as a `GraphStore` allows."""
+        self._relate(self._who(), relation.source, relation.target, relation.type, relation.since, relation.until)
+
+    def _relate(
+        self, who: NameIndex, source: str, target: str, type_: str, since: int | None, until: int | None
+    ) -> None:
+        written = self._relation(who, source, target, type_)
         taken = {block.id for block in self._file.records() if block.table == "relation"}
-        id_ = _free_id(source, target, type, taken) if written is None else written.id
-        data = {"id": id_, "source": source, "target": target, "type": type, "since": since, "until": until}
+        id_ = _free_id(source, target, type_, taken) if written is None else written.id
+        data = {"id": id_, "source": source, "target": target, "type": type_, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
         _refuse("relation", data)
         (self._file.add if written is None else self._file.replace)("relation", data)
