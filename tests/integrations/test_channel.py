@@ -218,6 +218,24 @@ def test_an_id_with_a_lone_surrogate_is_answered_as_it_came_and_ends_nothing(lin
     assert sorted(str(a["id"]) for a in answers) == ["9", "\ud800"]
 
 
+@pytest.mark.parametrize(
+    ("params", "code"),
+    [
+        (rb'{"text":"\ud83d"}', "INVALID_TEXT"),
+        (rb'{"text":"\uDE00 rain"}', "INVALID_TEXT"),
+        (b'{"text":"\xed\xa0\xbd"}', "INVALID_TEXT"),
+        (rb'{"\ud83d":1}', "INVALID_TEXT"),
+        (rb'{"texts":["rain",{"deep":"\ud83d"}]}', "INVALID_TEXT"),
+        (rb'{"text":"\ud83d\ude00"}', None),
+        (rb'{"text":"\\ud83d"}', None),
+    ],
+)
+def test_params_with_a_lone_surrogate_are_refused_as_no_text(params, code):
+    line = b'{"jsonrpc":"2.0","id":1,"method":"echo","params":%b}\n' % params
+    (answer,) = run({"echo": lambda p: p}, line)
+    assert answer.get("error", {"data": {"code": None}})["data"]["code"] == code
+
+
 def test_a_method_that_is_no_text_is_named_in_brief_and_ends_nothing():
     asked = ({"id": 7, "method": name} for name in ("\ud800", "x" * 1_000_000))
     *refused, last = run({"ok": lambda p: 1}, *asked, {"id": 9, "method": "ok"})

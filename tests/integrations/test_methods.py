@@ -200,6 +200,8 @@ def test_channel_is_a_process_that_ends_with_its_input(novel):
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "context:prompt:assemble", "params": REQUEST},
         {"jsonrpc": "2.0", "id": 2, "method": "no:such"},
+        {"jsonrpc": "2.0", "id": 3, "method": "context:prompt:assemble", "params": {**REQUEST, "query": "\ud83d小雨"}},
+        {"jsonrpc": "2.0", "id": 4, "method": "memories:create", "params": {"text": "\ud83d小雨"}},
     ]
     told, by_id = [], {}
     with subprocess.Popen(
@@ -208,7 +210,7 @@ def test_channel_is_a_process_that_ends_with_its_input(novel):
         process.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
         process.stdin.flush()
         # The build goes on beside the answers: what it tells comes before the input ends, not before they do.
-        while len(by_id) < 2 or not told or told[-1]["done"] < told[-1]["total"]:
+        while len(by_id) < 4 or not told or told[-1]["done"] < told[-1]["total"]:
             line = process.stdout.readline()
             assert line, "the channel ended before its input did"
             assert str(novel) not in line
@@ -221,6 +223,7 @@ def test_channel_is_a_process_that_ends_with_its_input(novel):
         assert process.wait(timeout=60) == 0
     assert "result" in by_id[1]
     assert by_id[2]["error"]["data"]["code"] == "UNKNOWN_METHOD"
+    assert [by_id[key]["error"]["data"]["code"] for key in (3, 4)] == ["INVALID_TEXT"] * 2
     assert told[-1]["done"] == told[-1]["total"] > 10
 
 

@@ -13,6 +13,7 @@ input does, after the requests under way are answered.
 """
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,6 +35,8 @@ MAX_WAITING = 256
 
 _LONGEST_MS: Final = 3_600_000
 _MAX_HEADER_BYTES: Final = 1000
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
+"""What half a pair may be written as; a whole pair too, so the params are looked at."""
 
 FAILED: Final = -32000
 """The number of every error that JSON-RPC and LSP have none for; `data.code` says which."""
@@ -129,6 +132,9 @@ class Channel:
             key = None
         if fault := _fault(message):
             self._refuse(key, "INVALID_REQUEST", fault, number=_INVALID_MESSAGE)
+            return
+        if _SURROGATE.search(body) and not _is_text(message.get("params")):
+            self._refuse(key, "INVALID_TEXT", "params: a text holds a lone surrogate, which is no Unicode")
             return
         method, params, patience = message["method"], message.get("params", {}), message.get("timeoutMs")
         if key is None and method == "$/cancelRequest":
@@ -262,6 +268,15 @@ def _fault(message: Any) -> str:  # noqa: ANN401 - any JSON
     if patience is not None and (type(patience) not in (int, float) or not 0 < patience <= _LONGEST_MS):
         return f"`timeoutMs` must be a number above 0, at most {_LONGEST_MS:,}"
     return ""
+
+
+def _is_text(params: object) -> bool:
+    """Whether UTF-8 can hold every text of these params."""
+    try:
+        json.dumps(params, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _failed(key: str | int | None, failure: Failure, number: int | None = None) -> dict[str, Any]:
