@@ -75,6 +75,21 @@ async def test_assembled_context_is_structured_and_within_its_budget(client):
     assert "chapters/ch003.md" in answer.structured_content["documents"]
 
 
+async def test_the_server_says_its_version(engine):
+    async with Client(build_server(engine)) as client:
+        assert client.server_info.version == armarius.__version__
+
+
+async def test_an_entity_at_never_has_its_level_and_no_text(client, engine):
+    known = engine.codex.update("白鹭", level="never")
+    answer = await call(client, "entity", name="白鹭")
+    assert answer.structured_content == {
+        "entity": {"id": "白鹭", "name": "白鹭", "type": "character", "level": "never"}
+    }
+    assert "context level never" in answer.content[0].text
+    assert known.description not in str(answer)
+
+
 async def test_the_other_tools_answer(client):
     inspected = await call(client, "inspect_context", query="小雨点", document="chapters/ch003.md")
     assert "prompt" not in inspected.structured_content

@@ -14,6 +14,7 @@ from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from mcp.types import Tool as ListedTool
 from pydantic import Field
 
+from armarius._core import __version__
 from armarius.io.messages_without_paths import answer_without_paths
 from armarius.mcp.tools import Answer, Tool
 from armarius.requests import DocumentIn, QueryIn
@@ -70,7 +71,7 @@ class ToolServer(MCPServer):
     """
 
     def __init__(self, engine: "ContextEngine", tools: Sequence[Tool], instructions: str) -> None:
-        super().__init__("armarius", instructions=instructions)
+        super().__init__("armarius", instructions=instructions, version=__version__)
         self._engine = engine
         self._tools = {tool.name: tool for tool in tools}
         self._listed = {tool.name: schema_of_fields(tool.arguments) for tool in tools}

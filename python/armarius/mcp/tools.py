@@ -179,10 +179,19 @@ def _list(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN40
 
 
 def _entity(engine: "ContextEngine", asked: Any) -> CallToolResult:  # noqa: ANN401
-    """Give the card of somebody or something known: what it is, other names, what holds of it in which chapter."""
+    """Give the card of somebody or something known: what it is, other names, what holds of it in which chapter.
+
+    Of an entity at the context level `never` only name, type and level.
+    """
     one = engine.entity(asked.name)
+    if one.level == "never":
+        text = f"{one.name} ({one.type}): context level never. The writer keeps this entity out of every prompt."
+        return _text(str(escaped(text)), {"entity": escaped({key: getattr(one, key) for key in _SHOWN_AT_NEVER})})
     plain = {**wire(one), "facts": [wire(fact) for fact in one.facts if holds(fact, asked.as_of)]}
     return _text(str(escaped(engine.card(asked.name, as_of=asked.as_of))), {"entity": escaped(plain)})
+
+
+_SHOWN_AT_NEVER = ("id", "name", "type", "level")
 
 
 def _evidence(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
