@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from benches.record import interleaved, record
 
-from armarius.store.fingerprint import Fingerprint
 from armarius.store.sqlite import ann as ann_file
 from armarius.store.sqlite import vectors_search as exact
 from armarius.store.sqlite import vectors_sets as sets
 from armarius.store.sqlite import vectors_table as table
 from armarius.store.sqlite.ann import AnnIndex
 from armarius.store.sqlite.connection import connect
+from armarius.store.vectors_protocol import Fingerprint
 
 _DIMENSION = 768
 _QUERIES = 100

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from armarius.store.embedded_texts import embedded_texts
+from armarius.store.vectors_protocol import embedded_texts
 
 QUESTION = "林小雨在钟楼看见了什么"
 

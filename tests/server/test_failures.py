@@ -305,7 +305,7 @@ def test_tables_of_a_later_armarius_are_served_by_one_version_and_no_more(server
 def test_a_connection_lost_in_commit_is_looked_up(open_store, monkeypatch, arrived):
     import psycopg
 
-    from armarius.store.postgres.transaction import Transaction
+    from armarius.store.postgres.session import Transaction
     from armarius.store.rows import Note
 
     store, real = open_store(), Transaction.commit
@@ -334,7 +334,7 @@ def test_a_connection_lost_in_commit_is_looked_up(open_store, monkeypatch, arriv
 def test_a_commit_of_which_nobody_can_tell_is_said_to_be_one(open_store, monkeypatch):
     import psycopg
 
-    from armarius.store.postgres.transaction import Transaction
+    from armarius.store.postgres.session import Transaction
     from armarius.store.rows import Note
 
     store, other, real = open_store(), open_store(), Transaction.commit

@@ -199,7 +199,7 @@ def test_deleting_leaves_no_row_and_no_engine(novel, shelf, open_shelf, shared_p
     key = shelf.key("novel", tenant)
     shelf.delete("novel", tenant=tenant)
     with shared_pool.lent() as connection:
-        from armarius.store.postgres.tables import TABLES
+        from armarius.store.postgres.schema import TABLES
 
         for table in TABLES:
             query = f"SELECT count(*) FROM armarius.{table} WHERE project = %s"

@@ -4,7 +4,7 @@ import re
 
 import psycopg
 
-from armarius.store.postgres.keys import PIECE
+from armarius.store.postgres.packing import PIECE
 from armarius.store.postgres.pool import Pool
 
 # one project to a statement, or what has to do with none

@@ -14,9 +14,8 @@ from tests.files.conftest import KINDS, plant
 from armarius.errors import ProjectError, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
 from armarius.io.cache import cache_root
-from armarius.store.sqlite import lock as locks
-from armarius.store.sqlite.location import IndexPlace, place_for
-from armarius.store.sqlite.lock import PlaceLock
+from armarius.store.sqlite import location as locks
+from armarius.store.sqlite.location import IndexPlace, PlaceLock, place_for
 from armarius.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")

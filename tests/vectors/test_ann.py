@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from armarius.errors import DimensionMismatch, StoreCorrupt, StoreFull
 from armarius.store.sqlite import ann as ann_file
 from armarius.store.sqlite.ann import AnnIndex
-from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import unit_rows
 
 
 def points(count, dimension=32, seed=0):

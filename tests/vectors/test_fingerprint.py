@@ -6,8 +6,7 @@ import pytest
 from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.fingerprint import Fingerprint, require_same
-from armarius.store.vector_rows import check_storable, usable_rows
+from armarius.store.vectors_protocol import Fingerprint, check_storable, require_same, usable_rows
 
 FIRST = Fingerprint("text2vec-base-chinese", "a" * 64, 768, 128, "mean")
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, people, removal, setting, stored_vectors
 
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.embedded_texts import embedded_texts, text_hash
 from armarius.store.rows import Put, Remove
 from armarius.store.sqlite.vectors_rows import table_of
+from armarius.store.vectors_protocol import embedded_texts, text_hash
 
 
 @pytest.fixture

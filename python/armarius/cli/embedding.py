@@ -23,8 +23,8 @@ from armarius.embedders.protocol import Embedder
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex
 from armarius.io.toml import quoted
-from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
+from armarius.store.vectors_protocol import require_same
 from armarius.trust.settings import Permissions
 from armarius.vectors.queue import EmbeddingProgress
 from armarius.vectors.recall import ProjectRecall

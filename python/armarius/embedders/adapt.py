@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, Vectors
 from armarius.errors import ArmariusError, ContractError, DimensionMismatch, EmbeddingError
-from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import unit_rows
 from armarius.validation import shown
 
 __all__ = ["as_embedder", "checked_vectors", "fingerprint_of", "likeness", "model_failed"]

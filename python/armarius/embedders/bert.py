@@ -23,7 +23,7 @@ from armarius.embedders.preprocess import (
 )
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import EmbeddingError
-from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import unit_rows
 
 __all__ = [
     "BERT_TYPES",

@@ -16,7 +16,7 @@ from armarius.embedders.adapt import PROBE, checked_vectors, likeness
 from armarius.embedders.preprocess import prompted
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import ContractError, EmbeddingError
-from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import unit_rows
 
 __all__ = ["Endpoint", "ServerEmbedder"]
 

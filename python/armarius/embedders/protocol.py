@@ -5,8 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from armarius.store.fingerprint import Fingerprint
-from armarius.store.vectors_protocol import Vectors
+from armarius.store.vectors_protocol import Fingerprint, Vectors
 
 __all__ = ["AnyEmbedder", "Embedder", "Fingerprint", "OneKindEmbedder", "Vectors"]
 

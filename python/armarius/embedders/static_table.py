@@ -17,7 +17,7 @@ from armarius.embedders.folder import ModelFolder, read_tensors
 from armarius.embedders.preprocess import MOST_TOKENS, EmbeddingPrompts, Tokens, prompted
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import ContractError
-from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import unit_rows
 
 __all__ = ["LexicalEmbedder", "StaticEmbedder", "is_static", "load_static"]
 

@@ -1,8 +1,7 @@
 """The derived index behind two protocols, `Store` and `VectorStore`, with two engines: `sqlite/` and `postgres/`.
 
 protocol.py rows.py      the `Store` protocol and its rows; derived.py (rows derived from documents)
-vectors_protocol.py      the `VectorStore` protocol; fingerprint.py (identity of a model), vector_rows.py (checks),
-                         embedded_texts.py (which text is embedded for each paragraph)
+vectors_protocol.py      the `VectorStore` protocol; identity of a model, which text is embedded, checks of vectors
 
 A new engine is a folder next to `sqlite/` that passes `armarius.testing.StoreConformance` and
 `VectorStoreConformance`. Invariants: SQL and its libraries are used only here; callers do not depend on the engine; a

@@ -7,8 +7,6 @@ from typing import Final, Generic, TypeVar
 from armarius.store.protocol import Store
 from armarius.store.rows import DerivedRow
 
-__all__ = ["DerivedCache", "join_pieces", "split_pieces"]
-
 Value = TypeVar("Value")
 Packed = TypeVar("Packed")
 

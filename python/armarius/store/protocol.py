@@ -40,8 +40,6 @@ from armarius.store.rows import (
 if TYPE_CHECKING:
     from armarius.store.vectors_protocol import VectorStore
 
-__all__ = ["Lagging", "Store"]
-
 
 @runtime_checkable
 class Store(Protocol):

@@ -9,29 +9,6 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Role
 from armarius.types import Evidence, Hit
 
-__all__ = [
-    "Change",
-    "Changed",
-    "Collection",
-    "DerivedRow",
-    "DocumentRow",
-    "EntityRow",
-    "FileRow",
-    "GraphRows",
-    "Note",
-    "Passage",
-    "PassageKey",
-    "Put",
-    "Record",
-    "Records",
-    "RelationRow",
-    "Remove",
-    "Restamp",
-    "StoreState",
-    "TextHit",
-    "TextQuery",
-]
-
 PassageKey = tuple[str, int]  # (document path, paragraph index)
 Collection = Literal["memory", "constraint"]
 

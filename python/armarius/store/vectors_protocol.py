@@ -10,33 +10,100 @@ The search method is up to the engine; results must be the nearest vectors.
 
 Vectors are float32, C-contiguous, any scale; similarities are cosines in [-1, 1]. Every method may raise the errors of
 `Store`.
+
+Checks and scaling of vectors before they are stored or compared.
+
+The fingerprint that keeps vectors of different models apart.
+
+Which texts get a vector, and exactly what is embedded for each.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.store.fingerprint import Fingerprint
+from armarius.documents.document import Document
+from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.rows import PassageKey
 
-__all__ = [
-    "Leasing",
-    "Owner",
-    "PendingText",
-    "RecallSample",
-    "SetGone",
-    "SetState",
-    "VectorCounts",
-    "VectorFilter",
-    "VectorIndexStatus",
-    "VectorSet",
-    "VectorStore",
-    "Vectors",
-    "owner_order",
-]
+_SHA256 = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Everything that decides which vector a text gets; vectors mix only when fingerprints are equal.
+
+    Attributes:
+        name: The model folder's name or the built-in embedder's; for people, not compared.
+        model: SHA-256 (hex) over weights and tokenizer files, or the built-in scheme with its version.
+        dimension: Length of a vector.
+        max_length: Tokens kept of each text, special tokens included; 0 is unlimited.
+        pooling: mean, cls, max, or what the embedder does instead.
+        normalise: Whether vectors are L2-normalised.
+        dtype: Precision of the forward pass.
+        document_prompt: Prefix of each text. Stored vectors do not depend on the prefix of queries.
+    """
+
+    name: str = field(compare=False)
+    model: str
+    dimension: int
+    max_length: int = 0
+    pooling: str = "mean"
+    normalise: bool = False
+    dtype: str = "float32"
+    document_prompt: str = ""
+
+    def to_json(self) -> str:
+        """One line of JSON with sorted keys, as recorded in the index."""
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Fingerprint":
+        """The fingerprint that `to_json` wrote.
+
+        Raises:
+            EmbeddingError: The text is not a fingerprint.
+        """
+        try:
+            raw = json.loads(text)
+            raw.setdefault("document_prompt", "")  # of before there were prompts
+            return cls(**{item.name: raw[item.name] for item in fields(cls)})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise EmbeddingError(
+                f"the index holds an unreadable fingerprint {text[:80]!r}; run `armarius embed`"
+            ) from error
+
+    def __str__(self) -> str:
+        limit = f", {self.max_length} tokens" if self.max_length else ""
+        scale = "normalised" if self.normalise else "not normalised"
+        model = self.model[:12] if len(self.model) == _SHA256 else self.model
+        prompt = f", before documents {self.document_prompt!r}" if self.document_prompt else ""
+        return f"{self.name} ({self.dimension} dimensions, {self.pooling}{limit}, {scale}{prompt}, {model})"
+
+
+def require_same(stored: Fingerprint, given: Fingerprint) -> None:
+    """Refuse to mix vectors of two models.
+
+    Raises:
+        DimensionMismatch: Names both fingerprints, what differs, and the way out.
+    """
+    if stored == given:
+        return
+    differing = [
+        item.name
+        for item in fields(Fingerprint)
+        if item.compare and getattr(stored, item.name) != getattr(given, item.name)
+    ]
+    raise DimensionMismatch(
+        f"the index holds vectors of {stored}, the embedder is {given}; different: {', '.join(differing)}. "
+        "engine.reembed() (or `armarius embed --reembed`) replaces them while the old ones keep answering"
+    )
+
 
 Vectors = NDArray[np.float32]
 Owner = PassageKey | str
@@ -233,3 +300,92 @@ class Leasing(Protocol):
 def owner_order(owner: Owner) -> tuple[str, int, str]:
     """Sort key of owners with equal similarity: entities by id, then paragraphs by position."""
     return ("", -1, owner) if isinstance(owner, str) else (*owner, "")
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Rows scaled to length 1; zero rows stay zero."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    scaled: Vectors = vectors / np.where(norms > 0, norms, np.ones_like(norms))
+    return scaled
+
+
+def usable_rows(vectors: Vectors) -> NDArray[np.bool_]:
+    """Mask of the rows that are finite and not zero. Shape (n,)."""
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    usable: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0.0)
+    return usable
+
+
+def check_storable(vectors: Vectors, dimension: int, owners: Sequence[object]) -> None:
+    """Check vectors before they are stored; the vector table itself accepts any values.
+
+    Args:
+        vectors: float32, shape (n, d).
+        dimension: The d of the index.
+        owners: Owner of each row, for the message; length n.
+
+    Raises:
+        DimensionMismatch: d is not `dimension`.
+        EmbeddingError: A row is zero or holds NaN or infinity; the message names its owner.
+    """
+    if vectors.ndim != 2 or vectors.shape[1] != dimension:
+        shape = "x".join(map(str, vectors.shape))
+        raise DimensionMismatch(
+            f"vectors of shape {shape} cannot go into an index of {dimension} dimensions; engine.reembed() rebuilds it"
+        )
+    usable = usable_rows(vectors)
+    if not usable.all():
+        row = int(np.argmin(usable))
+        what = "zero" if np.isfinite(vectors[row]).all() else "not finite (NaN or infinity)"
+        raise EmbeddingError(f"the vector of {owners[row]!r} is {what} and cannot be compared")
+
+
+def check_batch(stored: Fingerprint, given: Fingerprint, texts: Sequence[PendingText], vectors: Vectors) -> None:
+    """Check a batch before it is stored. Rows of zeros are valid: they mean that there is nothing to embed.
+
+    Raises:
+        DimensionMismatch: The vectors have another model or length.
+        EmbeddingError: A row holds NaN or infinity; the message names its owner.
+    """
+    require_same(stored, given)
+    zero = np.asarray([not row.any() for row in vectors], np.bool_)
+    named = [text.owner for text, empty in zip(texts, zero, strict=True) if not empty]
+    check_storable(vectors[~zero], given.dimension, named)
+
+
+_LETTERS_AT_LEAST = 4
+_NAMED_BY_HEADING = frozenset({"setting", "outline", "note"})
+
+
+def embedded_texts(document: Document) -> dict[int, str]:
+    """The text to embed for each paragraph, by paragraph index.
+
+    Only body paragraphs with at least four letters or digits: shorter ones ("好。") are similar to everything. In
+    settings, outlines and notes the heading is prepended, because a line of a profile does not repeat the entity's
+    name. Code is not embedded: the models are trained on prose, and symbol names find code better.
+    """
+    if document.kind == "code":
+        return {}
+    named = document.kind in _NAMED_BY_HEADING
+    found = {}
+    for paragraph in document.paragraphs:
+        text = document.text[paragraph.start : paragraph.end]
+        if paragraph.role != "body" or not _is_embeddable(text):
+            continue
+        heading = paragraph.heading_path[-1] if named and paragraph.heading_path else ""
+        found[paragraph.index] = f"{heading}\n{text}" if heading else text
+    return found
+
+
+def text_hash(text: str) -> bytes:
+    """BLAKE2b-128 of an embedded text: equal hash, equal vector."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _is_embeddable(text: str) -> bool:
+    letters = 0
+    for char in text:
+        letters += char.isalnum()
+        if letters >= _LETTERS_AT_LEAST:
+            return True
+    return False

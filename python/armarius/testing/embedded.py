@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from armarius.documents.document import make_document
-from armarius.store.fingerprint import Fingerprint
 from armarius.store.protocol import Store
 from armarius.store.rows import EntityRow, GraphRows, Put
 from armarius.store.vectors_protocol import (
+    Fingerprint,
     Owner,
     SetState,
     VectorFilter,

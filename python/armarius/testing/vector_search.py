@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from armarius.errors import EmbeddingError
-from armarius.store.fingerprint import Fingerprint
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import (
+    Fingerprint,
     SetGone,
     VectorFilter,
 )

@@ -17,8 +17,7 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.embedders.protocol import Embedder
 from armarius.store.protocol import Store
-from armarius.store.vector_rows import unit_rows
-from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, Vectors, VectorSet, VectorStore
+from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, Vectors, VectorSet, VectorStore, unit_rows
 
 __all__ = ["PROBES", "Near", "NoiseFloor", "VectorHits", "measure_quality"]
 

@@ -16,10 +16,9 @@ from armarius.embedders.protocol import (
 )
 from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import ArmariusError, DimensionMismatch, EmbeddingError
-from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
 from armarius.store.rows import Note
-from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet
+from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet, require_same
 from armarius.vectors.model_quality import PROBES, Near, NoiseFloor, VectorHits, measure_quality
 from armarius.vectors.queue import EmbeddingQueue, SemanticStatus
 

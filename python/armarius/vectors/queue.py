@@ -13,8 +13,7 @@ from typing import Literal
 
 from armarius.embedders.protocol import Embedder
 from armarius.errors import EmbeddingError, StoreError, message_of
-from armarius.store.fingerprint import Fingerprint
-from armarius.store.vectors_protocol import Leasing, SetGone, SetState, VectorIndexStatus, VectorStore
+from armarius.store.vectors_protocol import Fingerprint, Leasing, SetGone, SetState, VectorIndexStatus, VectorStore
 
 __all__ = ["EmbeddingProgress", "EmbeddingQueue", "SemanticStatus", "SimilarEntity"]
 

@@ -13,10 +13,9 @@ from armarius.errors import ConfigError, ContractError, StoreError, StoreUnavail
 from armarius.lorebooks.importing import Importing
 from armarius.prompt.profile import read_settings
 from armarius.store.postgres.files import put_files
-from armarius.store.postgres.keys import check_path
+from armarius.store.postgres.packing import check_path
 from armarius.store.postgres.pool import Pool
-from armarius.store.postgres.session import Session
-from armarius.store.postgres.transaction import Transaction
+from armarius.store.postgres.session import Session, Transaction
 from armarius.store.protocol import Store
 from armarius.workspace.cache import Counters
 from armarius.workspace.project import ShelvedEngine, Texts

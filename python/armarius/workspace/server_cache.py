@@ -8,10 +8,10 @@ from uuid import UUID
 
 from armarius.engine.build import EngineParts
 from armarius.errors import StoreConflict, UnknownId
-from armarius.store.postgres.keys import check_name, project_key
+from armarius.store.postgres.packing import check_name, project_key
 from armarius.store.postgres.pool import Connection, Pool
+from armarius.store.postgres.schema import copy_project, delete_project, has_project, list_projects
 from armarius.store.postgres.session import Session
-from armarius.store.postgres.tables import copy_project, delete_project, has_project, list_projects
 from armarius.workspace.cache import HotEngine
 
 __all__ = ["HotStored", "Keeping", "ProjectEntry"]

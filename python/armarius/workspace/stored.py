@@ -16,8 +16,7 @@ from armarius.errors import ConfigError, DocumentSkipped, StoreUnavailable, Unkn
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.lorebooks.storage import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
-from armarius.store.postgres.session import Session
-from armarius.store.postgres.transaction import ProjectRow
+from armarius.store.postgres.session import ProjectRow, Session
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 __all__ = [

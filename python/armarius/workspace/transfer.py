@@ -11,7 +11,7 @@ from armarius.errors import ContractError, ProjectError
 from armarius.io import make_folder, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.storage import FILES, FOLDER
-from armarius.store.postgres.keys import check_path
+from armarius.store.postgres.packing import check_path
 from armarius.workspace.novel import Novel
 from armarius.workspace.stored import PROFILE, RECORDS, StoredFiles
 

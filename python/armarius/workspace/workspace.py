@@ -19,12 +19,11 @@ from armarius.project import counter_for
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.store.postgres.files import count_files
-from armarius.store.postgres.keys import project_key
+from armarius.store.postgres.packing import project_key
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import ServerState, check_schema, schema_name, server_state
-from armarius.store.postgres.session import Session
+from armarius.store.postgres.session import Session, Transaction
 from armarius.store.postgres.store import PostgresStore
-from armarius.store.postgres.transaction import Transaction
 from armarius.store.protocol import Store
 from armarius.workspace.cache import Counters, EngineCache, Quota, bytes_in
 from armarius.workspace.novel import Novel

@@ -7,10 +7,8 @@ from uuid import UUID
 
 from armarius.errors import StoreCorrupt
 from armarius.store.postgres.packing import replace_pieces, unpack
-from armarius.store.postgres.transaction import Transaction
+from armarius.store.postgres.session import Transaction
 from armarius.store.postgres.writing import digest_of
-
-__all__ = ["FileEntry", "count_files", "list_files", "put_files", "read_files"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,18 @@
-"""The schema: numbered migrations, one transaction each, run once under a lock."""
+"""The schema: numbered migrations, one transaction each, under a lock; projects listed, deleted and copied whole."""
 
 import re
+import secrets
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
+from uuid import UUID
 
 from psycopg import errors
 
 from armarius.errors import ContractError, SchemaTooNew, StoreError
 from armarius.store.postgres.pool import Connection, Pool
 from armarius.validation import shown
-
-__all__ = ["SCHEMA_VERSION", "ServerState", "check_schema", "migrate", "schema_name", "server_state"]
 
 SCHEMA_VERSION = 1
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -159,3 +160,62 @@ def _first(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> 
 
 def _too_new(pool: Pool, version: int) -> str:
     return f"{pool.place}: tables of version {version}, this armarius knows up to {SCHEMA_VERSION}"
+
+
+TABLES = {
+    "projects": "",
+    "files": "path, version, hash, size",
+    "documents": "path, version, kind, chapter, length, paragraphs, content_hash, stamp, head, hash",
+    "gone": "path, version",
+    "learnt": "path, kind, about, hash",
+    "notes": "key, version, value",
+    "pieces": "area, path, kind, piece, data",
+    "vector_sets": "number, state, fingerprint",
+    "vectors": "number, path, paragraph, chapter, text, state, checksum, embedding",
+}
+"""Table to its columns after `project`."""
+
+_ROW = (
+    "tenant, generation, forgotten, files, authored, configured, graph, records, noted, vectors, token, characters, "
+    "bytes, touched"
+)
+
+
+def list_projects(
+    connection: Connection, schema: str, tenant: str | None, after: str, limit: int
+) -> list[tuple[str, str, int, int, int, datetime]]:
+    """Name, tenant, generation, characters, bytes and last write of projects, by name; of any tenant when None."""
+    query = (
+        f"SELECT name, tenant, generation, characters, bytes, touched FROM {schema}.projects "
+        "WHERE (%s OR tenant = %s) AND name > %s ORDER BY name, tenant LIMIT %s"
+    )
+    rows = connection.execute(query, (tenant is None, tenant or "", after, limit)).fetchall()
+    return [(name, owner, version, count, size, at) for name, owner, version, count, size, at in rows]
+
+
+def has_project(connection: Connection, schema: str, project: UUID, *, lock: bool = False) -> bool:
+    """Whether there is such a project; with `lock`, nobody else writes it until the transaction ends."""
+    query = f"SELECT 1 FROM {schema}.projects WHERE project = %s{' FOR UPDATE' if lock else ''}"
+    return connection.execute(query, (project,)).fetchone() is not None
+
+
+def delete_project(connection: Connection, schema: str, project: UUID) -> None:
+    """Every row, inside the transaction of the caller, who has locked the project."""
+    for table in reversed(TABLES):
+        connection.execute(f"DELETE FROM {schema}.{table} WHERE project = %s", (project,))
+
+
+def copy_project(connection: Connection, schema: str, project: UUID, new: UUID, name: str) -> None:
+    """Every row under another key and name, inside the transaction of the caller."""
+    connection.execute(
+        f"INSERT INTO {schema}.projects (project, name, born, {_ROW}) "
+        f"SELECT %s, %s, %s, {_ROW} FROM {schema}.projects WHERE project = %s",
+        (new, name, secrets.randbits(62) + 1, project),
+    )
+    for table, columns in TABLES.items():
+        if columns:
+            connection.execute(
+                f"INSERT INTO {schema}.{table} (project, {columns}) "
+                f"SELECT %s, {columns} FROM {schema}.{table} WHERE project = %s",
+                (new, project),
+            )

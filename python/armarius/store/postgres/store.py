@@ -1,21 +1,36 @@
-"""`Store` over PostgreSQL: one project of a server, asked by any number of processes."""
+"""`Store` over PostgreSQL: one project of a server, asked by any number of processes; word search; verification.
 
+PostgreSQL has no BM25, and no index for Chinese: names of two characters would be found by reading everything. The same
+tables in memory give the same hits, in the same order, with the same scores, on both engines. They are made when
+somebody searches for the first time: prompts do not ask them.
+"""
+
+import json
+import threading
+import zlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+import apsw
 
 from armarius.documents.classify import Kind
 from armarius.documents.document import Document
-from armarius.errors import StoreConflict, StoreError
-from armarius.store.postgres import integrity
-from armarius.store.postgres.keys import project_key
-from armarius.store.postgres.packing import read_documents, read_head, read_pieces
+from armarius.errors import StoreConflict, StoreCorrupt, StoreError
+from armarius.store.postgres import store as integrity
+from armarius.store.postgres.packing import (
+    document_hash,
+    learnt_hash,
+    project_key,
+    read_documents,
+    read_head,
+    read_pieces,
+    unpack,
+)
 from armarius.store.postgres.pool import Pool
-from armarius.store.postgres.reading import changed, learnt, read_graph, read_records
-from armarius.store.postgres.session import Session
-from armarius.store.postgres.transaction import ProjectRow, Transaction
-from armarius.store.postgres.words import Words
-from armarius.store.postgres.writing import fold, write
+from armarius.store.postgres.session import ProjectRow, Session, Transaction
+from armarius.store.postgres.writing import changed, digest_of, fold, learnt, read_graph, read_records, write
 from armarius.store.rows import (
     Change,
     Changed,
@@ -33,11 +48,72 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
+from armarius.store.sqlite.connection import in_memory
+from armarius.store.sqlite.packing import PARAGRAPH_BITS, full_text_rows
+from armarius.store.sqlite.schema import FULL_TEXT, search
 
 if TYPE_CHECKING:
     from armarius.store.vectors_protocol import VectorStore
 
-__all__ = ["PostgresStore"]
+_TABLES = """
+CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL);
+CREATE TABLE paragraphs (id INTEGER PRIMARY KEY, chapter INTEGER);
+"""
+
+
+class Words:
+    """What stands in which paragraph, of one generation. Threads may share it.
+
+    Attributes:
+        generation: That it is of; 0 before the first.
+    """
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self._lock = threading.Lock()
+        self._connection: apsw.Connection | None = None
+
+    def search(self, query: TextQuery, changed: Changed | None) -> list[TextHit]:
+        """See `Store.search`; `changed` since the generation that this is of is taken in first."""
+        with self._lock:
+            if changed is not None:
+                self._take(changed)
+            return [] if self._connection is None else search(self._connection, query)
+
+    def _take(self, changed: Changed) -> None:
+        if self._connection is None or changed.whole:
+            self._connection = in_memory()
+            self._connection.execute(_TABLES + FULL_TEXT)
+        elif changed.generation <= self.generation:  # another thread was first
+            return
+        connection = self._connection
+        with connection:
+            for path in (*changed.removed, *(document.path for document in changed.documents)):
+                _remove(connection, path)
+            for document in changed.documents:
+                _add(connection, document)
+        self.generation = changed.generation
+
+
+def _remove(connection: apsw.Connection, path: str) -> None:
+    row = connection.execute("DELETE FROM documents WHERE path = ? RETURNING id", (path,)).fetchone()
+    if row is not None:
+        span = (row[0] << PARAGRAPH_BITS, (row[0] + 1) << PARAGRAPH_BITS)
+        connection.execute("DELETE FROM full_text WHERE rowid >= ? AND rowid < ?", span)
+        connection.execute("DELETE FROM paragraphs WHERE id >= ? AND id < ?", span)
+
+
+def _add(connection: apsw.Connection, document: Document) -> None:
+    connection.execute("INSERT INTO documents (path, kind) VALUES (?, ?)", (document.path, document.kind))
+    number = connection.last_insert_rowid()
+    base = number << PARAGRAPH_BITS
+    connection.executemany(
+        "INSERT INTO paragraphs VALUES (?, ?)", [(base + p.index, p.chapter) for p in document.paragraphs]
+    )
+    connection.executemany(
+        "INSERT INTO full_text (rowid, title, content, characters, tags) VALUES (?, ?, ?, ?, ?)",
+        full_text_rows([(number, document)], {}),
+    )
 
 
 class PostgresStore:
@@ -248,3 +324,79 @@ class PostgresStore:
         if self._graph is None or self._graph[0] != tx.row.graph or tx.taken:
             self._graph = (tx.row.graph if not tx.taken else -1, read_graph(tx, self._key))
         return self._graph[1]
+
+
+def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
+    """Everything that is wrong, as sentences. Reads all of the project."""
+    found = [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
+    if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (project,)):
+        from armarius.store.postgres.vectors_rows import vector_problems
+
+        found += vector_problems(tx, project, pgvector=pgvector)
+    return found
+
+
+def _documents(tx: Transaction, project: UUID) -> list[str]:
+    found = []
+    rows = tx.rows(
+        "SELECT path, version, hash, length, paragraphs FROM {s}.documents WHERE project = %s ORDER BY path", (project,)
+    )
+    for path, version, kept, length, paragraphs in rows:
+        try:
+            document = read_documents(tx, project, "d.path = %s", (path,))[0]
+            if document_hash(document, version) != kept:
+                found.append(f"{path}: stored content does not match its hash")
+            if (len(document.text), len(document.paragraphs)) != (length, paragraphs):
+                found.append(f"{path}: length or number of paragraphs is wrong")
+        except StoreCorrupt as error:
+            found.append(str(error))
+    query = (
+        "SELECT DISTINCT p.path FROM {s}.pieces p WHERE p.project = %s AND p.area = 'text' AND NOT EXISTS "
+        "(SELECT 1 FROM {s}.documents d WHERE d.project = p.project AND d.path = p.path) ORDER BY 1"
+    )
+    return found + [f"{path}: text of no document" for (path,) in tx.rows(query, (project,))]
+
+
+def _learnt(tx: Transaction, project: UUID) -> list[str]:
+    rows = tx.rows(
+        "SELECT l.path, l.kind, l.about, l.hash, d.path IS NOT NULL FROM {s}.learnt l LEFT JOIN {s}.documents d "
+        "ON d.project = l.project AND d.path = l.path WHERE l.project = %s ORDER BY l.path, l.kind",
+        (project,),
+    )
+    found = []
+    for path, kind, about, kept, there in rows:
+        data = read_pieces(tx, project, "learnt", path, kind)
+        if not there:
+            found.append(f"{path}: {kind} learnt from a document that is not there")
+        elif data is None or learnt_hash(path, kind, about, data) != kept:
+            found.append(f"{path}: {kind} learnt from it do not match their hash")
+    return found
+
+
+def _files(tx: Transaction, project: UUID) -> list[str]:
+    found = []
+    rows = tx.rows("SELECT path, hash, size FROM {s}.files WHERE project = %s ORDER BY path", (project,))
+    for path, kept, size in rows:
+        packed = read_pieces(tx, project, "file", path)
+        try:
+            data = unpack(path, packed or b"")
+        except StoreCorrupt as error:
+            found.append(f"{error}; this is what was written, and cannot be made again")
+            continue
+        if digest_of(data) != kept or len(data) != size:
+            found.append(f"{path}: what was written does not match its hash, and cannot be made again")
+    return found
+
+
+def _values(tx: Transaction, project: UUID) -> list[str]:
+    found = []
+    for area, kind in (("graph", ""), ("records", "memory"), ("records", "constraint")):
+        data = read_pieces(tx, project, area, "", kind)
+        try:
+            if data is not None:
+                if zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
+                    raise StoreCorrupt("the checksum does not fit")
+                json.loads(unpack("", data[4:]))
+        except (StoreCorrupt, ValueError) as error:
+            found.append(f"{area}{' of ' + kind if kind else ''}: damaged: {error}")
+    return found

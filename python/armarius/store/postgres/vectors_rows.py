@@ -1,28 +1,34 @@
-"""Sets of vectors and their rows: an owner is a path and a paragraph, or an entity's id and -1.
+"""Sets of vectors and their rows; an owner is a path and a paragraph, or an entity's id and -1.
 
 Every function runs inside the transaction of the caller.
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
 
+from armarius.documents.document import Document
 from armarius.errors import EmbeddingError, StoreCorrupt
-from armarius.store.fingerprint import Fingerprint
-from armarius.store.postgres.transaction import Transaction
-from armarius.store.vectors_protocol import Owner, PendingText, SetState, Vectors, VectorSet
-
-__all__ = [
-    "EMBEDDED", "EMPTY", "ENTITY", "PENDING", "Form", "cards", "carry_cards", "drop_set", "keep", "left", "make_set",
-    "owner_of", "sets",
-]  # fmt: skip
+from armarius.store.postgres.packing import read_documents
+from armarius.store.postgres.session import Transaction
+from armarius.store.vectors_protocol import (
+    Fingerprint,
+    Owner,
+    PendingText,
+    SetState,
+    Vectors,
+    VectorSet,
+    embedded_texts,
+    text_hash,
+    usable_rows,
+)
 
 EMBEDDED, PENDING, EMPTY = range(3)
 ENTITY = -1
-_INSERT = (
+_INSERT_ENTITY = (
     "INSERT INTO {s}.vectors (project, number, path, paragraph, text, state) VALUES (%s, %s, %s, %s, %s, 1) "
     "ON CONFLICT (project, number, path, paragraph) DO UPDATE SET text = excluded.text, state = 1, checksum = NULL, "
     "embedding = NULL"
@@ -122,7 +128,7 @@ def carry_cards(tx: Transaction, project: UUID, number: int, wanted: Mapping[str
         "DELETE FROM {s}.vectors WHERE project = %s AND number = %s AND paragraph = -1 AND path = ANY(%s)",
         (project, number, gone),
     )
-    tx.many(_INSERT, [(project, number, path, ENTITY, text) for path, text in sorted(new.items())])
+    tx.many(_INSERT_ENTITY, [(project, number, path, ENTITY, text) for path, text in sorted(new.items())])
 
 
 def keep(
@@ -143,3 +149,112 @@ def keep(
     if kept:
         tx.stir()
     return kept
+
+
+_COLUMNS = "project, number, path, paragraph, chapter, text, state"
+_INSERT_DOCUMENT = f"INSERT INTO {{s}}.vectors ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, 1)"
+_AWAY = 1 << 40  # where a paragraph number waits while another takes its place
+
+
+def fill(tx: Transaction, project: UUID, number: int) -> None:
+    """Everything that has a vector is pending in a new set."""
+    documents = read_documents(tx, project, "true", ())
+    tx.many(_INSERT_DOCUMENT, [(project, number, *row) for one in documents for row in _wanted(one)])
+
+
+def carry_documents(
+    tx: Transaction, project: UUID, documents: Mapping[str, Document], paths: Iterable[str], numbers: Iterable[int]
+) -> None:
+    """Keep, move, forget and queue the vectors of documents that are replaced, or removed: those not in `documents`."""
+    for number in numbers:
+        _carry(tx, project, number, documents, list(paths))
+
+
+def forget_entities(tx: Transaction, project: UUID, kept: Iterable[str]) -> None:
+    """Forget the vectors of every entity that is not in `kept`."""
+    tx.execute(
+        "DELETE FROM {s}.vectors WHERE project = %s AND paragraph = -1 AND NOT path = ANY(%s)", (project, list(kept))
+    )
+
+
+def vector_problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
+    """What is wrong with the vectors, as sentences: texts that are not the documents', and damaged vectors."""
+    found = []
+    form = Form(pgvector=pgvector)
+    for one in sets(tx, project).values():
+        stored: dict[str, dict[int, bytes]] = {}
+        damaged = 0
+        columns = "path, paragraph, text, state, checksum, embedding"
+        query = f"SELECT {columns} FROM {{s}}.vectors WHERE project = %s AND number = %s"
+        for path, paragraph, text, state, checksum, embedding in tx.rows(query, (project, one.id)):
+            if paragraph >= 0:
+                stored.setdefault(path, {})[paragraph] = bytes(text)
+            if state == EMBEDDED:
+                vector = form.read([embedding], one.fingerprint.dimension)
+                same = zlib.crc32(vector.astype("<f4").tobytes()) == checksum
+                damaged += not same or not bool(np.all(usable_rows(vector)))
+        found += [
+            f"{document.path}: vectors of {one.fingerprint.name} belong to another text"
+            for document in read_documents(tx, project, "true", ())
+            if stored.pop(document.path, {}) != {row[1]: row[3] for row in _wanted(document)}
+        ]
+        found += [f"{path}: vectors of a document that is not there" for path in sorted(stored)]
+        if damaged:
+            found.append(f"{damaged} vectors of {one.fingerprint.name} do not match their checksum")
+    return found
+
+
+def _wanted(document: Document) -> list[tuple[str, int, int | None, bytes]]:
+    """Path, paragraph, chapter and hash of every text of a document that has a vector."""
+    return [
+        (document.path, index, document.paragraphs[index].chapter, text_hash(text))
+        for index, text in embedded_texts(document).items()
+    ]
+
+
+def _carry(tx: Transaction, project: UUID, number: int, documents: Mapping[str, Document], paths: list[str]) -> None:
+    query = (
+        "SELECT path, paragraph, text, state FROM {s}.vectors WHERE project = %s AND number = %s AND paragraph >= 0 "
+        "AND path = ANY(%s) ORDER BY path, paragraph"
+    )
+    held: dict[str, dict[int, tuple[bytes, int]]] = {}
+    for path, paragraph, text, state in tx.rows(query, (project, number, paths)):
+        held.setdefault(path, {})[paragraph] = (bytes(text), state)
+    gone: list[tuple[str, int]] = []
+    moved: list[tuple[str, int, int]] = []
+    new: list[tuple[str, int, int | None, bytes]] = []
+    chapters: list[tuple[int | None, str, int]] = []
+    for path in paths:
+        wanted = _wanted(documents[path]) if path in documents else []
+        before = held.get(path, {})
+        same = {index for _, index, _, text in wanted if before.get(index, (b"",))[0] == text}
+        free: dict[bytes, list[int]] = {}
+        for index, (text, state) in before.items():
+            if index in same:
+                continue
+            if state == EMBEDDED:
+                free.setdefault(text, []).append(index)
+            else:
+                gone.append((path, index))
+        for row in wanted:
+            _, index, chapter, text = row
+            chapters.append((chapter, path, index))
+            if index in same:
+                continue
+            if free.get(text):
+                moved.append((path, free[text].pop(), index))
+            else:
+                new.append(row)
+        gone += [(path, index) for indexes in free.values() for index in indexes]
+    where = "WHERE project = %s AND number = %s AND path = %s AND paragraph = %s"
+    tx.many(f"DELETE FROM {{s}}.vectors {where}", [(project, number, *one) for one in gone])
+    update = f"UPDATE {{s}}.vectors SET paragraph = %s {where}"
+    tx.many(update, [(_AWAY + to, project, number, path, at) for path, at, to in moved])
+    tx.many(update, [(to, project, number, path, _AWAY + to) for path, _, to in moved])
+    tx.many(_INSERT_DOCUMENT, [(project, number, *row) for row in new])
+    tx.many(
+        f"UPDATE {{s}}.vectors SET chapter = %s {where} AND chapter IS DISTINCT FROM %s",
+        [(chapter, project, number, path, index, chapter) for chapter, path, index in chapters],
+    )
+    if gone or moved or new:
+        tx.stir()

@@ -1,4 +1,4 @@
-"""One `apply` on PostgreSQL: the changes are folded per row, then written in few round trips."""
+"""One `apply`: changes folded to what is left of each, written in few round trips; and what a generation added."""
 
 import hashlib
 import json
@@ -8,23 +8,33 @@ from dataclasses import astuple, dataclass, field
 from uuid import UUID
 
 from armarius.documents.document import Document
-from armarius.store.postgres.keys import check_name, check_path
-from armarius.store.postgres.packing import document_hash, head_of, learnt_hash, pack_text, replace_pieces
-from armarius.store.postgres.transaction import Transaction
+from armarius.errors import StoreCorrupt
+from armarius.store.postgres.packing import (
+    check_name,
+    check_path,
+    document_hash,
+    head_of,
+    learnt_hash,
+    pack_text,
+    read_documents,
+    read_pieces,
+    replace_pieces,
+)
+from armarius.store.postgres.session import Transaction
 from armarius.store.rows import (
     Change,
+    Changed,
     DerivedRow,
     EntityRow,
     GraphRows,
     Note,
     Put,
+    Record,
     Records,
     RelationRow,
     Remove,
     Restamp,
 )
-
-__all__ = ["Folded", "fold", "pack_graph", "unpack_graph", "write"]
 
 _REMEMBERED = 10_000  # removed paths; who looks after a longer time reads everything again
 
@@ -178,7 +188,7 @@ def _carry_vectors(tx: Transaction, project: UUID, folded: Folded) -> None:
     numbers = [row[0] for row in tx.rows("SELECT number FROM {s}.vector_sets WHERE project = %s", (project,))]
     if not numbers:
         return
-    from armarius.store.postgres.vectors_upkeep import carry_documents, forget_entities
+    from armarius.store.postgres.vectors_rows import carry_documents, forget_entities
 
     documents = {path: put.document for path, put in folded.put.items()}
     carry_documents(tx, project, documents, folded.touched, numbers)
@@ -241,3 +251,54 @@ def _pack(rows: Iterable[object]) -> bytes:
 def digest_of(value: bytes) -> bytes:
     """BLAKE2b-128 of what a host wrote."""
     return hashlib.blake2b(value, digest_size=16).digest()
+
+
+def changed(tx: Transaction, project: UUID, since: int) -> Changed:
+    """See `Store.changed`."""
+    now = tx.row.generation
+    whole = not tx.row.forgotten <= since <= now
+    after = 0 if whole else since
+    if after == now:
+        return Changed(now, (), (), {}, whole=False)
+    documents = read_documents(tx, project, "d.version > %s", (after,))
+    gone: list[tuple[str]] = []
+    if not whole:
+        query = "SELECT path FROM {s}.gone WHERE project = %s AND version > %s ORDER BY path"
+        gone = [(str(path),) for (path,) in tx.rows(query, (project, after))]
+    query = "SELECT key, value FROM {s}.notes WHERE project = %s AND version > %s ORDER BY key"
+    notes = {key: value.decode("utf-8", "surrogatepass") for key, value in tx.rows(query, (project, after))}
+    return Changed(now, tuple(documents), tuple(path for (path,) in gone), notes, whole)
+
+
+def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | None) -> dict[str, DerivedRow]:
+    """See `Store.learnt`."""
+    if paths is not None and not paths:
+        return {}
+    where = "" if paths is None else "AND l.path = ANY(%s) "
+    rows = tx.rows(
+        "SELECT l.path, l.about, (SELECT array_agg(p.data ORDER BY p.piece) FROM {s}.pieces p WHERE "
+        "p.project = l.project AND p.area = 'learnt' AND p.path = l.path AND p.kind = l.kind) "
+        f"FROM {{s}}.learnt l WHERE l.project = %s AND l.kind = %s {where}ORDER BY l.path",
+        (project, kind, *(() if paths is None else (list(set(paths)),))),
+    )
+    return {path: DerivedRow(path, kind, about, b"".join(data or ())) for path, about, data in rows}
+
+
+def read_graph(tx: Transaction, project: UUID) -> GraphRows:
+    """Entities by id and relations in order."""
+    data = read_pieces(tx, project, "graph", "")
+    try:
+        return unpack_graph(data)
+    except (ValueError, TypeError, zlib.error) as error:
+        raise StoreCorrupt(f"the graph is damaged: {error}") from error
+
+
+def read_records(data: bytes | None) -> list[Record]:
+    """A collection by id, from its value."""
+    if data is None:
+        return []
+    try:
+        rows = json.loads(zlib.decompress(data[4:]))
+        return sorted((Record(*row) for row in rows), key=lambda one: one.id)
+    except (ValueError, TypeError, zlib.error) as error:
+        raise StoreCorrupt(f"records are damaged: {error}") from error

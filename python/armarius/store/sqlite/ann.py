@@ -24,10 +24,7 @@ from numpy.typing import NDArray
 from armarius.errors import DimensionMismatch, StoreCorrupt
 from armarius.io import read_file, remove_file, stat_of, write_atomic
 from armarius.io.processes import set_up_locale
-from armarius.store.vector_rows import unit_rows
-from armarius.store.vectors_protocol import RecallSample, Vectors
-
-__all__ = ["REBUILD_AT", "TARGET_RECALL", "AnnFile", "AnnIndex", "Neighbours", "load", "save", "sweep"]
+from armarius.store.vectors_protocol import RecallSample, Vectors, unit_rows
 
 Keys = NDArray[np.int64]
 

@@ -15,16 +15,6 @@ import apsw
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.validation import shown
 
-__all__ = [
-    "Connections",
-    "all_rows",
-    "connect",
-    "first_row",
-    "in_memory",
-    "opened",
-    "translated",
-]
-
 # Before 3.53.2 a crafted index file could take over the process through FTS5.
 _MINIMUM_SQLITE = (3, 54, 0)
 _BUSY_SECONDS = 5.0

@@ -24,18 +24,16 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
-from armarius.store.sqlite import fulltext, reading
+from armarius.store.sqlite import schema as fulltext
+from armarius.store.sqlite import writing as reading
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
-from armarius.store.sqlite.reading import read_passages
 from armarius.store.sqlite.session import Session
-from armarius.store.sqlite.writing import write
+from armarius.store.sqlite.writing import read_passages, write
 
 if TYPE_CHECKING:
     from armarius.store.sqlite.vectors import SqliteVectors
-
-__all__ = ["SqliteStore"]
 
 _DOCUMENT = (
     "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents WHERE path = ?"

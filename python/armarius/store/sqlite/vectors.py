@@ -7,14 +7,10 @@ from pathlib import Path
 import apsw
 
 from armarius.errors import EmbeddingError
-from armarius.store.embedded_texts import embedded_texts, text_hash
-from armarius.store.fingerprint import Fingerprint, require_same
 from armarius.store.rows import PassageKey
 from armarius.store.sqlite import vectors_rows as table
-from armarius.store.sqlite.ann_index import ApproximateIndex
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
-from armarius.store.sqlite.reading import entity_refs
 from armarius.store.sqlite.vectors_rows import (
     DOCUMENT,
     ENTITIES,
@@ -25,9 +21,10 @@ from armarius.store.sqlite.vectors_rows import (
     owners_named,
     owners_of,
 )
-from armarius.store.sqlite.vectors_search import Transactions, VectorReader
-from armarius.store.vector_rows import check_batch
+from armarius.store.sqlite.vectors_search import ApproximateIndex, Transactions, VectorReader
+from armarius.store.sqlite.writing import entity_refs
 from armarius.store.vectors_protocol import (
+    Fingerprint,
     Owner,
     PendingText,
     SetState,
@@ -36,10 +33,12 @@ from armarius.store.vectors_protocol import (
     VectorIndexStatus,
     Vectors,
     VectorSet,
+    check_batch,
+    embedded_texts,
     owner_order,
+    require_same,
+    text_hash,
 )
-
-__all__ = ["SqliteVectors"]
 
 
 class SqliteVectors:

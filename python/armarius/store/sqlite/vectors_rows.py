@@ -21,45 +21,20 @@ from numpy.typing import NDArray
 
 from armarius.documents.document import Document
 from armarius.errors import EmbeddingError, StoreCorrupt
-from armarius.store.embedded_texts import embedded_texts, text_hash
-from armarius.store.fingerprint import Fingerprint
 from armarius.store.sqlite.ann import AnnFile
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
 from armarius.store.sqlite.schema import keep_meta, meta
-from armarius.store.vector_rows import usable_rows
-from armarius.store.vectors_protocol import Owner, SetState, Vectors, VectorSet
-
-__all__ = [
-    "DOCUMENT",
-    "ENTITIES",
-    "SetRow",
-    "VectorChange",
-    "VectorEntry",
-    "all_sets",
-    "carry",
-    "carry_document",
-    "changes_since",
-    "chunk_numbers",
-    "create",
-    "drop",
-    "drop_saved",
-    "forget_entities",
-    "hashes_of",
-    "next_change",
-    "number_of",
-    "owners_named",
-    "owners_of",
-    "pending",
-    "read_chunk",
-    "read_vectors",
-    "remember_ann",
-    "save_from",
-    "store",
-    "switch",
-    "table_of",
-    "vector_problems",
-]
+from armarius.store.vectors_protocol import (
+    Fingerprint,
+    Owner,
+    SetState,
+    Vectors,
+    VectorSet,
+    embedded_texts,
+    text_hash,
+    usable_rows,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,198 @@
-"""One `apply` on SQLite: every change of a list, inside the caller's transaction."""
+"""One `apply` inside the transaction of the caller; and rows as what the store answers."""
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from itertools import groupby
 
 import apsw
 
 from armarius.documents.document import Document
-from armarius.store.rows import Change, DerivedRow, GraphRows, Note, Put, Records, Remove, Restamp
-from armarius.store.sqlite import reading
+from armarius.errors import StoreConflict
+from armarius.store.rows import (
+    Change,
+    Changed,
+    DerivedRow,
+    EntityRow,
+    GraphRows,
+    Note,
+    Passage,
+    PassageKey,
+    Put,
+    Records,
+    RelationRow,
+    Remove,
+    Restamp,
+)
+from armarius.store.sqlite import writing as reading
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.fulltext import keep_full_text, standing
-from armarius.store.sqlite.packing import insert_documents, remove_document
-from armarius.store.sqlite.reading import replace_graph
+from armarius.store.sqlite.packing import (
+    PARAGRAPH_BITS,
+    ROLES,
+    insert_documents,
+    remove_document,
+    unpack_text,
+    unread_documents,
+)
+from armarius.store.sqlite.schema import keep_full_text, keep_meta, meta, standing
 
-__all__ = ["write"]
+
+def read_passages(connection: apsw.Connection, keys: Sequence[PassageKey]) -> list[Passage]:
+    """See `Store.passages`."""
+    wanted: dict[str, list[int]] = {}
+    for path, index in keys:
+        wanted.setdefault(path, []).append(index)
+    found: dict[PassageKey, Passage] = {}
+    for path, indexes in wanted.items():
+        row = first_row(connection, "SELECT id, kind, title, text FROM documents WHERE path = ?", (path,))
+        if row is None:
+            continue
+        number, kind, title, packed = row
+        text, base = unpack_text(path, packed), number << PARAGRAPH_BITS
+        for index in indexes:
+            paragraph = first_row(
+                connection,
+                'SELECT p.start, p."end", p.role, p.chapter, h.path FROM paragraphs p JOIN headings h '
+                "ON h.id = p.heading WHERE p.id = ?",
+                (base + index,),
+            )
+            if paragraph is None or not 0 <= index < 1 << PARAGRAPH_BITS:
+                continue
+            start, end, role, chapter, titles = paragraph
+            heading = tuple(json.loads(titles))
+            found[path, index] = Passage(
+                path, index, kind, title, chapter, heading, ROLES[role], start, end, text[start:end]
+            )
+    return [found[key] for key in keys if key in found]
+
+
+_AT_ONCE = 500  # ids in one IN (…)
+
+
+def replace_graph(connection: apsw.Connection, entities: Sequence[EntityRow], relations: Sequence[RelationRow]) -> None:
+    """Replace all; entities that stay keep their ref, by which their vectors are kept."""
+    kept = {entity.id for entity in entities}
+    gone = [name for name in entity_refs(connection) if name not in kept]
+    connection.executemany("DELETE FROM entities WHERE id = ?", [(name,) for name in gone])
+    connection.executemany(
+        "INSERT INTO entities (id, name, type, level, payload) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+        "name = excluded.name, type = excluded.type, level = excluded.level, payload = excluded.payload",
+        [(e.id, e.name, e.type, e.level, e.payload) for e in entities],
+    )
+    connection.execute("DELETE FROM relations")
+    connection.executemany(
+        "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
+        [(r.source, r.target, r.type, r.since, r.until) for r in relations],
+    )
+
+
+def entity_refs(connection: apsw.Connection) -> dict[str, int]:
+    """The number under which vectors know each entity."""
+    return dict(all_rows(connection, "SELECT id, ref FROM entities"))
+
+
+def entities(connection: apsw.Connection, ids: Sequence[str] | None) -> list[EntityRow]:
+    """See `Store.entities`."""
+    select = "SELECT id, name, type, level, payload FROM entities"
+    if ids is None:
+        rows = all_rows(connection, f"{select} ORDER BY id")
+    else:
+        rows = [
+            row
+            for some, marks in _portions(sorted(set(ids)))
+            for row in all_rows(connection, f"{select} WHERE id IN ({marks}) ORDER BY id", some)
+        ]
+    return [EntityRow(*row) for row in rows]
+
+
+def relations(connection: apsw.Connection, touching: Sequence[str] | None) -> list[RelationRow]:
+    """See `Store.relations`."""
+    if touching is None:
+        rows = all_rows(connection, "SELECT * FROM relations ORDER BY source, target, type, since, until")
+        return [RelationRow(*row) for row in rows]
+    found = {
+        row
+        for some, marks in _portions(sorted(set(touching)))
+        for end in ("source", "target")
+        for row in all_rows(connection, f"SELECT * FROM relations WHERE {end} IN ({marks})", some)  # noqa: S608
+    }
+    # NULL first, as SQLite orders it.
+    order = sorted(found, key=lambda r: (*r[:3], *((part is not None, part or 0) for part in r[3:])))
+    return [RelationRow(*row) for row in order]
+
+
+def _portions(ids: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """So many ids at a time, and the marks that stand for them."""
+    for at in range(0, len(ids), _AT_ONCE):
+        some = tuple(ids[at : at + _AT_ONCE])
+        yield some, ", ".join("?" * len(some))
+
+
+GENERATION = "SELECT value FROM meta WHERE key = 'generation'"
+
+# So many removed paths are remembered; who looks after a longer time reads everything again.
+_REMEMBERED = 10_000
+
+
+def generation(connection: apsw.Connection) -> int:
+    """See `Store.generation`."""
+    return int(meta(connection, "generation") or 0)
+
+
+def expected(connection: apsw.Connection, expect: int | None) -> int:
+    """The generation that stands, inside a write transaction.
+
+    Raises:
+        StoreConflict: Somebody has written since `expect`.
+    """
+    now = generation(connection)
+    if expect is not None and now != expect:
+        raise StoreConflict(f"the index is at generation {now}, the changes were made from {expect}")
+    return now
+
+
+def next_generation(connection: apsw.Connection, expect: int | None) -> int:
+    """The generation of what is written now, inside a write transaction; raises as `expected` does."""
+    now = expected(connection, expect)
+    keep_meta(connection, "generation", str(now + 1))
+    return now + 1
+
+
+def changed(connection: apsw.Connection, since: int) -> Changed:
+    """See `Store.changed`."""
+    now = generation(connection)
+    whole = not int(meta(connection, "forgotten") or 0) <= since <= now
+    after = 0 if whole else since
+    rows = all_rows(
+        connection,
+        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text "
+        "FROM documents WHERE version > ? ORDER BY path",
+        (after,),
+    )
+    gone = [] if whole else all_rows(connection, "SELECT path FROM gone WHERE version > ? ORDER BY path", (after,))
+    notes = dict(all_rows(connection, "SELECT key, value FROM notes WHERE version > ? ORDER BY key", (after,)))
+    documents = tuple(unread_documents(connection, rows))
+    return Changed(now, documents, tuple(path for (path,) in gone), notes, whole)
+
+
+def remember(connection: apsw.Connection, path: str, version: int) -> None:
+    """`path` is a document no more."""
+    connection.execute("INSERT OR REPLACE INTO gone VALUES (?, ?)", (path, version))
+
+
+def forget(connection: apsw.Connection, paths: Sequence[str]) -> None:
+    """These are documents again."""
+    connection.executemany("DELETE FROM gone WHERE path = ?", [(path,) for path in paths])
+
+
+def sweep(connection: apsw.Connection) -> None:
+    """Drop the older half of what is remembered when it is too much."""
+    if first_row(connection, "SELECT count(*) FROM gone")[0] > _REMEMBERED:
+        query = "SELECT version FROM gone ORDER BY version DESC LIMIT 1 OFFSET ?"
+        until = first_row(connection, query, (_REMEMBERED // 2,))[0]
+        connection.execute("DELETE FROM gone WHERE version <= ?", (until,))
+        keep_meta(connection, "forgotten", str(until))
 
 
 def write(connection: apsw.Connection, changes: Sequence[Change], version: int) -> None:
