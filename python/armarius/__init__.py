@@ -23,9 +23,8 @@ TABLE = {
     "engine.engine": "ContextEngine",
     "engine.opening": "open",
     "errors": (
-        "ArmariusError Backpressure BudgetError CodexError ConfigError ContextWarning ContractError "
-        "MissingExtra ProjectError SourceUnavailable StoreBusy StoreError StoreUnavailable UnknownDocument "
-        "UnknownId"
+        "ArmariusError Backpressure BudgetError CodexError ConfigError ContextWarning ContractError MissingExtra "
+        "ProjectError SourceUnavailable StoreBusy StoreError StoreUnavailable UnknownDocument UnknownId"
     ),
     "evaluation.measure": "evaluate",
     "graph.protocol": "GraphStore",
@@ -48,8 +47,8 @@ TABLE = {
     "text.matcher": "EntityMatcher Mention",
     "text.tokens": "TokenCounter Truncated truncate",
     "types": "Candidate Evidence FetchRequest Fetched Fetcher Hit Hits",
-    "workspace.folder": "shelf",
     "workspace.connection": "connect",
+    "workspace.folder": "shelf",
 }
 """Module to the public names that are loaded from it on first use; `__init__.pyi` is written from it."""
 

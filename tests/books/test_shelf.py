@@ -11,8 +11,9 @@ from tests.books.samples import text
 import armarius
 from armarius.cli import main
 from armarius.errors import UnknownId
-from armarius.lorebooks import activation, project_books, storage
-from armarius.lorebooks.manuscripts import import_manuscript
+from armarius.lorebooks import activation, project_books
+from armarius.lorebooks import project_books as storage
+from armarius.lorebooks.importing import import_manuscript
 
 
 def world(name="Harbour", **entries):

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from armarius.embedders.protocol import Fingerprint
-from armarius.vectors import queue
+from armarius.vectors import project_vectors as queue
 
 PARAGRAPHS = 60
 

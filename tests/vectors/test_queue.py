@@ -16,7 +16,7 @@ from armarius import embedders
 from armarius.errors import EmbeddingError
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
-from armarius.vectors.queue import EmbeddingQueue
+from armarius.vectors.project_vectors import EmbeddingQueue
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_vectors_survive_kill_9_and_only_what_is_missing_is_embedded(tmp_path, m
         import sys, time
         from armarius.store.sqlite.location import IndexPlace
         from armarius.store.sqlite.store import SqliteStore
-        from armarius.vectors.queue import EmbeddingQueue
+        from armarius.vectors.project_vectors import EmbeddingQueue
         from tests.vectors.stores import CountingEmbedder, chapter
         from pathlib import Path
 

@@ -26,7 +26,7 @@ from armarius.io.toml import quoted
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import require_same
 from armarius.trust.settings import Permissions
-from armarius.vectors.queue import EmbeddingProgress
+from armarius.vectors.project_vectors import EmbeddingProgress
 from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 

@@ -117,7 +117,7 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _push(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.transfer import push
+    from armarius.workspace.workspace import push
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)
@@ -128,7 +128,7 @@ def _push(arguments: argparse.Namespace) -> int:
 
 
 def _pull(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.transfer import pull
+    from armarius.workspace.workspace import pull
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)

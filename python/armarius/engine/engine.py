@@ -23,7 +23,7 @@ from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
 from armarius.io.processes import PerProcess
-from armarius.lorebooks.book_search import BookSearch
+from armarius.lorebooks.activation import BookSearch
 from armarius.lorebooks.importing import Importing
 from armarius.lorebooks.project_books import Books
 from armarius.project import counter_for

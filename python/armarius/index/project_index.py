@@ -32,7 +32,7 @@ from armarius.index.status import IndexStatus, Progress
 from armarius.index.watcher import Following, Watcher, weakly
 from armarius.io.folder import project_folder, project_name
 from armarius.io.processes import let_go_unclosed
-from armarius.lorebooks.storage import BookKeeping
+from armarius.lorebooks.project_books import BookKeeping
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore

@@ -1,9 +1,8 @@
 """Lorebooks, cards, modules, vaults and manuscripts: import and export without loss, activation by program.
 
 record.py (`Entry`, `UnsupportedField`, `Conflict`)   book.py (`Book`: read, edit, export)   edits.py js_regex.py
-formats/ (detect, read, write)   active/ (activation rules of each profile)
-activation.py (activation by profile, replay of earlier turns)   book_search.py (activation in a project)
-project_books.py (books of a project)   storage.py (their files)   importing.py entities.py manuscripts.py
+formats/ (detect, read, write)   active/ (activation rules of each profile)   activation.py (by profile, in a project)
+project_books.py (books of a project, their files)   importing.py (files, manuscripts)
 
 Invariants: formats are detected from content, not from names; an unchanged book is exported byte for byte; every field
 without effect is reported; equal input gives equal active entries; limits are checked before unpacking and parsing.
@@ -13,17 +12,15 @@ from armarius.lazy import lazy
 
 TABLE = {
     "lorebooks.activation": "ProfileDifference activate profile_differences scan_of",
-    "lorebooks.active.result": "Activation Active Effect SkippedEntry State",
-    "lorebooks.active.scan": "Scan",
+    "lorebooks.active.result": "Activation Active Effect Scan SkippedEntry State",
     "lorebooks.book": "Book Exported detect_book read_book",
     "lorebooks.edits": "Change",
     "lorebooks.importing": "ImportReport Importing Proposal",
-    "lorebooks.project_books": "Books",
+    "lorebooks.project_books": "BookKeeping Books",
     "lorebooks.record": (
         "Condition Conflict Decorator Entry EntrySource Key Matching Place Priority Probability Range Recursion Scope "
         "Timing UnsupportedField"
     ),
-    "lorebooks.storage": "BookKeeping",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -6,9 +6,9 @@ from armarius.lorebooks.activation import scan_of as scan_of
 from armarius.lorebooks.active.result import Activation as Activation
 from armarius.lorebooks.active.result import Active as Active
 from armarius.lorebooks.active.result import Effect as Effect
+from armarius.lorebooks.active.result import Scan as Scan
 from armarius.lorebooks.active.result import SkippedEntry as SkippedEntry
 from armarius.lorebooks.active.result import State as State
-from armarius.lorebooks.active.scan import Scan as Scan
 from armarius.lorebooks.book import Book as Book
 from armarius.lorebooks.book import Exported as Exported
 from armarius.lorebooks.book import detect_book as detect_book
@@ -17,6 +17,7 @@ from armarius.lorebooks.edits import Change as Change
 from armarius.lorebooks.importing import ImportReport as ImportReport
 from armarius.lorebooks.importing import Importing as Importing
 from armarius.lorebooks.importing import Proposal as Proposal
+from armarius.lorebooks.project_books import BookKeeping as BookKeeping
 from armarius.lorebooks.project_books import Books as Books
 from armarius.lorebooks.record import Condition as Condition
 from armarius.lorebooks.record import Conflict as Conflict
@@ -33,4 +34,3 @@ from armarius.lorebooks.record import Recursion as Recursion
 from armarius.lorebooks.record import Scope as Scope
 from armarius.lorebooks.record import Timing as Timing
 from armarius.lorebooks.record import UnsupportedField as UnsupportedField
-from armarius.lorebooks.storage import BookKeeping as BookKeeping

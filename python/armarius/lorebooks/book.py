@@ -12,7 +12,6 @@ from armarius.errors import BookError, UnknownId
 from armarius.io import is_regular, names_in, read_file, stat_of
 from armarius.io.folder import no_path
 from armarius.io.read import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
-from armarius.lorebooks.entities import NO_ENTITIES, ExtractedEntities, extract_entities
 from armarius.lorebooks.formats.containers import (
     Container,
     EmbeddedText,
@@ -32,12 +31,10 @@ from armarius.lorebooks.formats.format import (
     checked_profile,
     is_empty,
 )
-from armarius.lorebooks.formats.notes import VAULT_MARK
+from armarius.lorebooks.formats.notes import NO_ENTITIES, VAULT_MARK, ExtractedEntities, extract_entities
 from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, dotted, value_of
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, valid_text
-
-__all__ = ["Book", "Exported", "detect_book", "read_book"]
 
 EXPORTS = (
     "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",

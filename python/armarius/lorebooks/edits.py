@@ -13,8 +13,6 @@ from armarius.lorebooks.record import LEAVES, Condition, Conflict, Entry, Key, R
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown
 
-__all__ = ["Change"]
-
 _TUPLES = frozenset(
     {"match.sources", "chance.groups", "scope.characters", "scope.tags", "scope.triggers", "share.trim"}
 )

@@ -13,11 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 from armarius.codex.model import ContextLevel
 
-__all__ = [
-    "Condition", "Conflict", "Decorator", "Entry", "EntrySource", "Key", "Matching", "Place", "Priority", "Probability",
-    "Range", "Recursion", "Scope", "Timing", "UnsupportedField",
-]  # fmt: skip
-
 KeyKind = Literal["plain", "regex", "wildcard"]
 How = Literal["any", "all", "none", "not_all"]
 Boundary = Literal["auto", "word", "substring"]

@@ -1,8 +1,7 @@
 """Vector search over an open project: embeds paragraphs and entity cards, and finds the nearest to a query.
 
     recall.py            `ProjectRecall`, the public class; follows the store when the index is rebuilt
-    project_vectors.py   vector search and embedding over one store; cache of query vectors
-    queue.py             background embedding, its progress and status
+    project_vectors.py   vector search and embedding over one store; background thread, progress and status
     model_quality.py     weight of vector search in this project, and the threshold of similarity
 
 Invariants: vectors of two models are never compared; nothing here uses SQL or depends on a kind of store; a query never
@@ -12,7 +11,7 @@ waits for documents to be embedded.
 from armarius.lazy import lazy
 
 TABLE = {
-    "vectors.queue": "EmbeddingProgress SemanticStatus SimilarEntity",
+    "vectors.project_vectors": "EmbeddingProgress SemanticStatus SimilarEntity",
     "vectors.recall": "ProjectRecall",
 }
 

@@ -19,8 +19,6 @@ from armarius.embedders.protocol import Embedder
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, Vectors, VectorSet, VectorStore, unit_rows
 
-__all__ = ["PROBES", "Near", "NoiseFloor", "VectorHits", "measure_quality"]
-
 _LINES = 48  # queries, spread evenly over the outline
 _FEWEST = 8
 _NEAREST = 64

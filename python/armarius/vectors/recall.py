@@ -22,11 +22,8 @@ from armarius.store.vectors_protocol import Owner, VectorFilter
 from armarius.types import Evidence, Hits
 from armarius.validation import LONGEST_QUESTION, text, whole
 from armarius.vectors.model_quality import VectorHits
-from armarius.vectors.project_vectors import Semantic
-from armarius.vectors.queue import EmbeddingProgress, SemanticStatus, SimilarEntity
+from armarius.vectors.project_vectors import EmbeddingProgress, Semantic, SemanticStatus, SimilarEntity
 from armarius.warnings import EMBEDDING_UNAVAILABLE
-
-__all__ = ["IndexOfProject", "ProjectRecall"]
 
 Answer = TypeVar("Answer")
 

@@ -13,8 +13,6 @@ from armarius.engine.build import EngineParts
 from armarius.errors import ContractError, StoreError
 from armarius.validation import shown
 
-__all__ = ["Counters", "EngineCache", "HotEngine", "Quota", "bytes_in", "bytes_of"]
-
 _BASE = 500_000
 _A_CHARACTER = 14
 """Memory of an engine in bytes, measured: see docs/decisions/0140."""

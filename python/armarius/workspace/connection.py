@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from armarius.workspace.cache import Quota
     from armarius.workspace.workspace import Shelf
 
-__all__ = ["connect"]
-
 
 def connect(
     dsn: str,

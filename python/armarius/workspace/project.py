@@ -10,8 +10,6 @@ from armarius.deadline import awaitable, calling
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContextWarning
 
-__all__ = ["Health", "ShelfStatus", "ShelvedEngine"]
-
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 

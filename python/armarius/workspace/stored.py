@@ -14,15 +14,10 @@ from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of
 from armarius.errors import ConfigError, DocumentSkipped, StoreUnavailable, UnknownDocument
 from armarius.index.source import ReadBatch, SourceChanges
-from armarius.lorebooks.storage import FOLDER as BOOK_FOLDER
+from armarius.lorebooks.project_books import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
 from armarius.store.postgres.session import ProjectRow, Session
 from armarius.store.rows import FileRow, Put, Remove, Restamp
-
-__all__ = [
-    "PROFILE", "RECORDS", "StoredAuthored", "StoredBooks", "StoredFiles", "StoredSource", "book_of", "part_of",
-    "served_config",
-]  # fmt: skip
 
 RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins", "summaries"))
 PROFILE = f"{FOLDER}/budget.json"

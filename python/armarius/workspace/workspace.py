@@ -1,38 +1,149 @@
-"""`Shelf`: all projects of a PostgreSQL server, with a cache of engines and quotas."""
+"""The projects of a server, each an engine; a folder to and from one of them."""
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
+from armarius.codex.codex_json import IMPORTERS
+from armarius.config import CONFIG_NAME, load_config
+from armarius.documents.document import walk_files
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import build
-from armarius.errors import QuotaExceeded, StoreUnavailable
+from armarius.errors import ContractError, ProjectError, QuotaExceeded, StoreUnavailable
 from armarius.index.project_index import ProjectIndex
+from armarius.io import make_folder, names_in, read_file, write_atomic
+from armarius.io.folder import project_folder
+from armarius.lorebooks.project_books import FILES, FOLDER
 from armarius.project import counter_for
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.store.postgres.files import count_files
-from armarius.store.postgres.packing import project_key
+from armarius.store.postgres.packing import check_path, project_key
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import ServerState, check_schema, schema_name, server_state
 from armarius.store.postgres.session import Session, Transaction
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.protocol import Store
 from armarius.workspace.cache import Counters, EngineCache, Quota, bytes_in
-from armarius.workspace.novel import Novel
+from armarius.workspace.novel import HotStored, Keeping, Novel
 from armarius.workspace.project import Health, ShelfStatus
-from armarius.workspace.server_cache import HotStored, Keeping
-from armarius.workspace.stored import StoredAuthored, StoredBooks, StoredFiles, StoredSource
-from armarius.workspace.transfer import Pulled, pull
+from armarius.workspace.stored import PROFILE, RECORDS, StoredAuthored, StoredBooks, StoredFiles, StoredSource
 
-__all__ = ["Shelf"]
+_MOST_BYTES = 256 * 1024 * 1024
+
+
+_AUTHORED = (CONFIG_NAME, PROFILE, *IMPORTERS, *RECORDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """Result of a push.
+
+    Attributes:
+        version: Version of the project that equals the folder.
+        files: Number of files in the folder.
+        written: New or changed paths.
+        removed: Paths that the folder does not have.
+    """
+
+    version: int
+    files: int
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """Result of a pull.
+
+    Attributes:
+        files: Number of files in the project.
+        written: New or changed paths.
+        beside: Documents that only the folder has; they stay.
+    """
+
+    files: int
+    written: tuple[str, ...]
+    beside: tuple[str, ...]
+
+
+def folder_files(root: Path) -> dict[str, bytes]:
+    """The files of a project in a folder: documents, codex and records, configuration.
+
+    Raises:
+        ProjectError: It is no folder.
+        ConfigError: Its `armarius.toml` is wrong.
+    """
+    root = project_folder(root)
+    config = load_config(root)
+    paths = [stamp.path for stamp in walk_files(root, config)[0]]
+    found = {}
+    for path in sorted({*paths, *_AUTHORED, *_files_of_books(root)}):
+        try:
+            found[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise ProjectError(f"{path}: not read: {error.strerror}") from None
+    return found
+
+
+def _files_of_books(root: Path) -> list[str]:
+    """The files of lorebooks, cards and vaults that were imported."""
+    found = []
+    for id_ in names_in(root / FOLDER, below=root):
+        here = names_in(root / FOLDER / id_, below=root)
+        found += [f"{FOLDER}/{id_}/{name}" for name in FILES if name in here]
+    return found
+
+
+def push(novel: Novel, root: Path, *, expect: int | None = None) -> Pushed:
+    """Make a project what a folder is, in one write; raises as `folder_files` and `Novel.write`."""
+    files = folder_files(root)
+    before = _stored(novel)
+    version = novel.write(files, remove=[path for path in before if path not in files], expect=expect)
+    written = tuple(path for path, data in files.items() if before.get(path) != data)
+    return Pushed(version, len(files), written, tuple(sorted(before.keys() - files.keys())))
+
+
+def pull(novel: Novel, root: Path, *, overwrite: bool = False) -> Pulled:
+    """Write the files of a project into a folder, which is made when it is not there. Nothing is deleted.
+
+    Args:
+        novel: Of a shelf.
+        root: The folder.
+        overwrite: Whether files that say something else are replaced.
+
+    Raises:
+        ContractError: Some of them do, and nothing is written.
+        StoreFull: The folder cannot be written.
+    """
+    files = {check_path(path): data for path, data in _stored(novel).items()}
+    make_folder(root)
+    here = folder_files(root)
+    other = sorted(path for path, data in here.items() if path in files and files[path] != data)
+    if other and not overwrite:
+        raise ContractError(f"{other[0]} and {len(other) - 1} more are other files in {root.name}; --overwrite them?")
+    written = [path for path, data in files.items() if here.get(path) != data]
+    for path in written:
+        write_atomic(root.joinpath(*path.split("/")), files[path], below=root)
+    return Pulled(len(files), tuple(written), tuple(sorted(here.keys() - files.keys())))
+
+
+def _stored(novel: Novel) -> Mapping[str, bytes]:
+    session = novel.session
+    with session.reading():
+        files = StoredFiles(session)
+        return files.read(list(files.entries()))
+
 
 logger = logging.getLogger("armarius.shelf")
 

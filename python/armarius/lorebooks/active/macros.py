@@ -7,7 +7,7 @@ filled in by the host's names, drawn with a seed, or taken out; what is not know
 import re
 from typing import Any, NamedTuple
 
-from armarius.lorebooks.active.scan import Random
+from armarius.lorebooks.active.result import Random
 from armarius.lorebooks.record import Condition, Decorator, Entry, Key, Range
 
 _COMMENT = re.compile(r"\{\{(?://|comment:)[^{}]*\}\}", re.IGNORECASE)

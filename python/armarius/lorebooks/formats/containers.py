@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from armarius.errors import BookError
 from armarius.io.read import Archive, looks_like_archive
-from armarius.lorebooks.formats import agnai, ai_dungeon, cards, kobold, novelai, risu, sillytavern
+from armarius.lorebooks.formats import cards, risu, sillytavern, stories
 from armarius.lorebooks.formats.file_encoding import (
     MODULE_HEAD,
     PNG_SIGNATURE,
@@ -181,24 +181,24 @@ def _charx(data: bytes, name: str, archive: Archive, outside: tuple[UnsupportedF
 
 FORMATS: tuple[Format, ...] = (
     VAULT,
-    novelai.LOREBOOK,
-    novelai.SCENARIO,
-    novelai.STORY,
+    stories.NOVELAI_LOREBOOK,
+    stories.NOVELAI_SCENARIO,
+    stories.NOVELAI_STORY,
     risu.LOREBOOK,
     risu.MODULE,
-    agnai.FORMAT,
+    risu.AGNAI,
     cards.CARD_V2,
     cards.CARD_V3,
     cards.LOREBOOK_V3,
-    kobold.STORY_V2,
-    kobold.LITE_SAVE,
-    kobold.STORY,
+    stories.KOBOLD_STORY_V2,
+    stories.LITE_SAVE,
+    stories.KOBOLD_STORY,
     sillytavern.TAVERN_HELPER,
     cards.CHARACTER_BOOK,
     sillytavern.FORMAT,
     cards.CARD_V1,
-    ai_dungeon.FORMAT,
-    kobold.LITE,
+    stories.AI_DUNGEON,
+    stories.LITE,
     NOVELCRAFTER,
 )
 

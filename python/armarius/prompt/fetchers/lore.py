@@ -15,11 +15,10 @@ from typing import Final
 from armarius.arguments import Bounds, Turn
 from armarius.codex.cards import one_line, tidy, without_later
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, frame, heading
-from armarius.lorebooks.activation import scan_of
+from armarius.lorebooks.activation import BookSearch, ConstantEntries, cast_of, constant_entries, scan_of
 from armarius.lorebooks.active.macros import with_user
 from armarius.lorebooks.active.result import Active, SkippedEntry
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.book_search import BookSearch, ConstantEntries, cast_of, constant_entries
 from armarius.lorebooks.project_books import Books
 from armarius.text.tokens import TokenCounter
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, OmitReason

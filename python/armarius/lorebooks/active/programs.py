@@ -1,0 +1,515 @@
+"""Rules of other programs than SillyTavern: Agnai, RisuAI, KoboldAI, Kobold Lite, AI Dungeon, NovelAI.
+
+Agnai: ASCII word ends, wild cards, the last lines with their speakers, a budget that ends early. RisuAI: each list of
+keys may be answered by another message; budget by priority. The others search one text from its end.
+
+Followed by behaviour, of the program at 2421510; so Chinese keywords are never found under it, which an import reports.
+
+Followed by behaviour, of the program at 460ecae. Not followed: expressions that keep their slash (they are read as
+meant), and marks of one entry that leak to those behind it.
+
+Each is followed by behaviour or, where its source is closed, by its documentation (AI Dungeon, NovelAI).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from armarius.lorebooks.active.compiled import ANY, BREAK, EDGE, KeyIndex, KeyRef
+from armarius.lorebooks.active.macros import RISU, Decorated, decorated, expanded, without_comments
+from armarius.lorebooks.active.result import Activation, Active, Random, Scan, SkippedEntry, State
+from armarius.lorebooks.book import Book
+from armarius.lorebooks.record import Entry, Key, Place
+from armarius.positions import cleaned
+
+AGNAI_SETTINGS = frozenset({"memoryDepth", "memoryContextLimit"})
+_DEPTH, _LIMIT = 50, 500
+_TAKEN_OUT = str.maketrans("", "", "\\^$+.()|[]{}_")
+
+
+class CompiledAgnai:
+    """Entries of some books with their keywords."""
+
+    timed = False
+
+    def __init__(self, books: Sequence[Book]) -> None:
+        self.index = KeyIndex()
+        self.rows = []
+        for book in books:
+            for entry in book.entries:
+                refs: list[KeyRef] = []
+                for key in entry.match.keys:
+                    text = key.text.strip()
+                    if key.kind == "wildcard":
+                        refs.append(self.index.wildcard(text))
+                    elif key.kind == "regex":
+                        refs.append(self.index.expression(text))
+                    elif bare := text.translate(_TAKEN_OUT).strip():
+                        refs.append(self.index.plain(bare, BREAK, case=False))
+                self.rows.append((book, entry, refs))
+        self.index.close()
+
+
+def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -> Activation:
+    """One turn."""
+    depth = int(scan.settings.get("memoryDepth") or _DEPTH)
+    limit = scan.budget if scan.budget is not None else int(scan.settings.get("memoryContextLimit") or _LIMIT)
+    lines = [f"{line.name}: {line.content}" if line.name else line.content for line in scan.lines()[-depth:]]
+    text = cleaned("\n".join(lines))
+    newest: dict[int, int] = {}  # key to the newest line that holds it
+    for number, line in enumerate(lines):
+        newest |= dict.fromkeys(ready.index.found(cleaned(line)), number)
+    across = frozenset(ready.index.found(text))
+    found = []
+    left: list[SkippedEntry] = []
+    for number, (book, entry, refs) in enumerate(ready.rows):
+        if entry.level in ("never", "manual_only") or book.switched_off:
+            continue
+        at = [_line(ref, newest, across, lines, text) for ref in refs]
+        line_number = max(at, default=-1)
+        if line_number >= 0:
+            sent = expanded(entry.text, *scan.names(book.id), luck, book.id, entry.id)
+            priority = entry.share.order if entry.share.keep_priority is None else entry.share.keep_priority
+            key = entry.match.keys[at.index(line_number)].text if len(at) == len(entry.match.keys) else ""
+            found.append((priority, line_number, -number, book, entry, sent, key))
+    found.sort(key=lambda one: one[:3], reverse=True)
+    used, kept = 0, []
+    for place, one in enumerate(found):
+        size = scan.count(one[5])
+        if used + size >= limit:
+            left += [SkippedEntry(lost[3].id, lost[4], "budget") for lost in found[place:]]
+            break
+        used += size
+        kept.append(one)
+    kept.sort(key=lambda one: (one[4].share.order, one[1], one[2]))  # a higher weight stands lower, then a newer match
+    active = tuple(
+        Active(one[3].id, one[4], one[4].place, f"key {one[6]}", one[5], order) for order, one in enumerate(kept)
+    )
+    return Activation(active, tuple(left), state)
+
+
+def _line(ref: KeyRef, newest: dict[int, int], across: frozenset[int], lines: Sequence[str], text: str) -> int:
+    """The newest line with a key, -1 without one; a key that goes over a line end stands in the oldest."""
+    if isinstance(ref, int):
+        return newest.get(ref, 0 if ref in across else -1)
+    if ref.search(text) < 0:
+        return -1
+    return next((at for at in range(len(lines) - 1, -1, -1) if ref.search(cleaned(lines[at])) >= 0), 0)
+
+
+RISU_SETTINGS = frozenset({"scanDepth", "tokenBudget", "recursiveScanning", "fullWordMatching"})
+_DEFAULTS: Mapping[str, Any] = {
+    "scanDepth": 5,
+    "tokenBudget": 800,
+    "recursiveScanning": True,
+    "fullWordMatching": False,
+}
+_TO_PLACE = {"after_desc": "after", "before_desc": "before", "personality": "before", "scenario": "before"}
+
+
+class _RisuRow:
+    """One row, ready: lists of keys, each to be answered."""
+
+    def __init__(self, book: Book, original: Entry, index: KeyIndex, full: bool, names: tuple[str, str]) -> None:
+        self.book, self.original = book, original
+        self.made: Decorated = decorated(original, RISU)
+        entry = self.entry = self.made.entry
+        self.address = f"{book.id}/{entry.id}"
+        boundary = entry.match.boundary
+        self.full = full if boundary is None else boundary == "word"
+        self.always = entry.level == "always"
+        self.never = entry.level in ("never", "manual_only") or book.switched_off
+        self.keys = self._refs(entry.match.keys, index, names)
+        self.require = [(one.how, self._refs(one.keys, index, names), one.keys) for one in entry.match.require]
+        self.exclude_all = self._refs(self.made.exclude_all, index, names)
+
+    def _refs(self, keys: Sequence[Key], index: KeyIndex, names: tuple[str, str]) -> list[KeyRef]:
+        refs: list[KeyRef] = []
+        for key in keys:
+            text = expanded(key.text, *names, Random()).strip()
+            if self.entry.match.patterns or key.kind == "regex":
+                refs.append(index.expression(text, bare=True))
+            elif text:
+                # Full words are delimited by spaces only; otherwise all spaces are removed from key and text.
+                spaced = f"\x02{text}\x02" if self.full else text.replace(" ", "")
+                refs.append(index.plain(spaced, ANY, case=False))
+        return refs
+
+
+class CompiledRisu:
+    """Rows of some books, ready, with the index of their keys."""
+
+    def __init__(self, books: Sequence[Book], full: bool, names: Callable[[str], tuple[str, str]]) -> None:
+        self.index = KeyIndex()
+        self.rows = [
+            _RisuRow(book, entry, self.index, full, names(book.id)) for book in books for entry in book.entries
+        ]
+        self.index.close()
+        self.timed = any(row.entry.timing.once or row.entry.timing.keep for row in self.rows)
+        self.words = any(row.full for row in self.rows)
+
+
+def _settings(books: Sequence[Book], scan: Scan) -> dict[str, Any]:
+    """The program's, then those of a card that says all three, then what the host sets."""
+    said = dict(_DEFAULTS)
+    facts = books[0].settings if books else {}
+    if len(books) == 1 and all(facts.get(name) is not None for name in ("range", "budget", "recursion")):
+        said |= {
+            "scanDepth": facts["range"].count,
+            "tokenBudget": facts["budget"],
+            "recursiveScanning": facts["recursion"],
+        }
+    if facts.get("full_words") is not None:
+        said["fullWordMatching"] = facts["full_words"]
+    return said | {name: value for name, value in scan.settings.items() if name in RISU_SETTINGS}
+
+
+def full_words(books: Sequence[Book], scan: Scan) -> bool:
+    """Whether keys are whole words, which the index depends on."""
+    return bool(_settings(books, scan)["fullWordMatching"])
+
+
+class _Text:
+    """One message or text of an entry: the numbers of the keys in it, and itself."""
+
+    def __init__(self, text: str, ready: CompiledRisu) -> None:
+        self.raw = cleaned(text)
+        bare = without_comments(self.raw)
+        numbers = ready.index.found(bare.replace(" ", ""))
+        if ready.words:
+            numbers += ready.index.found("\x02" + "\x02\x02".join(bare.split(" ")) + "\x02")
+        self.numbers = frozenset(numbers)
+
+    def has(self, ref: KeyRef) -> bool:
+        return ref in self.numbers if isinstance(ref, int) else ref.search(self.raw) >= 0
+
+
+def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
+    """One turn."""
+    said = _settings(books, scan)
+    messages = [_Text(line.content, ready) for line in scan.lines()]
+    woken: list[_Text] = []
+    active: dict[int, tuple[_RisuRow, str]] = {}
+    left: dict[int, str] = {}
+    again = True
+    while again:
+        again = False
+        for number, row in enumerate(ready.rows):
+            if number in active:
+                continue
+            reason, why = _judged(row, said, scan, luck, state, messages, woken)
+            if reason:
+                active[number] = (row, reason)
+                left.pop(number, None)
+                wakes = row.entry.wake.wakes_others
+                if said["recursiveScanning"] if wakes is None else wakes:
+                    again = True
+                    woken.append(_Text(row.entry.text, ready))
+            elif why:
+                left[number] = why
+    result = _within(active, left, int(said["tokenBudget"]), scan, luck)
+    done = {row.address for row, _ in active.values() if row.entry.timing.once or row.entry.timing.keep}
+    kept = tuple(
+        SkippedEntry(ready.rows[number].book.id, ready.rows[number].original, why)
+        for number, why in sorted(left.items())
+    )
+    return Activation(result, kept, State(state.sticky, state.cooldown, state.done | done))
+
+
+def _judged(
+    row: _RisuRow,
+    said: Mapping[str, Any],
+    scan: Scan,
+    luck: Random,
+    state: State,
+    messages: Sequence[_Text],
+    woken: Sequence[_Text],
+) -> tuple[str, str]:
+    """Why a row is active, or why it is not."""
+    entry, timing = row.entry, row.entry.timing
+    if row.never or not (row.always or row.keys or row.made.forced):
+        return "", ""
+    if row.address in state.done and (timing.keep or timing.once):
+        return ("was active before, and stays", "") if timing.keep else ("", "was active, and is not again")
+    if row.made.forced is not None:
+        return ("@@activate", "") if row.made.forced else ("", "@@dont_activate")
+    length = len(scan.lines()) + 1  # with the opening message
+    if timing.after and length < timing.after:
+        return "", f"only after {timing.after} messages"
+    if timing.every and length % timing.every:
+        return "", f"only every {timing.every} messages"
+    if entry.scope.greeting is not None and scan.greeting is not None and entry.scope.greeting != scan.greeting:
+        return "", f"only with greeting {entry.scope.greeting}"
+    reason = "always"
+    if not row.always:
+        depth = entry.match.range.count if entry.match.range is not None else int(said["scanDepth"])
+        texts = [*messages[max(0, len(messages) - depth) :], *(woken if entry.wake.by_entries is not False else ())]
+        found = next((ref for ref in row.keys if any(text.has(ref) for text in texts)), None)
+        if found is None:
+            return "", ""
+        if why := _refused_risu(row, texts):
+            return "", why
+        reason = "key " + _spelt(row, found)
+    probability = entry.chance.probability
+    if probability is not None and luck.roll("chance", row.book.id, entry.id) * 100 > probability:
+        return "", f"lost the draw ({probability:g} %)"
+    return reason, ""
+
+
+def _spelt(row: _RisuRow, ref: KeyRef) -> str:
+    keys = row.entry.match.keys
+    return keys[row.keys.index(ref)].text if len(keys) == len(row.keys) else keys[0].text
+
+
+def _refused_risu(row: _RisuRow, texts: Sequence[_Text]) -> str:
+    for how, refs, keys in row.require:
+        there = any(text.has(ref) for ref in refs for text in texts)
+        names = " or ".join(key.text for key in keys)
+        if how == "none" and there:
+            return f"excluded by key {names}"
+        if how != "none" and not there:
+            return f"secondary key {names} missing"
+    if row.exclude_all and all(text.has(ref) for ref in row.exclude_all for text in texts):
+        return "excluded: every message holds all of " + ", ".join(key.text for key in row.made.exclude_all)
+    return ""
+
+
+def _within(
+    active: dict[int, tuple[_RisuRow, str]], left: dict[int, str], budget: int, scan: Scan, luck: Random
+) -> tuple[Active, ...]:
+    """By priority what fits, then in ascending order, equal ones the other way round; from the top down."""
+
+    def priority(number: int) -> float:
+        share = active[number][0].entry.share
+        return share.order if share.keep_priority is None else share.keep_priority
+
+    budget = budget if scan.budget is None else scan.budget
+    used = 0
+    fitting = []
+    for number in sorted(active, key=priority, reverse=True):
+        row, reason = active[number]
+        text = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
+        size = scan.count(text)
+        if used + size > budget:
+            left[number] = "budget"
+            continue
+        used += size
+        fitting.append((row, reason, text))
+    fitting.sort(key=lambda one: one[0].entry.share.order, reverse=True)
+    fitting.reverse()
+    fitting = _injected(fitting, luck)
+    return tuple(
+        Active(row.book.id, row.original, _place(row.entry), reason, text, order)
+        for order, (row, reason, text) in enumerate(fitting)
+    )
+
+
+def _injected(rows: list[tuple[_RisuRow, str, str]], luck: Random) -> list[tuple[_RisuRow, str, str]]:
+    """Rows that go into another one's text, by its name."""
+    into = [one for one in rows if one[0].made.inject is not None and one[0].made.inject[0] == "inject_lore"]
+    if not into:
+        return rows
+    texts = {row.address: text for row, _, text in rows}
+    for row, _, text in into:
+        assert row.made.inject is not None
+        target = next((one for one, _, _ in rows if one.entry.name == row.made.inject[1] and one is not row), None)
+        if target is not None:
+            texts[target.address] = f"{texts[target.address]} {text}"
+    gone = {row.address for row, _, _ in into}
+    return [(row, reason, texts[row.address]) for row, reason, _ in rows if row.address not in gone]
+
+
+def _place(entry: Entry) -> Place:
+    place = entry.place
+    if place.slot or not place.name:
+        return place
+    return Place(_TO_PLACE.get(place.name, ""), place.depth, place.role, re.sub(r"^pt_", "", place.name))  # type: ignore[arg-type]
+
+
+STORY_SETTINGS = {
+    "kobold-lite": frozenset({"case_sensitive_wi", "wi_searchdepth", "wisearchdepth"}),
+    "koboldai": frozenset({"depth_actions", "widepth", "wirmvwhtsp"}),
+    "ai-dungeon": frozenset(),
+    "novelai": frozenset(),
+}
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]?")
+_DEPTH_ACTIONS = 3
+
+
+class _StoryRow:
+    def __init__(self, book: Book, entry: Entry, refs: Callable[[Sequence[Key], Book, Entry], list[KeyRef]]) -> None:
+        self.book, self.entry = book, entry
+        self.keys = refs(entry.match.keys, book, entry)
+        self.require = [(one.how, refs(one.keys, book, entry), one.keys) for one in entry.match.require]
+
+
+class CompiledStory:
+    """Entries of some books with their keys, for one of these profiles."""
+
+    timed = False
+
+    def __init__(self, profile: str, books: Sequence[Book], scan: Scan) -> None:
+        self.profile = profile
+        self.index = KeyIndex()
+        trim = profile == "kobold-lite" or bool(scan.settings.get("wirmvwhtsp"))
+
+        def refs(keys: Sequence[Key], book: Book, entry: Entry) -> list[KeyRef]:
+            case = entry.match.case
+            if case is None:
+                case = bool(scan.settings.get("case_sensitive_wi", book.settings.get("case", False)))
+            found: list[KeyRef] = []
+            for key in keys:
+                text = key.text.strip() if trim else key.text
+                if key.kind == "regex" and profile == "novelai":
+                    found.append(self.index.expression(text.strip()))
+                elif key.kind == "wildcard":
+                    found.append(self.index.wildcard(text))
+                elif text or profile == "kobold-lite":  # an empty key stands in every text there
+                    text = text.strip() if profile == "novelai" else text
+                    found.append(self.index.plain(text, EDGE if profile == "novelai" else ANY, case=case))
+            return found
+
+        self.rows = [_StoryRow(book, entry, refs) for book in books for entry in book.entries]
+        self.index.close()
+
+
+def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -> Activation:
+    """One turn."""
+    text = cleaned(_searched(ready.profile, scan, ready.rows))
+    if ready.profile == "novelai":
+        return _novelai(ready, text, scan, luck, state)
+    numbers = frozenset(ready.index.found(text))
+    active: list[tuple[_StoryRow, str]] = []
+    left: list[SkippedEntry] = []
+    for row in ready.rows:
+        entry = row.entry
+        if entry.level in ("never", "manual_only") or row.book.switched_off:
+            continue
+        if entry.level == "always":
+            active.append((row, "always"))
+            continue
+        found = _first(row, numbers, text)
+        if found is None:
+            continue
+        if (why := _refused_story(ready, row, numbers, text)) or (why := _unlucky(ready.profile, row, luck)):
+            left.append(SkippedEntry(row.book.id, entry, why))
+        else:
+            active.append((row, f"key {_spelt_story(row, found)}"))
+    return _answer(active, left, scan, luck, state)
+
+
+def _searched(profile: str, scan: Scan, rows: Sequence[_StoryRow]) -> str:
+    if profile == "koboldai":
+        depth = int(scan.settings.get("depth_actions") or scan.settings.get("widepth") or _DEPTH_ACTIONS)
+        if scan.story is not None:
+            prompt, actions = scan.story
+        else:
+            prompt, actions = "", tuple(line.content for line in scan.lines())
+        return "".join((*([prompt] if len(actions) < depth else []), *actions[-depth:]))
+    text = scan.whole()
+    if profile == "kobold-lite":
+        book = rows[0].book.settings if rows else {}
+        settings = scan.settings
+        depth = settings.get("wi_searchdepth", settings.get("wisearchdepth", book.get("search_depth", 0)))
+        return text[-int(depth) :] if depth else text
+    return text
+
+
+def _first(row: _StoryRow, numbers: frozenset[int], text: str) -> KeyRef | None:
+    return next((ref for ref in row.keys if _has(ref, numbers, text)), None)
+
+
+def _has(ref: KeyRef, numbers: frozenset[int], text: str) -> bool:
+    return ref in numbers if isinstance(ref, int) else ref.search(text) >= 0
+
+
+def _spelt_story(row: _StoryRow, ref: KeyRef) -> str:
+    keys = row.entry.match.keys
+    return keys[row.keys.index(ref)].text if len(keys) == len(row.keys) else keys[0].text
+
+
+def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int], text: str) -> str:
+    for how, refs, keys in row.require:
+        names = " or ".join(key.text for key in keys) or "of none"
+        there = any(_has(ref, numbers, text) for ref in refs)
+        if how == "none":
+            if there:
+                return f"excluded by key {names}"
+        elif how == "not_all":
+            if refs and all(_has(ref, numbers, text) for ref in refs):
+                return f"excluded: all of {names} are there"
+        elif not (all(_has(ref, numbers, text) for ref in refs) if how == "all" else there):
+            return f"secondary key {names} missing"
+        elif row.entry.match.case and ready.profile == "koboldai" and how == "any":
+            # Story 2: the second key stands in a sentence of the first.
+            sentences = [frozenset(ready.index.found(one)) for one in _SENTENCE.findall(text)]
+            if not any(set(row.keys) & one and set(refs) & one for one in sentences):
+                return f"secondary key {names} in no sentence of the first"
+    return ""
+
+
+def _unlucky(profile: str, row: _StoryRow, luck: Random) -> str:
+    probability = row.entry.chance.probability
+    if probability is None or probability >= 100 or profile == "koboldai":
+        return ""
+    roll = int(luck.roll("chance", row.book.id, row.entry.id) * 100) + 1
+    return "" if roll < probability else f"lost the draw ({probability:g} %, rolled {roll})"
+
+
+def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: State) -> Activation:
+    """Each entry looks so many characters back; cascading ones look into active entries and other texts instead."""
+    extra = [cleaned(scan.sources[name]) for name in ("memory", "note") if scan.sources.get(name)]
+    within: dict[int, frozenset[int]] = {}
+    active: list[tuple[_StoryRow, str]] = []
+    waiting = []
+    for row in ready.rows:
+        if row.entry.level in ("never", "manual_only") or row.book.switched_off:
+            continue
+        if row.entry.level == "always":
+            active.append((row, "always"))
+        elif row.entry.wake.by_entries:
+            waiting.append(row)
+        else:
+            count = row.entry.match.range.count if row.entry.match.range is not None else 1000
+            near = text[-count:] if count > 0 else ""
+            if count not in within:
+                within[count] = frozenset(ready.index.found(near))
+            found = _first(row, within[count], near)
+            if found is not None:
+                active.append((row, f"key {_spelt_story(row, found)}"))
+    looked = [text, *extra, *(row.entry.text for row, _ in active)]
+    while waiting and looked:
+        numbers: set[int] = set()
+        for one in looked:
+            numbers.update(ready.index.found(cleaned(one)))
+        joined = cleaned("\n".join(looked))
+        looked, still = [], []
+        for row in waiting:
+            found = _first(row, frozenset(numbers), joined)
+            if found is None:
+                still.append(row)
+            else:
+                active.append((row, f"key {_spelt_story(row, found)}"))
+                looked.append(row.entry.text)
+        waiting = still
+    place = {id(row): at for at, row in enumerate(ready.rows)}
+    active.sort(key=lambda one: (-one[0].entry.share.order, place[id(one[0])]))
+    return _answer(active, [], scan, luck, state)
+
+
+def _answer(
+    active: list[tuple[_StoryRow, str]], left: list[SkippedEntry], scan: Scan, luck: Random, state: State
+) -> Activation:
+    made: list[Active] = []
+    used = 0
+    for order, (row, reason) in enumerate(active):
+        sent: Any = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
+        share = row.entry.share
+        sent = f"{share.prefix}{sent}{share.suffix}" if sent else ""
+        size = scan.count(sent) if scan.budget is not None else 0
+        if scan.budget is not None and used + size > scan.budget:
+            left.append(SkippedEntry(row.book.id, row.entry, "budget"))
+            continue
+        used += size
+        made.append(Active(row.book.id, row.entry, row.entry.place, reason, sent, order))
+    return Activation(tuple(made), tuple(left), state)
