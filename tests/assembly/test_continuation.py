@@ -17,8 +17,7 @@ from tests.assembly.support import assemble, candidate
 
 import armarius
 from armarius.errors import ContractError, ScopeViolation
-from armarius.prompt.continuation import PREVIOUS
-from armarius.prompt.report.continuation import MAX_BYTES, Continuation
+from armarius.prompt.continuation import MAX_BYTES, PREVIOUS, Continuation
 from armarius.types import Evidence
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
@@ -189,7 +188,7 @@ def test_a_bomb_is_not_unpacked(kept):
 
 
 def test_a_prompt_that_cannot_be_carried_says_so(monkeypatch):
-    monkeypatch.setattr("armarius.prompt.report.continuation.MAX_BYTES", 200)
+    monkeypatch.setattr("armarius.prompt.continuation.MAX_BYTES", 200)
     with pytest.raises(ContractError, match="at most 200 are carried"):
         assemble([card("a")], stamps=STAMPS).continuation()
 

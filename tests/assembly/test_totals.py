@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
-from armarius.prompt import sizes as totals
+from armarius.prompt import allocate as totals
+from armarius.prompt.allocate import layer_tokens, prompt_tokens
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.render import SEPARATOR, PromptItem, render
-from armarius.prompt.sizes import layer_tokens, prompt_tokens
 from armarius.testing import FixedCounter
 from armarius.types import LAYERS, Candidate
 

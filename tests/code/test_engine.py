@@ -2,7 +2,7 @@
 
 import armarius
 from armarius.code import CodeOptions, TextMatches
-from armarius.code.options import read_options
+from armarius.code.index import read_options
 from armarius.config import load_config
 from armarius.trust.settings import Permissions
 

@@ -6,7 +6,7 @@ import pytest
 
 from armarius.engine import ContextEngine
 from armarius.errors import BudgetError
-from armarius.prompt.cursor_markers import marked, marks_of, trimmed, unmarked
+from armarius.prompt.escape import marked, marks_of, trimmed, unmarked
 from armarius.requests import AssembleRequest
 from armarius.testing import FixedCounter
 from armarius.verbs import methods_of

@@ -19,7 +19,7 @@ from armarius.documents.segments import split_code, split_prose
 from armarius.errors import ArmariusError
 from armarius.io.toml import settings_of
 from armarius.lorebooks import read_book
-from armarius.prompt.report.continuation import Continuation
+from armarius.prompt.continuation import Continuation
 from armarius.text.unicode import grapheme_floor
 
 __all__ = ["SEEDS", "TARGETS"]

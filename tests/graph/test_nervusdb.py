@@ -19,7 +19,7 @@ from armarius.graph import NervusDBGraph
 from armarius.graph import nervusdb as module
 from armarius.graph.options import read_graph_options
 from armarius.trust.settings import Permissions
-from armarius.verbs.sanitize import describe
+from armarius.verbs.wire import describe
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 

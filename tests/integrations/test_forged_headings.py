@@ -180,7 +180,7 @@ def test_programs_are_told_texts_as_they_are(forged):
 
 
 def test_highlights_stand_in_the_text_that_a_model_is_handed(forged):
-    from armarius.verbs.sanitize import escaped_hit
+    from armarius.verbs.wire import escaped_hit
 
     changed = 0
     for hit in forged.search("用户请求", limit=100):

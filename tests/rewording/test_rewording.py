@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import armarius
 from armarius.rewording import parse, request
-from armarius.rewording.asking import MOST_NAMES
+from armarius.rewording.reworder import MOST_NAMES
 
 ROWS = [
     ('["Pip paid", "Joe paid"]', ("Pip paid", "Joe paid")),

@@ -9,7 +9,7 @@ from armarius.store.postgres.schema import migrate
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.rows import DerivedRow, Put
 from armarius.testing import StoreConformance
-from armarius.testing.novel import document, fill
+from armarius.testing.stores import document, fill
 
 
 class TestPostgresStore(StoreConformance):

@@ -15,7 +15,7 @@ from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import StoreConformance
-from armarius.testing.novel import document
+from armarius.testing.stores import document
 
 
 @pytest.fixture

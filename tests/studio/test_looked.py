@@ -3,7 +3,7 @@
 import threading
 
 from armarius.errors import StoreError
-from armarius.studio.project_pages import ConflictSearch
+from armarius.studio.pages import ConflictSearch
 
 
 class Steps:

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from armarius.studio.app import build_app
 from armarius.studio.drawing import Mark, in_paragraphs, pieces
-from armarius.studio.prompt_pages import Packs
+from armarius.studio.pages import Packs
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "http://127.0.0.1:8123"

@@ -96,7 +96,7 @@ def test_options_that_are_fields_have_the_help_of_the_field_and_its_default(comm
 
 
 def test_the_tools_of_mcp_are_rows_of_the_table_and_describe_their_arguments():
-    tools = pytest.importorskip("armarius.mcp.tools")
+    tools = pytest.importorskip("armarius.mcp.server")
     rows = {one.tool: one for one in VERBS if one.tool}
     made = tools.READING + tools.CODE + tools.WRITING
     assert {tool.name for tool in made} == rows.keys()

@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 from armarius.deadline import CANCEL, Cancelled, calling
 from armarius.errors import Backpressure, ContractError
 from armarius.validation import shown
-from armarius.verbs.sanitize import Failure, describe
+from armarius.verbs.wire import Failure, describe
 
 Method = Callable[[Mapping[str, Any]], Any]
 

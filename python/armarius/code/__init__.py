@@ -1,12 +1,11 @@
 """The code graph: calls, references, inheritance, imports and overrides; subgraphs around a symbol.
 
-index.py     `CodeIndex`: the graph of one folder, built and kept up to date
+index.py     `CodeIndex`: the graph of one folder, built and kept up to date; the table `code` of `armarius.toml`
 source.py    `CodeSource`; changed files; building a graph
 scip.py      `index.scip` as a source; running indexers
 ckb.py       CKB's MCP server as a source
 subgraph.py  the subgraph around a symbol, as text and JSON; the text search without a graph
 commands.py  `armarius code-index`, `armarius subgraph`
-options.py   the table `code` of `armarius.toml`
 
 The graph is built and walked in `rust/code`; a new language is a scanner there, a new index format a `CodeSource` here.
 What must hold: edges have a file and a line; without a source the result is a text search with a notice (`CKB
@@ -16,8 +15,7 @@ What must hold: edges have a file and a line; without a source the result is a t
 from armarius.lazy import lazy
 
 TABLE = {
-    "code.index": "CodeIndex",
-    "code.options": "CodeOptions",
+    "code.index": "CodeIndex CodeOptions",
     "code.source": "BatchSource CodeSource Reference build_graph",
     "code.subgraph": "CodeEdge CodeNode Direction Subgraph TextMatch TextMatches",
     "errors": "SourceUnavailable",

@@ -1,6 +1,6 @@
 # Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.code.index import CodeIndex as CodeIndex
-from armarius.code.options import CodeOptions as CodeOptions
+from armarius.code.index import CodeOptions as CodeOptions
 from armarius.code.source import BatchSource as BatchSource
 from armarius.code.source import CodeSource as CodeSource
 from armarius.code.source import Reference as Reference

@@ -18,8 +18,6 @@ from armarius.errors import ConfigError, MissingExtra, SourceReason, SourceUnava
 from armarius.io import remove_file, remove_folder
 from armarius.trust.user import child_path, find_program, named_by_user
 
-__all__ = ["REQUEST_CAP", "CkbSource", "Disconnected", "McpProcess", "TimedOut", "find_ckb"]
-
 REQUEST_CAP = 512 * 1024  # bytes of one request; CKB loops forever on a line of 1 MiB
 _AT_ONCE = 64  # requests in flight: hides the latency of the pipe, keeps buffers small
 _TAIL = 4096  # bytes of stderr kept

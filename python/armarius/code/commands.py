@@ -8,15 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from armarius.code.index import CodeIndex, default_cache
-from armarius.code.options import read_options
+from armarius.code.index import CodeIndex, default_cache, read_options
 from armarius.code.scip import build_index
 from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.config import load_config
 from armarius.errors import AmbiguousSymbol, CodeGraphError, ProjectError, UnknownSymbol
 from armarius.trust.settings import Permissions
-
-__all__ = ["add_commands", "code_index", "subgraph"]
 
 BAD_INPUT = 2
 

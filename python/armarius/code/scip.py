@@ -18,8 +18,6 @@ from armarius.trust import is_trusted
 from armarius.trust.folders import way
 from armarius.trust.user import child_path, find_program, named_by_user
 
-__all__ = ["INDEXERS", "IndexReport", "Indexer", "ScipSource", "build_index", "find_indexer"]
-
 
 class ScipSource:
     """A SCIP index file and the folder it describes.

@@ -12,22 +12,6 @@ from armarius.errors import SourceUnavailable, StoreError
 from armarius.io import open_file, read_file, refusal, stat_of, write_atomic
 from armarius.trust.folders import is_file_within
 
-__all__ = [
-    "MAX_SOURCE_BYTES",
-    "BatchSource",
-    "CodeSource",
-    "Reference",
-    "Stamp",
-    "baseline",
-    "build_graph",
-    "changed",
-    "collect",
-    "digest",
-    "require_within",
-    "stamp",
-    "write_manifest",
-]
-
 MAX_SOURCE_BYTES = 32 * 1024 * 1024
 _MAX_INDEX_BYTES = 2 * 1024 * 1024 * 1024
 _MAX_MANIFEST_BYTES = 256 * 1024 * 1024

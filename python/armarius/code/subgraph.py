@@ -16,24 +16,6 @@ from armarius.trust.folders import is_file_within
 from armarius.validation import shown, whole
 from armarius.warnings import CODE_DEPTH_LIMIT, CODE_GRAPH_UNAVAILABLE
 
-__all__ = [
-    "DEGRADED_REASON",
-    "KINDS",
-    "CodeEdge",
-    "CodeNode",
-    "Direction",
-    "Subgraph",
-    "TextMatch",
-    "TextMatches",
-    "card",
-    "last_name",
-    "matches",
-    "signature",
-    "text_search",
-    "tree",
-    "walk",
-]
-
 Direction = Literal["callers", "callees", "both"]
 KINDS = ("calls", "inherits", "overrides", "refs", "imports")
 DEGRADED_REASON = "CKB MCP unavailable"

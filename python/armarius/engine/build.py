@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from armarius.code.index import CodeIndex
-from armarius.code.options import read_options
+from armarius.code.index import CodeIndex, read_options
 from armarius.config import Config, load_config
 from armarius.deadline import SingleFlight
 from armarius.embedders import configured

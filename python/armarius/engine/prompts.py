@@ -12,9 +12,8 @@ from armarius.positions import cleaned
 from armarius.project import Project, ProjectView
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
-from armarius.prompt.report.build import inspection
 from armarius.prompt.report.items import PromptPlace, Region, located
-from armarius.prompt.report.pack import Pack
+from armarius.prompt.report.pack import Pack, inspection
 from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding, documented
 from armarius.rewording.reworder import Model, Reworder

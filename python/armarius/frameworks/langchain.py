@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarius.errors import MissingExtra
 from armarius.verbs import wire
-from armarius.verbs.sanitize import escaped_excerpt
+from armarius.verbs.wire import escaped_excerpt
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -31,8 +31,6 @@ try:
     from pydantic import ConfigDict
 except ImportError:
     raise MissingExtra("armarius.frameworks.langchain", "langchain") from None
-
-__all__ = ["ArmariusRetriever", "ContextMiddleware"]
 
 _REMEMBERED = 64
 _ANTHROPIC_MARKER = {"cache_control": {"type": "ephemeral"}}

@@ -36,8 +36,6 @@ try:
 except ImportError:
     raise MissingExtra("armarius.frameworks.langgraph", "langgraph") from None
 
-__all__ = ["ArmariusContext", "ContextState", "ProjectContext", "inject_context", "inject_from"]
-
 
 class ContextState(TypedDict, total=False):
     """Minimal state of a graph. The fields between `messages` and `context` are optional arguments of `assemble`."""

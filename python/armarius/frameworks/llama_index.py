@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarius.errors import ContractError, MissingExtra
 from armarius.verbs import wire
-from armarius.verbs.sanitize import escaped, escaped_excerpt
+from armarius.verbs.wire import escaped, escaped_excerpt
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -16,8 +16,6 @@ try:
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 except ImportError:
     raise MissingExtra("armarius.frameworks.llama_index", "llama-index") from None
-
-__all__ = ["ArmariusRetriever"]
 
 _REASONS = ["score", "evidence"]  # metadata excluded from the text that the model reads
 

@@ -25,8 +25,6 @@ try:
 except ImportError:
     raise MissingExtra("armarius.frameworks.otel", "otel") from None
 
-__all__ = ["HasStatus", "instrument", "uninstrument"]
-
 _NAME = "armarius"
 _GAUGES = (
     ("hot", "{engine}", "Engines in memory"),

@@ -18,8 +18,6 @@ from armarius.errors import ContextWarning, GraphError
 from armarius.graph.protocol import Graph, GraphStore, checked_entity, checked_relation, relation_key
 from armarius.warnings import KG_TRUNCATED, KG_UNAVAILABLE
 
-__all__ = ["Cast", "GraphGuard", "KnownEntities", "failed", "project_id", "reason", "sound"]
-
 logger = logging.getLogger("armarius")
 
 Record = TypeVar("Record", Entity, Relation)

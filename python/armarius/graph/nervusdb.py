@@ -36,23 +36,6 @@ from armarius.io import folder_lock, scratch_folder, write_atomic
 from armarius.trust.user import child_path, end_program, find_program, named_by_user
 from armarius.validation import whole
 
-__all__ = [
-    "Finished",
-    "NervusDBGraph",
-    "create",
-    "decode",
-    "delete",
-    "encode",
-    "entity_wire",
-    "from_bytes",
-    "literal",
-    "match",
-    "read_entity",
-    "run",
-    "to_bytes",
-    "update",
-]
-
 _UNSAFE = re.compile("[\x00-\x1f\"$%'/;\\\\`\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]")
 _CODED = re.compile("(?:%[0-9A-F]{2})+")
 

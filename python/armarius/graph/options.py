@@ -21,8 +21,6 @@ from armarius.graph.nervusdb import NervusDBGraph
 from armarius.graph.protocol import GraphStore
 from armarius.trust.settings import Permissions
 
-__all__ = ["GraphOptions", "read_graph_options"]
-
 _KEYS: dict[str, tuple[type, ...]] = {
     "store": (str,),
     "path": (str,),

@@ -26,17 +26,6 @@ from armarius.errors import ContextWarning, ContractError
 from armarius.validation import shown, texts, valid_text, whole
 from armarius.warnings import CODE_DEPTH_LIMIT
 
-__all__ = [
-    "MAX_DEPTH",
-    "Graph",
-    "GraphStore",
-    "checked_entity",
-    "checked_ids",
-    "checked_relation",
-    "relation_key",
-    "walk",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Graph:

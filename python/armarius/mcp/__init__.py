@@ -1,6 +1,6 @@
 """The engine as an MCP server: tools, resources and a prompt, for agents that speak the protocol.
 
-tools.py (the table of tools: what each takes of a verb's request, and answers)   server.py (the server, resources)
+server.py (the table of tools: what each takes of a verb's request, and answers; the server, resources)
 
 stdout is the wire: nothing here prints. A failure is a text that a model can act on, a `ToolError` or its like; it
 names no path outside the project. What is found is cut to a stated size; a prompt has its budget.
@@ -18,8 +18,7 @@ try:
 except ImportError:
     raise MissingExtra("armarius.mcp", "mcp") from None
 
-from armarius.mcp.server import ToolServer, add_prompt, add_resources
-from armarius.mcp.tools import CODE, READING, WRITING
+from armarius.mcp.server import CODE, READING, WRITING, ToolServer, add_prompt, add_resources
 
 __all__ = ["build_server"]
 

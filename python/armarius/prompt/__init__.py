@@ -2,10 +2,10 @@
 
 request.py       a request to a task: document read, cursor in code points, counter and profile chosen
 assembler.py     the steps in their order, and nothing else
-fetch.py         every fetcher asked, in parallel, with a timeout; pins.py applies pins and mutes; history.py: the turns
+fetch.py         every fetcher asked, in parallel, with a timeout; pins and mutes applied
 admit.py         checked, escaped (escape.py), without duplicates, in one order
 pack.py          shares.py limits cards, turns and story; continuation.py keeps what the previous prompt held;
-                 plan.py fits demand (allocate.py, sizes.py, profile.py); then paragraphs fill what is left
+                 plan.py fits demand (allocate.py, profile.py); then paragraphs fill what is left
 render.py        four fenced layers; the one place that writes a prompt
 prefix.py        the stable prefix and the window; cursor_markers.py marks cursor and selection; counter.py counts
 fetchers/        the sources of candidates

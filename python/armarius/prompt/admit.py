@@ -7,8 +7,7 @@ from operator import attrgetter
 from typing import Final
 
 from armarius.errors import ContextWarning
-from armarius.prompt.cursor_markers import trimmed
-from armarius.prompt.escape import OURS, doubtful, escape, group_heading, offsets_after
+from armarius.prompt.escape import OURS, doubtful, escape, group_heading, offsets_after, trimmed
 from armarius.prompt.fetch import FetchOutcome
 from armarius.types import (
     LAYERS,
@@ -19,8 +18,6 @@ from armarius.types import (
     PassageStream,
 )
 from armarius.warnings import CONTEXT_SCOPE_VIOLATION
-
-__all__ = ["QUERY_SOURCE", "Admitted", "admit", "canonical"]
 
 QUERY_SOURCE: Final = "request:query"
 """Of the user's words, which are in every prompt."""

@@ -11,24 +11,19 @@ from armarius.errors import BudgetError, ContextWarning
 from armarius.positions import PositionEncoding
 from armarius.prompt.admit import Admitted, admit
 from armarius.prompt.allocate import Previous, available_tokens
-from armarius.prompt.continuation import still_valid
+from armarius.prompt.continuation import Continuation, still_valid
 from armarius.prompt.counter import CachedCounter, Counter
-from armarius.prompt.fetch import confirmed, fetch_all
-from armarius.prompt.history import query_candidate, spoken
+from armarius.prompt.fetch import apply_pins, confirmed, dropped_pins, fetch_all
 from armarius.prompt.pack import pack
-from armarius.prompt.pins import apply_pins, dropped_pins
 from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.prefix import PrefixMemory, stable_hash
 from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.prompt.report.build import account
-from armarius.prompt.report.continuation import Continuation
 from armarius.prompt.report.items import UNKNOWN, KnownSources, Texts
-from armarius.prompt.report.pack import Pack
+from armarius.prompt.report.pack import Pack, account
+from armarius.prompt.shares import query_candidate, spoken
 from armarius.requests import AssembleRequest
 from armarius.types import Fetcher, FetchRequest, LayerName
 from armarius.warnings import COUNTER_FAILED
-
-__all__ = ["Assembler", "Task"]
 
 
 @dataclass(frozen=True, slots=True)

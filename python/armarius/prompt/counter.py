@@ -8,8 +8,6 @@ from typing import Protocol
 from armarius.prompt.render import SEPARATOR
 from armarius.text.tokens import TokenCounter
 
-__all__ = ["CachedCounter", "Counter"]
-
 _FIRSTS = 10_000  # characters
 _LONG = 1_000  # code points
 _LONG_KEPT = 1_500_000  # code points of them in all

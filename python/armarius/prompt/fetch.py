@@ -1,26 +1,32 @@
-"""Ask all fetchers, a host's in threads of their own, and turn failures into warnings."""
+"""Ask all fetchers, a host's in threads of their own; failures become warnings, pins and mutes are applied."""
 
 import queue
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from armarius.arguments import Bounds
 from armarius.deadline import remaining, wait_until
 from armarius.types import (
     LAYERS,
+    STORY,
     Candidate,
     Confirming,
+    Evidence,
     Fetched,
     Fetcher,
     FetchRequest,
     LayerName,
     Omission,
+    OmitReason,
+    PassageRow,
+    PassageStream,
+    Shares,
+    Wish,
 )
 from armarius.warnings import IMMEDIATE_FAILED, RETRIEVED_FAILED, RULES_FAILED, SETTINGS_FAILED, WarningRow
-
-__all__ = ["FetchOutcome", "confirmed", "fetch_all"]
 
 _FAILED: dict[LayerName, WarningRow] = {
     "rules": RULES_FAILED,
@@ -164,3 +170,153 @@ def _failed(fetcher: Fetcher, why: str) -> FetchOutcome:
     warning = _FAILED[fetcher.layer](fetcher=fetcher.name, why=why)
     omission = Omission(fetcher.name, fetcher.layer, fetcher.name, "source failed", why)
     return FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (omission,), (warning,)))
+
+
+_TEXTS = ("document", "paragraph")
+_ENTITY = "entity:"
+_THREAD = f"{STORY}thread:"
+_PASSAGE = "rag:passage:"
+_DOCUMENT = "rag:document:"
+_STYLE = "style:"
+_QUERY = "request:query"
+_WINDOW = "editor:"
+
+
+def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[FetchOutcome]:
+    """The answers as the wishes of a request have them. Cost: some look-ups for each candidate."""
+    if not wishes:
+        return list(answers)
+    known = _Wishes(wishes)
+    found = {one.id for answer in answers if answer.name != "pins" for one in answer.fetched.candidates}
+    pins = [one for answer in answers if answer.name == "pins" for one in answer.fetched.candidates]
+    pinned = {one.id for one in pins if known.among(_keys(one), mute=True) is None}
+    return [_applied(answer, known, found, pinned) for answer in answers]
+
+
+def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Candidate]) -> Iterator[str]:
+    """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
+    known = _Wishes(wishes)
+    for one in previous:
+        if known.among(_keys(one), mute=True) is not None or any(
+            _is_over(evidence, bounds) for evidence in one.evidence
+        ):
+            yield one.id
+
+
+def _is_over(evidence: Evidence, bounds: Bounds) -> bool:
+    """Whether it is a pin, or quotes what is hidden now."""
+    start, end = evidence.span or (0, 0)
+    return evidence.kind == "pin" or any(first < end and start < last for first, last in bounds.hides(evidence.path))
+
+
+class _Wishes:
+    """The wishes of a request, by what they are about; of several about one thing the first counts."""
+
+    def __init__(self, wishes: Sequence[Wish]) -> None:
+        self.all = wishes
+        self.has_texts = any(wish.kind not in ("entity", "asked") for wish in wishes)
+        self._known = {(wish.kind, wish.key): (rank, wish) for rank, wish in enumerate(wishes)}
+
+    def among(self, keys: Iterable[tuple[str, str]], *, mute: bool | None = None) -> Wish | None:
+        """The first that is about any of `keys`; of mutes or pins alone where `mute` says so."""
+        first: tuple[int, Wish] | None = None
+        for key in keys:
+            found = self._known.get(key)
+            if found is None or mute not in (None, found[1].mute):
+                continue
+            if first is None or found[0] < first[0]:
+                first = found
+        return None if first is None else first[1]
+
+
+def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
+    fetched = answer.fetched
+    candidates: list[Candidate] = []
+    omitted = list(fetched.omitted)
+    for one in fetched.candidates:
+        keys = _keys(one)
+        muted = wishes.among(keys, mute=True)
+        if muted is not None:
+            omitted.append(Omission(one.id, one.layer, one.source, muted.reason, muted.why))
+        elif answer.name == "pins" and one.id in found:
+            continue  # another fetcher has it, with its own reasons
+        else:
+            pin = None if answer.name == "pins" else wishes.among(keys, mute=False)
+            kept = one if pin is None else replace(one, pinned=True, evidence=(*one.evidence, Evidence("pin", pin.why)))
+            candidates.append(kept)
+    pinned = {one.id for one in candidates if one.pinned} | pins
+    omitted = [gone for gone in omitted if gone.id not in pinned]
+    offer = fetched.offer
+    if offer is not None and wishes.has_texts:
+        offer = _PinnedOffer(offer, wishes)
+    if offer is not None:  # of levels, which stand, `withheld` tells when it is asked
+        muted_texts = [one for one in wishes.all if one.mute and one.kind in _TEXTS and one.reason != "level"]
+        omitted += [Omission(_source(wish), "retrieved", _source(wish), wish.reason, wish.why) for wish in muted_texts]
+    return replace(answer, fetched=Fetched(candidates, omitted, fetched.warnings, offer))
+
+
+def _source(wish: Wish) -> str:
+    return _DOCUMENT + wish.key if wish.kind == "document" else _PASSAGE + wish.key
+
+
+def _keys(one: Candidate) -> list[tuple[str, str]]:
+    """The keys of wishes that mean a candidate; none for the window, the selection and the query."""
+    source = one.source
+    if source == _QUERY or source.startswith(_WINDOW):
+        return []
+    keys = [("source", one.id), ("source", source)]
+    if one.id.startswith(_ENTITY):
+        keys.append(("entity", one.id.removeprefix(_ENTITY)))
+    if source.startswith(_THREAD):
+        keys.append(("entity", source.removeprefix(_THREAD)))
+    elif source.startswith(_PASSAGE):
+        paragraph = source.removeprefix(_PASSAGE)
+        keys += [("paragraph", paragraph), ("document", paragraph.rpartition("#")[0])]
+    elif source.startswith((_DOCUMENT, _STYLE)):
+        keys.append(("document", source.removeprefix(_DOCUMENT if source.startswith(_DOCUMENT) else _STYLE)))
+    return keys
+
+
+@dataclass(frozen=True)
+class _PinnedOffer:
+    """An offer without what is muted, nor what is pinned and so in the prompt already; see `types.PassageStream`."""
+
+    offer: PassageStream
+    wishes: _Wishes
+
+    @property
+    def rows(self) -> Iterator[PassageRow]:
+        return (row for row in self.offer.rows if self.wish(row) is None)
+
+    @property
+    def shares(self) -> Shares | None:
+        return self.offer.shares
+
+    @property
+    def group(self) -> str:
+        return self.offer.group
+
+    def row(self, path: str, paragraph: int, /) -> PassageRow | None:
+        found = self.offer.row(path, paragraph)
+        return found if found is None or self.wish(found) is None else replace(found, text="")
+
+    @property
+    def lines(self) -> bool:
+        return self.offer.lines
+
+    def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
+        return [row for row in self.offer.related_rows(rows) if self.wish(row) is None]
+
+    def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
+        wish = self.wish(row)
+        return self.offer.withheld(row) if wish is None else (wish.reason if wish.mute else "duplicate", wish.why)
+
+    def evidence(self, row: PassageRow, /) -> Evidence:
+        return self.offer.evidence(row)
+
+    def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
+        return self.offer.explain(row)
+
+    def wish(self, row: PassageRow) -> Wish | None:
+        own = f"{row.path}#{row.paragraph}"
+        return self.wishes.among((("document", row.path), ("paragraph", own), ("source", row.source)))

@@ -15,7 +15,7 @@ from armarius.deadline import stage
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Language, frame
 from armarius.prompt.admit import Admitted
-from armarius.prompt.allocate import Previous
+from armarius.prompt.allocate import Previous, cards_of, covering_card, layer_tokens, prompt_tokens
 from armarius.prompt.continuation import fit
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape, group_heading
@@ -23,10 +23,7 @@ from armarius.prompt.plan import FittedPrompt, is_window
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, render
 from armarius.prompt.shares import drop_older_turns, has_turns, limit_cards, limit_story, limit_turns, story_layers
-from armarius.prompt.sizes import cards_of, covering_card, layer_tokens, prompt_tokens
 from armarius.types import STORY, Candidate, PassageRow, PassageStream
-
-__all__ = ["WINDOW_PERCENT", "pack"]
 
 WINDOW_PERCENT = 25
 """Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""

@@ -14,6 +14,8 @@ from armarius.prompt.allocate import (
     Allocator,
     Previous,
     place,
+    prompt_tokens,
+    sizes,
 )
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.profile import BudgetProfile
@@ -23,10 +25,7 @@ from armarius.prompt.render import (
     arrange,
     render,
 )
-from armarius.prompt.sizes import prompt_tokens, sizes
 from armarius.types import Candidate, LayerName
-
-__all__ = ["FittedPrompt", "Plan", "is_window"]
 
 # Slack after cutting at a boundary that is worth another round of allocation.
 _REFILL_TOKENS = 64

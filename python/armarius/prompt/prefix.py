@@ -17,8 +17,6 @@ from armarius.text.tokens import TokenCounter, truncate
 from armarius.text.unicode import AT_END, NEXT, grapheme_floor
 from armarius.types import LAYERS, LayerName
 
-__all__ = ["PrefixMemory", "PrefixReport", "common_prefix", "cut", "reach", "stable_hash", "window"]
-
 
 def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> tuple[int, int]:
     """The longest piece of `text` of at most `max_tokens`, ending (or starting) at a sentence if one is near.

@@ -21,18 +21,6 @@ from armarius.types import LAYERS, LayerName
 from armarius.validation import shown, whole
 from armarius.warnings import PROFILE_INVALID
 
-__all__ = [
-    "MOST_TOKENS",
-    "AssemblySettings",
-    "BudgetProfile",
-    "LayerBudget",
-    "ProfileStore",
-    "layer_budgets",
-    "profile_number",
-    "read_settings",
-]
-
-
 # Served first when tokens are scarce: what must not be missed, then what the writer looks at.
 MOST_TOKENS: Final = 1 << 30
 """The core counts in 32 bits, and no model reads so many."""

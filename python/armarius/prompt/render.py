@@ -23,18 +23,6 @@ from typing import Any, Final, Literal
 from armarius.prompt.escape import closing, opening
 from armarius.types import LAYERS, Candidate, LayerName
 
-__all__ = [
-    "CLOSING",
-    "OPENING",
-    "SEPARATOR",
-    "Form",
-    "PromptItem",
-    "Rendered",
-    "arrange",
-    "heading_piece",
-    "render",
-]
-
 SEPARATOR = "\n\n"
 Form = Literal["full", "short", "truncated"]
 

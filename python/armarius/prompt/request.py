@@ -20,9 +20,9 @@ from armarius.errors import (
 from armarius.headings import Language
 from armarius.positions import clamped, code_points, units
 from armarius.prompt.assembler import Task
+from armarius.prompt.continuation import Continuation
 from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore, layer_budgets
-from armarius.prompt.report.continuation import Continuation
 from armarius.prompt.report.items import KnownSources
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest
@@ -32,8 +32,6 @@ from armarius.types import Fetcher, FetchRequest, LayerName, Wish
 from armarius.validation import shown
 from armarius.validation import text as strict_text
 from armarius.warnings import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
-
-__all__ = ["CounterFor", "RequestState", "Resolver", "read_request"]
 
 _COUNTERS_KEPT = 8  # with what each has counted, up to 16 M characters; a host may ask for a new one each time
 

@@ -7,9 +7,7 @@ Full-text search misses passages that share no word with the question. From the 
 a language model writes sentences as they might stand in the book; retrieval searches for these as well (`also=`). A
 host with a model passes it once, `armarius.open(folder, reword=model)`, and calls nothing here.
 
-    asking.py     the messages to the model
-    replies.py    parses replies
-    reworder.py   calls the model: cached, with a timeout; a failure becomes a warning
+    reworder.py   the messages to a model; its call, cached, with a timeout (a failure becomes a warning); its reply
 
 Invariants: a reply is only searched for and never part of a prompt, so it cannot inject instructions; no model library
 is imported here; no model is called unless the host gave one.
@@ -18,9 +16,7 @@ is imported here; no model is called unless the host gave one.
 from armarius.lazy import lazy
 
 TABLE = {
-    "rewording.asking": "Message RewordingRequest request",
-    "rewording.replies": "parse",
-    "rewording.reworder": "ChatModel Model Reworded Reworder",
+    "rewording.reworder": "ChatModel Message Model Reworded Reworder RewordingRequest parse request",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

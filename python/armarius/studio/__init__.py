@@ -2,8 +2,7 @@
 
     app.py             the ASGI application: routes, access guard, events, changes, language
     serving.py         `serve`; loads the extra only when called
-    prompt_pages.py    pages about a prompt
-    project_pages.py   pages about the project
+    pages.py           pages about a prompt and about the project
     drawing.py         SVG and marked text
     texts.toml  templates/  static/
 

@@ -22,10 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContractError, StoreError, UnknownDocument, UnknownId
 from armarius.studio.drawing import Appearances
-from armarius.studio.project_pages import ProjectPages
-from armarius.studio.prompt_pages import Asking, Packs
-
-__all__ = ["COOKIE", "LANGUAGES", "Changes", "Guard", "build_app", "chosen", "texts", "watched"]
+from armarius.studio.pages import Asking, Packs, ProjectPages
 
 COOKIE = "armarius-studio"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")

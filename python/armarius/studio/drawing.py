@@ -17,19 +17,6 @@ from armarius.index.mentions import KIND, unpack_mentions
 from armarius.prompt.report.pack import Pack
 from armarius.types import LAYERS
 
-__all__ = [
-    "Appearance",
-    "Appearances",
-    "DrawnParagraph",
-    "Mark",
-    "Piece",
-    "bar",
-    "in_paragraphs",
-    "pieces",
-    "plot",
-    "web",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Appearance:

@@ -8,9 +8,6 @@ from collections.abc import Callable
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError, MissingExtra
 
-__all__ = ["serve"]
-
-
 _LOOPBACK = "127.0.0.1"
 
 

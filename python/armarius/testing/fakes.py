@@ -1,15 +1,29 @@
-"""Fakes: a fetcher with preset candidates, a counter of characters or words, a graph in memory that can fail."""
+"""Fakes: a fetcher, a counter, a graph in memory that can fail, and a project in memory. For tests and as examples.
 
+An engine over them needs no folder:
+
+    source, authored = FakeSource({"chapters/ch001.md": "…"}), FakeAuthored()
+    index = ProjectIndex.over(source, authored, open_store, project_id="novel")
+"""
+
+import hashlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from armarius.codex.authored.protocol import Block, BookName, Check
+from armarius.codex.codex_json import CODEX_FILE, CodexFile, parse_codex_json
 from armarius.codex.model import Entity, Relation
-from armarius.errors import ContextWarning, UnknownId
+from armarius.config import Config, parse_config
+from armarius.documents.decode import Undecodable
+from armarius.documents.document import Document, FileStamp, Skipped, make_document
+from armarius.errors import CodexError, ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
 from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, relation_key
+from armarius.index.source import ReadBatch, SourceChanges
+from armarius.store.rows import FileRow, Put, Remove, Restamp
 from armarius.types import (
     Candidate,
     Fetched,
@@ -18,8 +32,6 @@ from armarius.types import (
     Omission,
 )
 from armarius.validation import whole
-
-__all__ = ["FakeFetcher", "FakeGraph", "FixedCounter"]
 
 
 @dataclass(slots=True)
@@ -167,3 +179,231 @@ class FakeGraph:
             time.sleep(self.delay)
         if self.error is not None:
             raise self.error
+
+
+class FakeSource:
+    """A `DocumentSource` over texts in memory. Thread-safe.
+
+    Args:
+        texts: Texts by path; a str is stored as UTF-8.
+        config: Configuration for reading documents.
+
+    Attributes:
+        reads: Paths of the texts that were read, in order.
+    """
+
+    def __init__(self, texts: Mapping[str, str | bytes] | None = None, *, config: Config | None = None) -> None:
+        self.reads: list[str] = []
+        self._config = config
+        self._lock = threading.Lock()
+        self._texts: dict[str, bytes] = {}
+        self._stamps: dict[str, str] = {}
+        self._changes = 0
+        for path, text in (texts or {}).items():
+            self.write(path, text)
+
+    def write(self, path: str, text: str | bytes) -> None:
+        """Create or replace a text."""
+        with self._lock:
+            self._changes += 1
+            self._texts[path] = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+            self._stamps[path] = str(self._changes)
+
+    def remove(self, path: str) -> None:
+        """Delete a text."""
+        with self._lock:
+            self._changes += 1
+            del self._texts[path], self._stamps[path]
+
+    def stamp(self) -> str:
+        """See `DocumentSource`."""
+        return f"memory {self._changes}"
+
+    def compare(
+        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+    ) -> SourceChanges:
+        """See `DocumentSource`."""
+        with self._lock:
+            stamps = {path: stamp for path, stamp in self._stamps.items() if _is_wanted(path, only)}
+            sizes = {path: len(self._texts[path]) for path in stamps}
+        to_read = [
+            FileStamp(path, sizes[path], stamps[path], 0)
+            for path in sorted(stamps)
+            if force or path not in known or known[path].stamp != stamps[path]
+        ]
+        gone = tuple(sorted(path for path in known if path not in stamps and _is_wanted(path, only)))
+        return SourceChanges(tuple(to_read), gone, force=force)
+
+    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+        """See `DocumentSource`."""
+        found = ReadBatch([Remove(path) for path in difference.removed])
+        for stamp in difference.to_read:
+            row = known.get(stamp.path)
+            try:
+                document = self.document(stamp.path)
+            except DocumentSkipped as error:
+                found.skipped.append(Skipped(error.path, error.reason))
+            except UnknownDocument:
+                pass
+            else:
+                same = row is not None and row.content_hash == document.content_hash and not difference.force
+                change = Restamp(stamp.path, stamp.stamp) if same else Put(document, stamp.stamp)
+                found.changes.append(change)
+                continue
+            if row is not None:
+                found.changes.append(Remove(stamp.path))
+        yield found
+
+    def document(self, path: str, known: Document | None = None) -> Document:
+        """See `DocumentSource`."""
+        data = self._texts.get(path)
+        if data is None:
+            raise UnknownDocument(f"no such document: {path!r}")
+        if known is not None and hashlib.blake2b(data, digest_size=16).hexdigest() == known.content_hash:
+            return known
+        self.reads.append(path)
+        try:
+            return make_document(path, data, config=self._config)
+        except Undecodable as error:
+            raise DocumentSkipped(path, str(error)) from None
+
+
+class FakeAuthored:
+    """An `Authored` in memory. Thread-safe.
+
+    Args:
+        config: Content of `armarius.toml`.
+        codex: Content of `codex.json`; None if there is none.
+    """
+
+    def __init__(self, *, config: str = "", codex: str | None = None) -> None:
+        self._config = config
+        self._codex = codex
+        self._profile: Mapping[str, Any] | None = None
+        self._lock = threading.RLock()
+        self._books: dict[str, list[Block]] = {}
+        self._changes = 0
+        self._configured = 0
+
+    def configure(self, config: str) -> None:
+        """Replace `armarius.toml`."""
+        with self._lock:
+            self._config, self._configured = config, self._configured + 1
+
+    def declare(self, codex: str | None) -> None:
+        """Replace `codex.json`; None deletes it."""
+        with self._lock:
+            self._codex, self._changes = codex, self._changes + 1
+
+    def stamp(self) -> str:
+        """See `Authored`."""
+        return str(self._changes)
+
+    def config_stamp(self) -> str:
+        """See `Authored`."""
+        return str(self._configured)
+
+    def config(self) -> Config:
+        """See `Authored`."""
+        return parse_config(self._config)
+
+    def declared(self) -> CodexFile:
+        """See `Authored`."""
+        return CodexFile() if self._codex is None else parse_codex_json(CODEX_FILE, self._codex)
+
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> "_MemoryRecords":
+        """See `Authored`."""
+        return _MemoryRecords(self, book, frozenset(tables), check)
+
+    @property
+    def profile_name(self) -> str:
+        """See `Authored`."""
+        return "the budget profile"
+
+    def profile(self) -> Mapping[str, Any] | None:
+        """See `Authored`."""
+        return self._profile
+
+    def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
+        """See `Authored`."""
+        with self._lock:
+            self._profile = change(self._profile)
+
+
+class _MemoryRecords:
+    """The records of one book."""
+
+    def __init__(self, owner: FakeAuthored, book: str, tables: frozenset[str], check: Check) -> None:
+        self.name = book
+        self._owner = owner
+        self._tables = tables
+        self._check = check
+
+    def records(self) -> list[Block]:
+        """See `RecordBook`."""
+        return list(self._owner._books.get(self.name, ()))
+
+    def problems(self) -> tuple[CodexError, ...]:
+        """See `RecordBook`; always empty, because invalid records are refused."""
+        return ()
+
+    def stamp(self) -> int:
+        """See `RecordBook`."""
+        return self._owner._changes
+
+    def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
+        """See `RecordBook`."""
+        with self._owner._lock:
+            for block in self.records():
+                if alike is not None and block.table == table and alike(block):
+                    return block.id
+            self.extend([(table, data)])
+        return str(data["id"])
+
+    def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        """See `RecordBook`."""
+        with self._owner._lock:
+            blocks = self.records()
+            taken = {(block.table, block.id) for block in blocks}
+            for table, data in records:
+                if (table, data["id"]) in taken:
+                    raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
+                taken.add((table, data["id"]))
+                blocks.append(self._block(table, data))
+            self._keep(blocks)
+
+    def replace(self, table: str, data: dict[str, Any]) -> None:
+        """See `RecordBook`."""
+        with self._owner._lock:
+            blocks = self.records()
+            blocks[self._find(table, data["id"])] = self._block(table, data)
+            self._keep(blocks)
+
+    def remove(self, table: str, id_: str) -> None:
+        """See `RecordBook`."""
+        with self._owner._lock:
+            blocks = self.records()
+            del blocks[self._find(table, id_)]
+            self._keep(blocks)
+
+    def _find(self, table: str, id_: str) -> int:
+        for at, block in enumerate(self.records()):
+            if (block.table, block.id) == (table, id_):
+                return at
+        raise KeyError(id_)
+
+    def _block(self, table: str, data: dict[str, Any]) -> Block:
+        block = Block("", 0, table, {key: value for key, value in data.items() if value is not None}, "", data["id"])
+        wrong = f"no table {table}" if table not in self._tables else self._check(block)
+        if wrong:
+            raise CodexError(f"{self.name}: {table} {data['id']!r}: {wrong}")
+        return block
+
+    def _keep(self, blocks: list[Block]) -> None:
+        self._owner._books[self.name] = blocks
+        self._owner._changes += 1
+
+
+def _is_wanted(path: str, only: Collection[str]) -> bool:
+    """Whether `only` is empty, or contains the path or one of its folders."""
+    return not only or path in only or any(path[:at] in only for at, char in enumerate(path) if char == "/")

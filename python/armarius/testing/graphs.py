@@ -18,8 +18,6 @@ from armarius.codex.model import Entity, Fact, Relation
 from armarius.graph import MAX_DEPTH, Graph, GraphStore, from_bytes, to_bytes
 from armarius.testing.fakes import FakeGraph
 
-__all__ = ["HOSTILE_TEXTS", "GraphStoreConformance"]
-
 HOSTILE_TEXTS = (
     "宝玉",
     "Ann-Marie O’Neil",

@@ -11,23 +11,6 @@ from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path, project_folder
 from armarius.io.toml import quoted, read_toml
 
-__all__ = [
-    "CONFIG_ENV",
-    "TRUSTED_ENV",
-    "Way",
-    "config_file",
-    "config_folder",
-    "display_path",
-    "inside",
-    "is_file_within",
-    "is_trusted",
-    "revoke",
-    "trust",
-    "trusted",
-    "way",
-    "who_trusts",
-]
-
 CONFIG_ENV = "ARMARIUS_CONFIG"
 
 

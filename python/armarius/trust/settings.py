@@ -22,18 +22,6 @@ from armarius.trust.folders import CONFIG_ENV, config_folder, display_path, insi
 from armarius.trust.user import UserConfig, near, read_user_config
 from armarius.warnings import SETTING_IGNORED
 
-__all__ = [
-    "MAY_SAY",
-    "Ignored",
-    "Permissions",
-    "allow",
-    "allowed",
-    "allowed_anywhere",
-    "disallow",
-    "said",
-    "without",
-]
-
 _FILE = "allowed.toml"
 _HEAD = (
     "# Books whose always active entries are rules of every prompt, as they were when you said so;\n"

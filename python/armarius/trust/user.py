@@ -44,17 +44,6 @@ from armarius.trust.folders import config_file, display_path
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = [
-    "PROGRAMS",
-    "UserConfig",
-    "child_path",
-    "end_program",
-    "find_program",
-    "named_by_user",
-    "near",
-    "read_user_config",
-]
-
 PROGRAMS = ("ckb", "nervusdb-cli", "scip-python", "scip-typescript")
 """The programs that are ever run."""
 

@@ -1,8 +1,7 @@
 """What a host may ask: one table of verbs, from which the surfaces take names, fields, defaults and descriptions.
 
-table.py (the table, and the call behind each verb)   params.py (requests)   results.py (shapes of answers)
-wire.py (dataclasses and positions as JSON)   schemas.py (JSON Schemas of it all)
-sanitize.py (errors without paths, found text that is data)
+table.py (the table, and the call behind each verb)   params.py (requests, shapes of answers)
+wire.py (dataclasses, positions and errors as JSON; found text that is data)   schemas.py (JSON Schemas of it all)
 
 A verb is a row: method of the channel, request (a pydantic model, which refuses what is wrong and names the field),
 result, the call, and what it is called in Python, MCP and on the command line. Names on the wire are camelCase, but for

@@ -8,8 +8,6 @@ from pydantic import TypeAdapter, create_model
 from armarius.requests import Wire, wire_name
 from armarius.verbs.table import Verb
 
-__all__ = ["file_name", "schema_of", "schema_of_fields"]
-
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 

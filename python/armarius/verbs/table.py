@@ -16,15 +16,13 @@ from armarius.prompt.report.items import PromptPlace
 from armarius.requests import AssembleRequest, AssembleResult, InspectRequest, InspectResult, Wire
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs import params as p
-from armarius.verbs import results as r
+from armarius.verbs import params as r
 from armarius.verbs.wire import Positions, match_wire, mention_wire, positions_of, wire
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
     from armarius.workspace.novel import Novel
     from armarius.workspace.workspace import Shelf
-
-__all__ = ["VERBS", "Verb", "around", "methods_of", "methods_of_shelf", "summary", "verb"]
 
 Json = dict[str, Any]
 Answer = TypeVar("Answer", bound=Callable[..., Any])

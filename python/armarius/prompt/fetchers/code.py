@@ -21,8 +21,6 @@ from armarius.types import (
 )
 from armarius.warnings import CODE_DEPTH_LIMIT
 
-__all__ = ["SubgraphFetcher", "written_symbols"]
-
 # ASCII on purpose: a name adjacent to Chinese words ends where they begin.
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
 _SYMBOL = re.compile(rf"(`?)(?<![A-Za-z0-9_$])({_NAME}(?:(?:\.|::|#){_NAME})*)(\(?)")

@@ -27,8 +27,6 @@ from armarius.types import (
 )
 from armarius.warnings import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 
-__all__ = ["MOST", "ProfileLinks", "presence", "present", "weights"]
-
 # Cards of the scene in one prompt, by weight.
 MOST: Final = 6
 # Code points from the cursor within which a name is near.

@@ -23,8 +23,6 @@ from armarius.text.unicode import fold
 from armarius.types import FetchRequest
 from armarius.warnings import CODEX_INVALID
 
-__all__ = ["About", "Described", "hidden"]
-
 
 class EntitySource(Protocol):
     """A knowledge graph: the codex of the project, or a host's own service."""

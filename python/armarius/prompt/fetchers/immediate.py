@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from armarius.errors import ContractError
 from armarius.headings import heading
-from armarius.prompt.cursor_markers import marks_of
+from armarius.prompt.escape import marks_of
 from armarius.text.unicode import grapheme_floor
 from armarius.types import (
     Candidate,
@@ -31,7 +31,7 @@ class ImmediateFetcher:
     """The window around the cursor as `editor:cursor-window`; the budget keeps what is nearest the cursor.
 
     The text stays the author's, byte for byte, but for the marks of cursor and selection
-    (`armarius.prompt.cursor_markers`); the place of the cursor is the candidate's `anchor`, what is
+    (`armarius.prompt.escape`); the place of the cursor is the candidate's `anchor`, what is
     selected its `core`, which is in the prompt whole or there is none. Without a document, the additional input is the
     window; with one, an additional input that the window does not contain follows it as `editor:selection`.
 

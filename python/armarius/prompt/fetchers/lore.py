@@ -24,8 +24,6 @@ from armarius.text.tokens import TokenCounter
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, OmitReason
 from armarius.warnings import LORE_FAILED, LORE_INVALID
 
-__all__ = ["SLOTS", "LoreFetcher", "LoreSearch", "body", "header", "layer_of"]
-
 _LONGEST_NAME: Final = 60
 _LABELS: Final = "|".join(
     dict.fromkeys(word for one in FRAMES.values() for word in (*one.begins, *one.types.values(), one.other))

@@ -33,8 +33,6 @@ from armarius.types import (
 )
 from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
-__all__ = ["PassageFetcher"]
-
 _NAMED = 2
 _PRESENT = 4
 _IN_CHAPTER = 6  # cards of those in a chapter that is checked

@@ -27,8 +27,6 @@ from armarius.text.unicode import near, suggestion
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.warnings import PIN_UNKNOWN
 
-__all__ = ["PinFetcher", "same_target", "wishes"]
-
 _TAGS: Final = ("tags", "tag", "标签")
 _SOURCES: Final = ("codex:", "constraint:", "kg:", "lore:", "memory:", "rag:", "style:", "code:")
 _SCORE: Final = 10.0  # above all that is found, so that others are cut first

@@ -25,8 +25,6 @@ from armarius.types import (
     Wish,
 )
 
-__all__ = ["relation_source", "relation_text", "relations_asked", "relations_confirmed"]
-
 _SHOWN = ("always", "when_detected")
 _MOST = 16  # pairs; somebody with more relations is asked about more narrowly
 _BETWEEN = 1.0  # both ends are named in the question: before passages, with the cards of those named

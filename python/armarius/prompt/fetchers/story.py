@@ -29,8 +29,6 @@ from armarius.prompt.fetchers.entities import file_warnings
 from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import MEMORY_UNAVAILABLE
 
-__all__ = ["StoryFetcher", "is_continuing"]
-
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
 _SUMMED_UP: Final = 50  # chapters before, the nearest first
 _SUMMARIES: Final = ("summary", "摘要", "梗概")

@@ -18,8 +18,6 @@ from armarius.prompt.report.items import Difference, PackItem, PackOmission
 from armarius.requests import AssembleRequest, LayerResults
 from armarius.types import LAYERS, Evidence, LayerName
 
-__all__ = ["Account", "Highlight", "asked", "bars", "difference", "overview", "page"]
-
 
 class Account(Protocol):
     """The part of `Pack` that terminal and page show; what each is, `Pack` says."""

@@ -10,11 +10,10 @@ from typing import Final
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContractError
 from armarius.prompt.admit import QUERY_SOURCE
-from armarius.prompt.cursor_markers import unmarked
-from armarius.prompt.escape import escape, offsets_after
+from armarius.prompt.allocate import cards_of, covering_card
+from armarius.prompt.escape import escape, offsets_after, unmarked
 from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.render import Form, PromptItem
-from armarius.prompt.sizes import cards_of, covering_card
 from armarius.types import (
     LAYERS,
     Candidate,
@@ -23,28 +22,6 @@ from armarius.types import (
     OmitReason,
 )
 from armarius.validation import shown
-
-__all__ = [
-    "PASSAGE",
-    "ROWS",
-    "UNKNOWN",
-    "Difference",
-    "Explanation",
-    "KnownSources",
-    "PackItem",
-    "PackOmission",
-    "PromptPlace",
-    "Prompted",
-    "Region",
-    "Texts",
-    "explained",
-    "items_of",
-    "located",
-    "omissions",
-    "score_of",
-    "shown",
-    "unused",
-]
 
 Texts = Callable[[str], str | None]
 """A document, or the buffer, by path, as the prompt was made from it; None for what is no document."""
