@@ -18,6 +18,7 @@ from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from mcp.types import Tool as ListedTool
 from pydantic import ConfigDict, Field, StrictInt, create_model
 
+from armarius._core import __version__
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
@@ -188,9 +189,18 @@ def _list(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN40
     return sized("documents", part, total=len(found))
 
 
+_SHOWN_AT_NEVER = ("id", "name", "type", "level")
+
+
 def _entity(engine: "ContextEngine", asked: Any) -> CallToolResult:  # noqa: ANN401
-    """Give the card of somebody or something known: what it is, other names, what holds of it in which chapter."""
+    """Give the card of somebody or something known: what it is, other names, what holds of it in which chapter.
+
+    Of an entity at the context level `never` only name, type and level.
+    """
     one = engine.entity(asked.name)
+    if one.level == "never":
+        text = f"{one.name} ({one.type}): context level never. The writer keeps this entity out of every prompt."
+        return _text(str(escaped(text)), {"entity": escaped({key: getattr(one, key) for key in _SHOWN_AT_NEVER})})
     plain = {**wire(one), "facts": [wire(fact) for fact in one.facts if holds(fact, asked.as_of)]}
     return _text(str(escaped(engine.card(asked.name, as_of=asked.as_of))), {"entity": escaped(plain)})
 

@@ -298,7 +298,7 @@ class AuthoredConformance:
             lambda: memories.create("甲", id="a"),
             lambda: memories.update("a", text="乙"),
             lambda: codex.create("林默"),
-            lambda: codex.relate("林默", "林默", "自言自语"),
+            lambda: codex.relate("林默", "林渡", "父子"),
             lambda: memories.delete("a"),
             lambda: Constraints(authored).create("丙"),
         ]
