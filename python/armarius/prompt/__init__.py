@@ -7,7 +7,7 @@ admit.py         checked, escaped (escape.py), without duplicates, in one order
 pack.py          shares.py limits cards, turns and story; continuation.py keeps what the previous prompt held;
                  plan.py fits demand (allocate.py, profile.py); then paragraphs fill what is left
 render.py        four fenced layers; the one place that writes a prompt
-prefix.py        the stable prefix and the window; cursor_markers.py marks cursor and selection; counter.py counts
+prefix.py        the stable prefix, the window, marks of cursor and selection; counter.py counts
 fetchers/        the sources of candidates
 report/          the account of it
 
