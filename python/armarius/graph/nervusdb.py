@@ -25,13 +25,7 @@ from typing import Any, Literal
 
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import ConfigError, ContractError, GraphError, StoreBusy, StoreFull, UnknownId
-from armarius.graph.protocol import (
-    Graph,
-    checked_entity,
-    checked_relation,
-    relation_key,
-    walk,
-)
+from armarius.graph.protocol import Graph, checked_entity, checked_relation, relation_key, walk
 from armarius.io import folder_lock, scratch_folder, write_atomic
 from armarius.trust.user import child_path, end_program, find_program, named_by_user
 from armarius.validation import whole

@@ -9,14 +9,7 @@ from typing import Final
 from armarius.errors import ContextWarning
 from armarius.prompt.escape import OURS, doubtful, escape, group_heading, offsets_after, trimmed
 from armarius.prompt.fetch import FetchOutcome
-from armarius.types import (
-    LAYERS,
-    Candidate,
-    LayerName,
-    Omission,
-    OmitReason,
-    PassageStream,
-)
+from armarius.types import LAYERS, Candidate, LayerName, Omission, OmitReason, PassageStream
 from armarius.warnings import CONTEXT_SCOPE_VIOLATION
 
 QUERY_SOURCE: Final = "request:query"

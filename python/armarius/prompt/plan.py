@@ -6,25 +6,10 @@ from dataclasses import dataclass, replace
 from armarius.deadline import stage
 from armarius.errors import BudgetError
 from armarius.prompt.admit import Admitted
-from armarius.prompt.allocate import (
-    FULL,
-    OMITTED,
-    SHORT,
-    Allocation,
-    Allocator,
-    Previous,
-    place,
-    prompt_tokens,
-    sizes,
-)
+from armarius.prompt.allocate import FULL, OMITTED, SHORT, Allocation, Allocator, Previous, place, prompt_tokens, sizes
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.render import (
-    PromptItem,
-    Rendered,
-    arrange,
-    render,
-)
+from armarius.prompt.render import PromptItem, Rendered, arrange, render
 from armarius.types import Candidate, LayerName
 
 # Slack after cutting at a boundary that is worth another round of allocation.

@@ -9,14 +9,7 @@ from armarius.codex.cards import until
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
 from armarius.documents.segments import Paragraph
-from armarius.errors import (
-    ContextWarning,
-    ContractError,
-    CounterError,
-    CursorOutOfRange,
-    ScopeViolation,
-    message_of,
-)
+from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
 from armarius.headings import Language
 from armarius.positions import clamped, code_points, units
 from armarius.prompt.assembler import Task

@@ -24,13 +24,7 @@ from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, relation_key
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove, Restamp
-from armarius.types import (
-    Candidate,
-    Fetched,
-    FetchRequest,
-    LayerName,
-    Omission,
-)
+from armarius.types import Candidate, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import whole
 
 

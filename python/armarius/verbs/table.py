@@ -16,7 +16,6 @@ from armarius.prompt.report.items import PromptPlace
 from armarius.requests import AssembleRequest, AssembleResult, InspectRequest, InspectResult, Wire
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs import params as p
-from armarius.verbs import params as r
 from armarius.verbs.wire import Positions, match_wire, mention_wire, positions_of, wire
 
 if TYPE_CHECKING:
@@ -256,14 +255,14 @@ def _unrelate(engine: "Engine", asked: p.Ends) -> Json:
     return {"source": asked.source, "target": asked.target, "type": asked.type}
 
 
-@_verb("entities:detect", {"items": list[r.Matched]}, "detect", tool="detect_entities", command="detect")
+@_verb("entities:detect", {"items": list[p.Matched]}, "detect", tool="detect_entities", command="detect")
 def _detect(engine: "Engine", asked: p.InText) -> Json:
     """The known entities that a text names: one match each, the earliest, by position."""
     at = positions_of(engine, asked.position_encoding)
     return {"items": [match_wire(one, at, asked.text) for one in engine.detect(asked.text)]}
 
 
-@_verb("entities:mentions", {"items": list[r.Mentioned]}, "mentions")
+@_verb("entities:mentions", {"items": list[p.Mentioned]}, "mentions")
 def _mentions(engine: "Engine", asked: p.InText) -> Json:
     """Every mention of a known entity in a text."""
     at = positions_of(engine, asked.position_encoding)
@@ -278,7 +277,7 @@ def _evidence(engine: "Engine", asked: p.EvidenceOf) -> Json:
     return _items(found, positions_of(engine, asked.position_encoding))
 
 
-@_verb("entities:propose", {"items": list[r.Proposed]}, "propose", command="propose")
+@_verb("entities:propose", {"items": list[p.Proposed]}, "propose", command="propose")
 def _propose(engine: "Engine", asked: p.Proposing) -> Json:
     """Names that the chapters use and no profile describes."""
     at = positions_of(engine, asked.position_encoding)
@@ -303,7 +302,7 @@ def summary(document: Document) -> Json:
     }
 
 
-@_verb("documents:list", {"items": list[r.DocumentSummary], "total": int}, "documents", tool="list_documents")
+@_verb("documents:list", {"items": list[p.DocumentSummary], "total": int}, "documents", tool="list_documents")
 def _documents(engine: "Engine", asked: p.Listing) -> Json:
     """Documents by path, without their text."""
     bounds = Bounds(asked.chapters, asked.kinds)
@@ -311,7 +310,7 @@ def _documents(engine: "Engine", asked: p.Listing) -> Json:
     return {"items": [summary(one) for one in found[asked.offset :][: asked.limit]], "total": len(found)}
 
 
-@_verb("documents:get", r.DocumentText, "document")
+@_verb("documents:get", p.DocumentText, "document")
 def _document(engine: "Engine", asked: p.Reading) -> Json:
     """One document, with its paragraphs if they are asked for."""
     document = engine.document(asked.document)
@@ -332,14 +331,14 @@ def _document(engine: "Engine", asked: p.Reading) -> Json:
     return {**found, "paragraphs": parts}
 
 
-@_verb("documents:search", {"items": list[r.Passage]}, "search", tool="search", command="search")
+@_verb("documents:search", {"items": list[p.Passage]}, "search", tool="search", command="search")
 def _search(engine: "Engine", asked: p.Searching) -> Json:
     """Paragraphs that hold the words as written, best first."""
     found = engine.search(asked.query, **asked.stated("query", "position_encoding"))
     return _items(found, positions_of(engine, asked.position_encoding))
 
 
-@_verb("documents:retrieve", r.Listed[r.Found], "retrieve", tool="retrieve", command="retrieve")
+@_verb("documents:retrieve", p.Listed[p.Found], "retrieve", tool="retrieve", command="retrieve")
 def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
     """The documents and sections that answer a question, best first, with every reason."""
     answer = engine.retrieve(**asked.stated("excerpts", "position_encoding"))
@@ -401,7 +400,7 @@ def around(engine: "Engine", asked: p.Around) -> Subgraph | TextMatches:
     return replace(found, warnings=warnings_without_paths(found.warnings, engine.root))
 
 
-@_verb("code:subgraph", r.CodeAround, "subgraph", tool="subgraph", command="subgraph")
+@_verb("code:subgraph", p.CodeAround, "subgraph", tool="subgraph", command="subgraph")
 def _subgraph(engine: "Engine", asked: p.Around) -> Json:
     """What calls, references, inherits, imports and overrides what around a symbol."""
     found = around(engine, asked)
@@ -411,7 +410,7 @@ def _subgraph(engine: "Engine", asked: p.Around) -> Json:
     return plain
 
 
-@_verb("index:status", r.Status, "status")
+@_verb("index:status", p.Status, "status")
 def _status(engine: "Engine", asked: p.Params) -> Json:
     """What the index is doing and what it holds."""
     status = wire(engine.status())
@@ -419,20 +418,20 @@ def _status(engine: "Engine", asked: p.Params) -> Json:
     return status
 
 
-@_verb("index:refresh", r.Status, "refresh")
+@_verb("index:refresh", p.Status, "refresh")
 def _refresh(engine: "Engine", asked: p.Params) -> Json:
     """Make the index equal to the folder now."""
     engine.refresh()
     return _status(engine, asked)
 
 
-@_verb("index:wait", r.Waited, "wait")
+@_verb("index:wait", p.Waited, "wait")
 def _wait(engine: "Engine", asked: p.Waiting) -> Json:
     """Wait for the build to end."""
     return {"done": engine.wait(asked.timeout_ms / 1000)}
 
 
-@_verb("index:cancel", r.Status, "cancel")
+@_verb("index:cancel", p.Status, "cancel")
 def _cancel(engine: "Engine", asked: p.Params) -> Json:
     """Stop the build after the transaction that it is in."""
     engine.cancel()

@@ -11,14 +11,7 @@ from armarius.code.subgraph import Subgraph, TextMatches, card
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.errors import AmbiguousSymbol, ContextWarning, UnknownSymbol
 from armarius.headings import heading
-from armarius.types import (
-    Candidate,
-    Evidence,
-    Fetched,
-    FetchRequest,
-    LayerName,
-    Omission,
-)
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import CODE_DEPTH_LIMIT
 
 # ASCII on purpose: a name adjacent to Chinese words ends where they begin.

@@ -17,14 +17,7 @@ from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.prompt.fetchers.story import is_continuing
 from armarius.text.matcher import EntityMatcher, Mention
-from armarius.types import (
-    Candidate,
-    Evidence,
-    Fetched,
-    FetchRequest,
-    LayerName,
-    Omission,
-)
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 
 # Cards of the scene in one prompt, by weight.

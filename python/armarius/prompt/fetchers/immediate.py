@@ -6,14 +6,7 @@ from armarius.errors import ContractError
 from armarius.headings import heading
 from armarius.prompt.escape import marks_of
 from armarius.text.unicode import grapheme_floor
-from armarius.types import (
-    Candidate,
-    Evidence,
-    Fetched,
-    FetchRequest,
-    LayerName,
-    Omission,
-)
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import shown, whole
 
 WINDOW_SOURCE = "editor:cursor-window"

@@ -22,15 +22,7 @@ from armarius.search.passages import RankedPassages
 from armarius.search.rank import Ranked
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
-from armarius.types import (
-    Candidate,
-    Evidence,
-    Fetched,
-    FetchRequest,
-    LayerName,
-    Omission,
-    PassageStream,
-)
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, PassageStream
 from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
 _NAMED = 2

@@ -15,15 +15,7 @@ from armarius.headings import DEFAULT_LANGUAGE, Language, frame, heading
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import ANY
 from armarius.search.retrieve import FoundPassages
-from armarius.types import (
-    Candidate,
-    Evidence,
-    Fetched,
-    FetchRequest,
-    Omission,
-    OmitReason,
-    Wish,
-)
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, Omission, OmitReason, Wish
 
 _SHOWN = ("always", "when_detected")
 _MOST = 16  # pairs; somebody with more relations is asked about more narrowly

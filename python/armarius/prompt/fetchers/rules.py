@@ -8,14 +8,7 @@ from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import ContextWarning
 from armarius.headings import heading
 from armarius.prompt.fetchers.entities import Cards, EntitySource, file_warnings, list_entities, resolve
-from armarius.types import (
-    Candidate,
-    Evidence,
-    Fetched,
-    FetchRequest,
-    LayerName,
-    Omission,
-)
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import KG_UNAVAILABLE, RULES_UNAVAILABLE
 
 _QUOTED = 80  # code points of what is overruled

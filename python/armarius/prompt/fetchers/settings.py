@@ -8,14 +8,7 @@ from armarius.errors import ContextWarning
 from armarius.headings import heading
 from armarius.prompt.fetchers.entities import file_warnings, resolve
 from armarius.prompt.fetchers.style import Style
-from armarius.types import (
-    Candidate,
-    Evidence,
-    Fetched,
-    FetchRequest,
-    LayerName,
-    Omission,
-)
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import MEMORY_UNAVAILABLE, STYLE_UNAVAILABLE
 
 # Above every memory: the style of a project is omitted last.

@@ -14,13 +14,7 @@ from armarius.prompt.allocate import cards_of, covering_card
 from armarius.prompt.escape import escape, offsets_after, unmarked
 from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.render import Form, PromptItem
-from armarius.types import (
-    LAYERS,
-    Candidate,
-    Evidence,
-    LayerName,
-    OmitReason,
-)
+from armarius.types import LAYERS, Candidate, Evidence, LayerName, OmitReason
 from armarius.validation import shown
 
 Texts = Callable[[str], str | None]

@@ -18,7 +18,6 @@ import apsw
 from armarius.documents.classify import Kind
 from armarius.documents.document import Document
 from armarius.errors import StoreConflict, StoreCorrupt, StoreError
-from armarius.store.postgres import store as integrity
 from armarius.store.postgres.packing import (
     document_hash,
     learnt_hash,
@@ -317,7 +316,7 @@ class PostgresStore:
     def verify(self) -> list[str]:
         """See `Store`."""
         with self.session.reading() as tx:
-            return integrity.problems(tx, self._key, pgvector=self._pgvector)
+            return problems(tx, self._key, pgvector=self._pgvector)
 
     def _the_graph(self, tx: Transaction) -> GraphRows:
         """Entities and relations of this moment; kept while nobody writes others."""

@@ -24,13 +24,11 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
-from armarius.store.sqlite import schema as fulltext
-from armarius.store.sqlite import writing as reading
+from armarius.store.sqlite import schema, writing
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
 from armarius.store.sqlite.session import Session
-from armarius.store.sqlite.writing import read_passages, write
 
 if TYPE_CHECKING:
     from armarius.store.sqlite.vectors import SqliteVectors
@@ -122,19 +120,19 @@ class SqliteStore:
                 "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM paragraphs), "
                 "(SELECT count(*) FROM entities)",
             )
-            generation = reading.generation(connection)
+            generation = writing.generation(connection)
         documents, paragraphs, entities = row
         return StoreState(documents, paragraphs, entities, self._session.size(), generation)
 
     def generation(self) -> int:
         """See `Store`. Cost: one statement; every request asks it."""
-        row = self._session.first_row(reading.GENERATION)
+        row = self._session.first_row(writing.GENERATION)
         return 0 if row is None else int(row[0])
 
     def changed(self, since: int) -> Changed:
         """See `Store`."""
         with self._reading() as connection:
-            return reading.changed(connection, since)
+            return writing.changed(connection, since)
 
     def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
         """See `Store`."""
@@ -145,8 +143,8 @@ class SqliteStore:
             return now
         with self._writing() as connection:
             read_alike = all(isinstance(change, Restamp) for change in changes)
-            version = (reading.expected if read_alike else reading.next_generation)(connection, expect)
-            write(connection, changes, version)
+            version = (writing.expected if read_alike else writing.next_generation)(connection, expect)
+            writing.write(connection, changes, version)
         return version
 
     def note(self, key: str) -> str | None:
@@ -202,14 +200,14 @@ class SqliteStore:
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:
         """See `Store`."""
         with self._reading() as connection:
-            return read_passages(connection, keys)
+            return writing.read_passages(connection, keys)
 
     def search(self, query: TextQuery) -> list[TextHit]:
         """See `Store`. The full text that is still due is written first."""
         while True:
             with self._reading() as connection:
-                if not fulltext.is_due(connection):
-                    return fulltext.search(connection, query)
+                if not schema.is_due(connection):
+                    return schema.search(connection, query)
             self._fill(lambda: True)
 
     def lags(self) -> bool:
@@ -223,22 +221,22 @@ class SqliteStore:
 
     def _is_due(self) -> bool:
         with self._reading() as connection:
-            return fulltext.is_due(connection)
+            return schema.is_due(connection)
 
     def _fill(self, go_on: Callable[[], bool]) -> None:
         while go_on() and self._is_due():
             with self._writing() as connection:
-                fulltext.fill(connection)
+                schema.fill(connection)
 
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """See `Store`."""
         with self._reading() as connection:
-            return reading.entities(connection, ids)
+            return writing.entities(connection, ids)
 
     def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
         """See `Store`."""
         with self._reading() as connection:
-            return reading.relations(connection, touching)
+            return writing.relations(connection, touching)
 
     def records(self, collection: Collection) -> list[Record]:
         """See `Store`."""

@@ -25,7 +25,6 @@ from armarius.store.rows import (
     Remove,
     Restamp,
 )
-from armarius.store.sqlite import writing as reading
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import (
     PARAGRAPH_BITS,
@@ -210,7 +209,7 @@ def write(connection: apsw.Connection, changes: Sequence[Change], version: int) 
             for change in together:
                 _make(connection, change, version)
     if any(isinstance(change, Remove) for change in changes):
-        reading.sweep(connection)
+        sweep(connection)
 
 
 def _make(connection: apsw.Connection, change: Change, version: int) -> None:
@@ -219,7 +218,7 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
             number = _ids(connection, [path]).get(path)
             if number is not None:
                 remove_document(connection, number)
-                reading.remember(connection, path, version)
+                remember(connection, path, version)
                 _carry_vectors(connection, [(number, None)])
         case Restamp(path, stamp, content):
             query = "UPDATE documents SET stamp = ? WHERE path = ? AND ? IN ('', content_hash)"
@@ -244,7 +243,7 @@ def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> N
         remove_document(connection, number, stands.get(number, ()))
     insert_documents(connection, put, version)
     keep_full_text(connection, numbered, stands)
-    reading.forget(connection, list(of_path))
+    forget(connection, list(of_path))
     _carry_vectors(connection, numbered)
 
 
