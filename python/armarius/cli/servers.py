@@ -18,8 +18,7 @@ from armarius.errors import ContractError
 
 if TYPE_CHECKING:
     from armarius.store.postgres.schema import ServerState
-    from armarius.workspace.novel import Novel
-    from armarius.workspace.workspace import Shelf
+    from armarius.workspace.workspace import Novel, Shelf
 
 __all__ = ["DEFAULT_SCHEMA", "DSN_ENV", "add_commands", "add_store", "connected", "dsn_of"]
 
@@ -128,11 +127,11 @@ def _push(arguments: argparse.Namespace) -> int:
 
 
 def _pull(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.workspace import pull
+    from armarius.workspace.stored import pull
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)
-        done = pull(novel, arguments.folder, overwrite=arguments.overwrite)
+        done = pull(novel.session, arguments.folder, overwrite=arguments.overwrite)
         what = f"{len(done.written)} of {done.files} files written"
         beside = f"; {len(done.beside)} of the folder are not in it" if done.beside else ""
         _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}{beside}"))

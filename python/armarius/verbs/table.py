@@ -20,8 +20,7 @@ from armarius.verbs.wire import Positions, match_wire, mention_wire, positions_o
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
-    from armarius.workspace.novel import Novel
-    from armarius.workspace.workspace import Shelf
+    from armarius.workspace.workspace import Novel, Shelf
 
 Json = dict[str, Any]
 Answer = TypeVar("Answer", bound=Callable[..., Any])

@@ -27,8 +27,6 @@ from armarius.warnings import WATCH_UNAVAILABLE
 from armarius.workspace.cache import Counters, EngineCache, HotEngine, bytes_in
 from armarius.workspace.project import Health, ShelfStatus, ShelvedEngine
 
-__all__ = ["FolderEntry", "LocalNovel", "LocalShelf", "shelf"]
-
 
 def shelf(
     root: str | PathLike[str],
@@ -67,8 +65,6 @@ def shelf(
 
     Cost: none; a project is opened when it is asked.
     """
-    from armarius.workspace.folder import LocalShelf
-
     return LocalShelf(
         root, memory=memory, most=most, watch=watch, wait=wait, index_dir=index_dir, embedder=embedder, rerank=rerank,
         reword=reword, trusted=trusted,

@@ -1,21 +1,29 @@
-"""Files, records and lorebooks of a project on a server, as the document source and authored data of an engine."""
+"""The files of a project as rows of a server, and those of a folder, which are pushed to a server and pulled from it.
+
+Texts are documents; the rest is what the user authored.
+"""
 
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from armarius.codex.authored.protocol import BookName, Check, RecordBook, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordText, text_of_records
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile
 from armarius.codex.load import BOOKS, codex_files_of, declared_in
-from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config, parse_config
+from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config, load_config, parse_config
 from armarius.documents.decode import Undecodable
-from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of
-from armarius.errors import ConfigError, DocumentSkipped, StoreUnavailable, UnknownDocument
+from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of, walk_files
+from armarius.errors import ConfigError, ContractError, DocumentSkipped, ProjectError, StoreUnavailable, UnknownDocument
 from armarius.index.source import ReadBatch, SourceChanges
+from armarius.io import make_folder, names_in, read_file, write_atomic
+from armarius.io.folder import project_folder
+from armarius.lorebooks.project_books import FILES
 from armarius.lorebooks.project_books import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
+from armarius.store.postgres.packing import check_path
 from armarius.store.postgres.session import ProjectRow, Session
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
@@ -346,3 +354,85 @@ class StoredBooks:
         """See `BookKeeping`."""
         below = f"{_BELOW}{id_}/"
         self._files.put({}, [path for path in self._files.entries() if path.startswith(below)])
+
+
+_MOST_BYTES = 256 * 1024 * 1024
+
+
+_AUTHORED = (CONFIG_NAME, PROFILE, *IMPORTERS, *RECORDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """Result of a pull.
+
+    Attributes:
+        files: Number of files in the project.
+        written: New or changed paths.
+        beside: Documents that only the folder has; they stay.
+    """
+
+    files: int
+    written: tuple[str, ...]
+    beside: tuple[str, ...]
+
+
+def folder_files(root: Path) -> dict[str, bytes]:
+    """The files of a project in a folder: documents, codex and records, configuration.
+
+    Raises:
+        ProjectError: It is no folder.
+        ConfigError: Its `armarius.toml` is wrong.
+    """
+    root = project_folder(root)
+    config = load_config(root)
+    paths = [stamp.path for stamp in walk_files(root, config)[0]]
+    found = {}
+    for path in sorted({*paths, *_AUTHORED, *_files_of_books(root)}):
+        try:
+            found[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise ProjectError(f"{path}: not read: {error.strerror}") from None
+    return found
+
+
+def _files_of_books(root: Path) -> list[str]:
+    """The files of lorebooks, cards and vaults that were imported."""
+    found = []
+    for id_ in names_in(root / BOOK_FOLDER, below=root):
+        here = names_in(root / BOOK_FOLDER / id_, below=root)
+        found += [f"{BOOK_FOLDER}/{id_}/{name}" for name in FILES if name in here]
+    return found
+
+
+def pull(session: Session, root: Path, *, overwrite: bool = False) -> Pulled:
+    """Write the files of a project into a folder, which is made when it is not there. Nothing is deleted.
+
+    Args:
+        session: Of the project.
+        root: The folder.
+        overwrite: Whether files that say something else are replaced.
+
+    Raises:
+        ContractError: Some of them do, and nothing is written.
+        StoreFull: The folder cannot be written.
+    """
+    files = {check_path(path): data for path, data in stored_files(session).items()}
+    make_folder(root)
+    here = folder_files(root)
+    other = sorted(path for path, data in here.items() if path in files and files[path] != data)
+    if other and not overwrite:
+        raise ContractError(f"{other[0]} and {len(other) - 1} more are other files in {root.name}; --overwrite them?")
+    written = [path for path, data in files.items() if here.get(path) != data]
+    for path in written:
+        write_atomic(root.joinpath(*path.split("/")), files[path], below=root)
+    return Pulled(len(files), tuple(written), tuple(sorted(here.keys() - files.keys())))
+
+
+def stored_files(session: Session) -> Mapping[str, bytes]:
+    """Every file of a project, by path."""
+    with session.reading():
+        files = StoredFiles(session)
+        return files.read(list(files.entries()))

@@ -1,46 +1,285 @@
-"""The projects of a server, each an engine; a folder to and from one of them."""
+"""The projects of a server, each an engine: asked, written, listed, renamed, copied, deleted, pushed from a folder."""
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
-from armarius.codex.codex_json import IMPORTERS
-from armarius.config import CONFIG_NAME, load_config
-from armarius.documents.document import walk_files
+from armarius.config import CONFIG_NAME
+from armarius.deadline import awaitable
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder
-from armarius.engine.build import build
-from armarius.errors import ContractError, ProjectError, QuotaExceeded, StoreUnavailable
+from armarius.engine.build import EngineParts, build
+from armarius.errors import (
+    ConfigError,
+    ContractError,
+    QuotaExceeded,
+    StoreConflict,
+    StoreError,
+    StoreUnavailable,
+    UnknownId,
+)
 from armarius.index.project_index import ProjectIndex
-from armarius.io import make_folder, names_in, read_file, write_atomic
-from armarius.io.folder import project_folder
-from armarius.lorebooks.project_books import FILES, FOLDER
+from armarius.lorebooks.importing import Importing
 from armarius.project import counter_for
+from armarius.prompt.profile import read_settings
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
-from armarius.store.postgres.files import count_files
-from armarius.store.postgres.packing import check_path, project_key
-from armarius.store.postgres.pool import Pool
-from armarius.store.postgres.schema import ServerState, check_schema, schema_name, server_state
+from armarius.store.postgres.files import count_files, put_files
+from armarius.store.postgres.packing import check_name, check_path, project_key
+from armarius.store.postgres.pool import Connection, Pool
+from armarius.store.postgres.schema import (
+    ServerState,
+    check_schema,
+    copy_project,
+    delete_project,
+    has_project,
+    list_projects,
+    schema_name,
+    server_state,
+)
 from armarius.store.postgres.session import Session, Transaction
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.protocol import Store
-from armarius.workspace.cache import Counters, EngineCache, Quota, bytes_in
-from armarius.workspace.novel import HotStored, Keeping, Novel
-from armarius.workspace.project import Health, ShelfStatus
-from armarius.workspace.stored import PROFILE, RECORDS, StoredAuthored, StoredBooks, StoredFiles, StoredSource
+from armarius.workspace.cache import Counters, EngineCache, HotEngine, Quota, bytes_in
+from armarius.workspace.project import Health, ShelfStatus, ShelvedEngine, Texts
+from armarius.workspace.stored import (
+    Pulled,
+    StoredAuthored,
+    StoredBooks,
+    StoredFiles,
+    StoredSource,
+    folder_files,
+    part_of,
+    pull,
+    served_config,
+    stored_files,
+)
 
-_MOST_BYTES = 256 * 1024 * 1024
+
+class HotStored(HotEngine):
+    """An engine of a stored project.
+
+    Attributes:
+        session: Transactions of its project.
+        configured: Generation of the configuration that it was created with.
+    """
+
+    def __init__(self, parts: EngineParts, session: Session, configured: int) -> None:
+        super().__init__(parts)
+        self.session = session
+        self.configured = configured
+
+    @property
+    def characters(self) -> int:
+        """Characters of the documents, from the project row."""
+        return self.session.latest.characters
 
 
-_AUTHORED = (CONFIG_NAME, PROFILE, *IMPORTERS, *RECORDS)
+@dataclass(frozen=True, slots=True)
+class ProjectEntry:
+    """A project of a shelf.
+
+    Attributes:
+        id: Id of the project.
+        tenant: Tenant of the project.
+        version: Its generation.
+        characters: Characters of its documents.
+        bytes: Bytes of its files.
+        touched: Time of the last write.
+    """
+
+    id: str
+    tenant: str
+    version: int
+    characters: int
+    bytes: int
+    touched: datetime
+
+
+_PATIENCE_SECONDS = 2.0
+
+
+_LOOK_AGAIN = 0.02
+
+
+logger = logging.getLogger("armarius.shelf")
+
+
+class Novel(ShelvedEngine):
+    """A `ContextEngine` with its texts on a server. Created by `Shelf.project`; no I/O before the first request.
+
+    Every verb of `ContextEngine` also takes `at_least`: a version, returned by `write`, that the answer must include.
+    The engine may be evicted from memory and is then created again at the next request. Thread-safe.
+
+    Attributes:
+        tenant: Tenant of the project.
+    """
+
+    def __init__(self, shelf: "Shelf", project_id: str, tenant: str) -> None:
+        self.tenant = tenant
+        self._shelf = shelf
+        self._name = project_id
+        self._key = shelf.key(project_id, tenant)
+
+    def write(self, files: Texts | None = None, *, remove: Iterable[str] = (), expect: int | None = None) -> int:
+        """Write texts and authored files, and everything that follows from them: all of it or nothing, for everybody.
+
+        Args:
+            files: By path: chapters, outlines, settings, source files, `codex.json`, `armarius.toml` (what it says of
+                folders, programs and models of a machine is passed over), `.armarius/*.toml`. Text is kept as UTF-8.
+            remove: Paths to forget; unknown ones are ignored.
+            expect: The version that these were made from.
+
+        Returns:
+            The version of the project that has them; the present one when they change nothing.
+
+        Raises:
+            StoreConflict: `expect` is given, and somebody was faster; nothing is changed.
+            ContractError: A path that is none, or a text with half a character.
+            ConfigError: `armarius.toml` is wrong.
+            QuotaExceeded: The project would hold more than it may.
+            StoreUnavailable: The server is away; nothing is half written. Where that cannot be known, it says so.
+
+        Cost: about what saving a file in a folder costs, and two round trips.
+        """
+        given = {check_path(path): _bytes(path, text) for path, text in (files or {}).items()}
+        gone = [check_path(path) for path in ([remove] if isinstance(remove, str) else remove)]
+        if CONFIG_NAME in given:
+            _check_config(given[CONFIG_NAME])
+        with self._used() as hot:
+            seen: list[Transaction] = []
+
+            def work(_: Store) -> None:
+                with hot.session.writing(expect) as tx:
+                    seen.append(tx)
+                    put_files(tx, hot.session.project, given, gone, part_of)
+                    self._shelf.check_quota(tx, hot.session, given)
+
+            hot.parts.index.write(work)
+            self._shelf.counters.written(sum(map(len, given.values())))
+            return seen[0].row.generation
+
+    awrite = awaitable(write)
+
+    @property
+    def version(self) -> int:
+        """The generation of the project now; 0 when there is none. One round trip."""
+        return self.session.look().generation
+
+    @property
+    def session(self) -> Session:
+        """Transactions of the project, apart from those of its engine."""
+        return self._shelf.session_of(self._name, self.tenant)
+
+    def close(self) -> None:
+        """Let its engine go from memory; the next question makes it again."""
+        self._shelf.forget(self._name, self.tenant)
+
+    def __repr__(self) -> str:
+        owner = f" of {self.tenant}" if self.tenant else ""
+        return f"Novel({self._name}{owner}, {self._shelf.place})"
+
+    @property
+    def _parts(self) -> EngineParts:
+        with self._used() as hot:
+            return hot.parts
+
+    @property
+    def project_id(self) -> str:
+        """The id this project goes by."""
+        return self._name
+
+    root = property(lambda self: None)
+    config = property(lambda self: self._parts.config)
+    index = property(lambda self: self._parts.index)
+    codex = property(lambda self: self._parts.project.codex)
+    memories = property(lambda self: self._parts.project.memories)
+    constraints = property(lambda self: self._parts.project.constraints)
+    books = property(lambda self: self._parts.project.books)
+    importing = property(lambda self: Importing(self._parts.project.books, self._parts.project.codex.list))
+    graph = property(lambda self: self._parts.graph)
+
+    @contextmanager
+    def _used(self) -> Iterator[HotStored]:
+        with self._shelf.used(self._name, self.tenant) as hot:
+            yield hot
+
+    @contextmanager
+    def asked(self, at_least: int | None = None) -> Iterator[None]:
+        """Read one version of the project during the `with` block, in this thread.
+
+        Args:
+            at_least: Wait for this version.
+
+        Raises:
+            StoreUnavailable: The version did not appear in time.
+        """
+        started = time.monotonic()
+        with ExitStack() as stack:
+            hot = self._entered(stack, at_least)
+            if not _is_of_now(hot):  # the configuration changed: create the engine again
+                stack.pop_all().close()
+                self._entered(stack, at_least)
+            yield
+        self._shelf.counters.asked(time.monotonic() - started, stale=self._shelf.pool.away_for > 0)
+
+    def _entered(self, stack: ExitStack, at_least: int | None) -> HotStored:
+        hot = stack.enter_context(self._used())
+        if at_least is not None:
+            _wait_for(hot, at_least)
+        stack.enter_context(hot.session.moment())
+        return hot
+
+
+def _is_of_now(hot: HotStored) -> bool:
+    try:
+        return hot.session.look().configured == hot.configured
+    except StoreError:  # unreachable or deleted: the request reports it, or answers from memory
+        return True
+
+
+def _wait_for(hot: HotStored, version: int) -> None:
+    """Wait until the server has a version; only a replica may lag behind.
+
+    Raises:
+        ContractError: `version` is invalid.
+        StoreUnavailable: The version did not appear in time.
+    """
+    if type(version) is not int or version < 0:
+        raise ContractError(f"at_least must be a version that write returned, got {version!r}")
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while hot.session.latest.generation < version and (now := hot.session.look().generation) < version:
+        if time.monotonic() > until:
+            raise StoreUnavailable(f"{hot.session.project_id}: at version {now}, {version} was asked for")
+        time.sleep(_LOOK_AGAIN)
+
+
+def _bytes(path: str, text: str | bytes) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    if not isinstance(text, str):
+        raise ContractError(f"{path}: expected str or bytes, got {type(text).__name__}")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ContractError(f"{path}: half a character (a lone surrogate) at {error.start}") from None
+
+
+def _check_config(data: bytes) -> None:
+    """Raise on an invalid `armarius.toml`: an engine with it could not be opened."""
+    try:
+        read_settings(served_config(data.decode("utf-8-sig")))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,95 +299,16 @@ class Pushed:
     removed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """Result of a pull.
-
-    Attributes:
-        files: Number of files in the project.
-        written: New or changed paths.
-        beside: Documents that only the folder has; they stay.
-    """
-
-    files: int
-    written: tuple[str, ...]
-    beside: tuple[str, ...]
-
-
-def folder_files(root: Path) -> dict[str, bytes]:
-    """The files of a project in a folder: documents, codex and records, configuration.
-
-    Raises:
-        ProjectError: It is no folder.
-        ConfigError: Its `armarius.toml` is wrong.
-    """
-    root = project_folder(root)
-    config = load_config(root)
-    paths = [stamp.path for stamp in walk_files(root, config)[0]]
-    found = {}
-    for path in sorted({*paths, *_AUTHORED, *_files_of_books(root)}):
-        try:
-            found[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise ProjectError(f"{path}: not read: {error.strerror}") from None
-    return found
-
-
-def _files_of_books(root: Path) -> list[str]:
-    """The files of lorebooks, cards and vaults that were imported."""
-    found = []
-    for id_ in names_in(root / FOLDER, below=root):
-        here = names_in(root / FOLDER / id_, below=root)
-        found += [f"{FOLDER}/{id_}/{name}" for name in FILES if name in here]
-    return found
-
-
 def push(novel: Novel, root: Path, *, expect: int | None = None) -> Pushed:
     """Make a project what a folder is, in one write; raises as `folder_files` and `Novel.write`."""
     files = folder_files(root)
-    before = _stored(novel)
+    before = stored_files(novel.session)
     version = novel.write(files, remove=[path for path in before if path not in files], expect=expect)
     written = tuple(path for path, data in files.items() if before.get(path) != data)
     return Pushed(version, len(files), written, tuple(sorted(before.keys() - files.keys())))
 
 
-def pull(novel: Novel, root: Path, *, overwrite: bool = False) -> Pulled:
-    """Write the files of a project into a folder, which is made when it is not there. Nothing is deleted.
-
-    Args:
-        novel: Of a shelf.
-        root: The folder.
-        overwrite: Whether files that say something else are replaced.
-
-    Raises:
-        ContractError: Some of them do, and nothing is written.
-        StoreFull: The folder cannot be written.
-    """
-    files = {check_path(path): data for path, data in _stored(novel).items()}
-    make_folder(root)
-    here = folder_files(root)
-    other = sorted(path for path, data in here.items() if path in files and files[path] != data)
-    if other and not overwrite:
-        raise ContractError(f"{other[0]} and {len(other) - 1} more are other files in {root.name}; --overwrite them?")
-    written = [path for path, data in files.items() if here.get(path) != data]
-    for path in written:
-        write_atomic(root.joinpath(*path.split("/")), files[path], below=root)
-    return Pulled(len(files), tuple(written), tuple(sorted(here.keys() - files.keys())))
-
-
-def _stored(novel: Novel) -> Mapping[str, bytes]:
-    session = novel.session
-    with session.reading():
-        files = StoredFiles(session)
-        return files.read(list(files.entries()))
-
-
-logger = logging.getLogger("armarius.shelf")
-
-
-class Shelf(Keeping):
+class Shelf:
     """The projects of one server. Threads may share it; one for a process. Made by `armarius.connect`.
 
     Args are those of `armarius.connect`.
@@ -220,6 +380,69 @@ class Shelf(Keeping):
         with self._hot.used(key, make) as hot:
             yield hot
 
+    def projects(self, *, tenant: str | None = "", limit: int = 1_000, after: str = "") -> list[ProjectEntry]:
+        """The projects of a tenant, by name.
+
+        Args:
+            tenant: The tenant; None lists all tenants, for administration.
+            limit: Maximum number.
+            after: Last name of the previous page.
+        """
+        with self.pool.lent() as connection:
+            return [ProjectEntry(*row) for row in list_projects(connection, self.schema, tenant, after, limit)]
+
+    def delete(self, project_id: str, *, tenant: str = "") -> None:
+        """Delete all rows of a project and its engine in memory; other processes notice at their next request.
+
+        Raises:
+            UnknownId: There is no such project.
+        """
+        key = project_key(tenant, project_id)
+        with self._locked(key, project_id) as connection:
+            delete_project(connection, self.schema, key)
+        self.forget(project_id, tenant)
+
+    def delete_tenant(self, tenant: str) -> int:
+        """Delete all projects of a tenant, one transaction each. Returns their number."""
+        check_name(tenant, "tenant")
+        names = [entry.id for entry in self.projects(tenant=tenant, limit=1_000_000_000)]
+        for name in names:
+            self.delete(name, tenant=tenant)
+        return len(names)
+
+    def rename(self, project_id: str, name: str, *, tenant: str = "") -> None:
+        """Rename a project.
+
+        Raises:
+            UnknownId: There is no project of the old name.
+            StoreConflict: There is one of the new name.
+
+        Cost: writes all its rows again.
+        """
+        old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
+        with self._locked(old, project_id) as connection:
+            self._copied(connection, old, new, name)
+            delete_project(connection, self.schema, old)
+        self.forget(project_id, tenant)
+
+    def copy(self, project_id: str, name: str, *, tenant: str = "") -> None:
+        """Copy a project under another name. Errors and cost are those of `rename`."""
+        old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
+        with self._locked(old, project_id) as connection:
+            self._copied(connection, old, new, name)
+
+    def _copied(self, connection: Connection, old: UUID, new: UUID, name: str) -> None:
+        if has_project(connection, self.schema, new):
+            raise StoreConflict(f"there is a project {name!r} already")
+        copy_project(connection, self.schema, old, new, name)
+
+    @contextmanager
+    def _locked(self, key: UUID, project_id: str) -> Iterator[Connection]:
+        with self.pool.lent() as connection, connection.transaction():
+            if not has_project(connection, self.schema, key, lock=True):
+                raise UnknownId(f"no project is called {project_id!r}")
+            yield connection
+
     def session_of(self, project_id: str, tenant: str) -> Session:
         """Transactions of a project, whether its engine is in memory or not."""
         return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).session
@@ -244,7 +467,7 @@ class Shelf(Keeping):
 
     def export(self, project_id: str, folder: str | PathLike[str], *, tenant: str = "") -> Pulled:
         """Write the files of a project into a folder, as `armarius server pull` does; raises as `shelf.folder.pull`."""
-        return pull(self.project(project_id, tenant=tenant), Path(folder))
+        return pull(self.project(project_id, tenant=tenant).session, Path(folder))
 
     def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
         """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""
