@@ -133,7 +133,6 @@ INTERNAL = {
     *(
         "Account",
         "CardPassage",
-        "Host",
         "IndexOfProject",
         "Lagging",
         "Names",
@@ -141,7 +140,7 @@ INTERNAL = {
         "RequestState",
         "Snapshot",
     ),
-    *("SummarySource", "Transactions", "Unread", "VectorSnapshot"),
+    *("SummarySource", "Unread", "VectorSnapshot"),
 }
 GIVEN_INSIDE = {"VectorHits", "Passage", "Previous", "Snapshot"}
 

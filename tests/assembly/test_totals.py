@@ -85,20 +85,6 @@ def test_development_mode_counts_the_whole_prompt_too_and_says_when_the_two_diff
     assert "pieces count" in caplog.text
 
 
-def test_of_long_texts_the_last_are_remembered_and_every_count_is_right():
-    plain = armarius.TokenCounter.for_encoding("o200k_base")
-    measured = CachedCounter(plain)
-    texts = [f"{n}：" + "雨下了一夜，天亮时才停。" * 1_500 for n in range(150)]
-    short = [f"第{n}段，雨停了。" for n in range(150)]
-    assert measured.counts([*texts, *short]) == plain.count_batch([*texts, *short])
-    kept = [text for text in texts if text in measured._known]
-    assert kept == texts[-len(kept) :]
-    assert 0 < sum(map(len, kept)) <= 1_500_000 < sum(map(len, texts))
-    assert all(text in measured._known for text in short)
-    assert measured._held == sum(map(len, measured._known))
-    assert [measured.count(text) for text in texts] == plain.count_batch(texts)
-
-
 @given(texts=st.lists(st.text("a b\n/。雨", max_size=8), max_size=6))
 @settings(max_examples=60, deadline=None)
 def test_sections_are_counted_with_the_separator_and_apart_from_the_texts_alone(texts):

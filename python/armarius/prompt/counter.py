@@ -1,6 +1,5 @@
 """`CachedCounter`: a token counter with a memory, so that only new text is counted."""
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol
@@ -9,8 +8,6 @@ from armarius.prompt.render import SEPARATOR
 from armarius.text.tokens import TokenCounter
 
 _FIRSTS = 10_000  # characters
-_LONG = 1_000  # code points
-_LONG_KEPT = 1_500_000  # code points of them in all
 
 
 class Counter(Protocol):
@@ -39,8 +36,8 @@ class CachedCounter:
     """A counter that remembers.
 
     Pieces of a prompt recur from request to request; each is counted once. The memory is bounded: when it is full, the
-    half that is known longest goes; of long texts, most of them windows that come but once, the last are kept. Safe to
-    share between threads: at worst a text is counted twice (docs/decisions/0182).
+    half that is known longest goes. Safe to share between threads: at worst a text is counted twice
+    (docs/decisions/0182).
 
     Attributes:
         counter: What counts.
@@ -55,8 +52,7 @@ class CachedCounter:
         self.counter = counter
         self._known: dict[str, int] = {}
         self._sections: dict[str, int] = {}  # by the text before the separator, which is at hand and hashed
-        self._held = self._held_long = 0
-        self._long: deque[tuple[dict[str, int], str]] = deque()
+        self._held = 0
         self.adds_up = isinstance(counter, TokenCounter) and counter.additive
         self.windows: dict[tuple[str, int, int, int | None], tuple[int, int]] = {}
         self._safe: dict[str, bool] = {}  # first characters, and whether a piece may begin with them
@@ -107,16 +103,6 @@ class CachedCounter:
             self._forget_half()  # one batch may be more
         self._held += more
         known.update(zip(keys, tokens, strict=True))
-        long = self._long
-        for key in keys:
-            if len(key) > _LONG:
-                long.append((known, key))
-                self._held_long += len(key)
-        while self._held_long > _LONG_KEPT and long:
-            known, gone = long.popleft()
-            self._held_long -= len(gone)
-            if known.pop(gone, None) is not None:
-                self._held -= len(gone)
 
     @property
     def _texts(self) -> int:
@@ -128,9 +114,7 @@ class CachedCounter:
         for known in memories:
             for gone in list(islice(known, (len(known) + 1) // 2)):
                 known.pop(gone, None)
-        self._long = deque((known, text) for known, text in list(self._long) if text in known)
         self._held = sum(sum(map(len, list(known))) for known in memories)
-        self._held_long = sum(len(text) for _, text in self._long)
 
     def of_pieces(self, pieces: Sequence[tuple[str, bool]]) -> int:
         """Tokens of the pieces as one text, exactly; each but the last must end with a line end.

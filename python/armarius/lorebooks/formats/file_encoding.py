@@ -27,8 +27,6 @@ MAX_DEPTH: Final = 128
 MAX_OBJECTS: Final = 1_000_000
 """Opening brackets in one JSON text."""
 _MARKS = {"utf-8": b"\xef\xbb\xbf", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}
-_FEW, _MANY = 4, 30  # fields of an object; CPython shares at most 30 keys
-_SHAPES = 200  # a class each, about 1 KB
 _INDENT = re.compile(r"\A\s*[\[{]\r?\n([ \t]+)")
 
 
@@ -72,7 +70,7 @@ def load_json(data: bytes, name: str) -> tuple[Any, JsonLayout]:
     if encoding != "utf-8" and text.count("{") + text.count("[") > MAX_OBJECTS:
         raise BookError(f"{name}: more than {MAX_OBJECTS:,} lists and objects")
     try:
-        tree = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_SharedKeys().one)
+        tree = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise BookError(f"{name}: not JSON: {error.msg} in line {error.lineno}") from None
     except RecursionError:
@@ -91,31 +89,6 @@ def load_json(data: bytes, name: str) -> tuple[Any, JsonLayout]:
         encoding=encoding,
     )
     return tree, layout
-
-
-class _SharedKeys:
-    """Makes dicts that share their key table, as instances of a class do: 280 bytes for 26 fields, not 832.
-
-    A lorebook has thousands of objects with the same keys; their key tables took half of the memory of reading it.
-    The results are plain dicts in file order; an interpreter without key sharing only uses more memory.
-    """
-
-    def __init__(self) -> None:
-        self._shapes: dict[tuple[int, str], type] = {}
-
-    def one(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """The object with these pairs; the last of duplicate names counts."""
-        if not _FEW <= len(pairs) <= _MANY:
-            return dict(pairs)
-        key = (len(pairs), pairs[0][0])
-        shape = self._shapes.get(key)
-        if shape is None:
-            if len(self._shapes) >= _SHAPES:
-                return dict(pairs)
-            shape = self._shapes[key] = type("Row", (), {})
-        made: dict[str, Any] = shape().__dict__
-        made.update(pairs)
-        return made
 
 
 def dump_json(tree: Any, layout: JsonLayout = JsonLayout(indent="  ", end="\n")) -> bytes:  # noqa: ANN401

@@ -11,6 +11,7 @@ from armarius.store.rows import PassageKey
 from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
+from armarius.store.sqlite.session import Session
 from armarius.store.sqlite.vectors_rows import (
     DOCUMENT,
     ENTITIES,
@@ -21,7 +22,7 @@ from armarius.store.sqlite.vectors_rows import (
     owners_named,
     owners_of,
 )
-from armarius.store.sqlite.vectors_search import ApproximateIndex, Transactions, VectorReader
+from armarius.store.sqlite.vectors_search import ApproximateIndex, VectorReader
 from armarius.store.sqlite.writing import entity_refs
 from armarius.store.vectors_protocol import (
     Fingerprint,
@@ -45,7 +46,7 @@ class SqliteVectors:
     """`VectorStore` in the SQLite file of the documents.
 
     Args:
-        transactions: Transactions of the store.
+        session: Transactions of the store.
         folder: Folder of the approximate indexes.
         below: The trusted folder above `folder`; see `armarius.io`.
 
@@ -54,9 +55,9 @@ class SqliteVectors:
         reader: Reads vectors by owner number.
     """
 
-    def __init__(self, transactions: Transactions, folder: Path, *, below: Path | None = None) -> None:
-        self._store = transactions
-        self.reader = VectorReader(transactions)
+    def __init__(self, session: Session, folder: Path, *, below: Path | None = None) -> None:
+        self._store = session
+        self.reader = VectorReader(session)
         self.approximate = ApproximateIndex(self.reader, folder, below=below)
         self._cards: dict[str, str] = {}
 

@@ -11,10 +11,9 @@ background, exact search in the store answers. A filter never leaves fewer than 
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import apsw
 import numpy as np
@@ -25,6 +24,7 @@ from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.ann import AnnFile, AnnIndex, load, save, size_on_disk, sweep
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS
+from armarius.store.sqlite.session import Session
 from armarius.store.sqlite.vectors_rows import SetRow, VectorChange, read_vectors, table_of
 from armarius.store.vectors_protocol import (
     RecallSample,
@@ -143,27 +143,15 @@ def _owned(connection: apsw.Connection, vector_set: VectorSet, found: Mapping[in
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-class Transactions(Protocol):
-    """What a store lends: one snapshot to read, one transaction to write."""
-
-    def reading(self) -> AbstractContextManager[apsw.Connection]:
-        """A connection that sees one snapshot."""
-        ...
-
-    def writing(self) -> AbstractContextManager[apsw.Connection]:
-        """A transaction: all or nothing."""
-        ...
-
-
 class VectorReader:
     """What the approximate index needs to know of the vectors of a store.
 
     Args:
-        transactions: The store's.
+        session: The store's.
     """
 
-    def __init__(self, transactions: Transactions) -> None:
-        self._store = transactions
+    def __init__(self, session: Session) -> None:
+        self._store = session
 
     def sets(self) -> dict[SetState, SetRow]:
         """The set that answers and the one being filled, where there are such."""
