@@ -133,14 +133,13 @@ INTERNAL = {
     *(
         "Account",
         "CardPassage",
-        "IndexOfProject",
         "Lagging",
         "Names",
         "PassageStream",
         "RequestState",
         "Snapshot",
     ),
-    *("SummarySource", "Unread", "VectorSnapshot"),
+    *("SummarySource", "Unread"),
 }
 GIVEN_INSIDE = {"VectorHits", "Passage", "Previous", "Snapshot"}
 

@@ -8,14 +8,14 @@ with ProjectIndex.open("novel/") as index, ProjectRecall(index, armarius.embedde
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from armarius.arguments import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
-from armarius.codex.model import Codex
 from armarius.embedders.adapt import as_embedder, fingerprint_of
 from armarius.embedders.protocol import AnyEmbedder, Embedder
 from armarius.errors import EmbeddingError, StoreError
+from armarius.index.project_index import ProjectIndex
 from armarius.io.processes import let_go_unclosed
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
@@ -26,38 +26,6 @@ from armarius.vectors.project_vectors import EmbeddingProgress, Semantic, Semant
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 Answer = TypeVar("Answer")
-
-
-class VectorSnapshot(Protocol):
-    """The part of `armarius.index.snapshot.Snapshot` that vector search uses."""
-
-    @property
-    def codex(self) -> Codex:
-        """The codex; each of its entities has a card."""
-        ...
-
-    @property
-    def codex_digest(self) -> str:
-        """A digest of the codex, which changes when a card does."""
-        ...
-
-
-class IndexOfProject(Protocol):
-    """The part of `ProjectIndex` that vector search uses."""
-
-    @property
-    def store(self) -> Store:
-        """The current store. A rebuilt index has a new one, so do not keep a reference."""
-        ...
-
-    @property
-    def snapshot(self) -> VectorSnapshot:
-        """The latest snapshot of the codex."""
-        ...
-
-    def freshen(self) -> object:
-        """Bring the index up to date with the folder."""
-        ...
 
 
 class ProjectRecall:
@@ -73,7 +41,7 @@ class ProjectRecall:
         background: Whether to embed in a background thread; if not, call `embed`.
     """
 
-    def __init__(self, index: IndexOfProject, embedder: AnyEmbedder, *, background: bool = True) -> None:
+    def __init__(self, index: ProjectIndex, embedder: AnyEmbedder, *, background: bool = True) -> None:
         self._index = index
         self._embedder = as_embedder(embedder)
         self._background = background
