@@ -5,8 +5,6 @@ import signal
 import sys
 from types import FrameType
 
-__all__ = ["run"]
-
 _INTERRUPTED = 130
 
 

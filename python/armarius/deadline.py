@@ -22,24 +22,6 @@ from armarius.validation import shown
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = [
-    "CALLER",
-    "CANCEL",
-    "Call",
-    "Cancelled",
-    "Observer",
-    "SingleFlight",
-    "awaitable",
-    "calling",
-    "current",
-    "observe",
-    "remaining",
-    "run_with_deadline",
-    "stage",
-    "verb_of",
-    "wait_until",
-]
-
 Self = TypeVar("Self")
 P = ParamSpec("P")
 Answer = TypeVar("Answer")

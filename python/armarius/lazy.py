@@ -4,8 +4,6 @@ TYPE_CHECKING = False  # not typing's: importing the package is to cost next to 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["lazy"]
-
 
 def lazy(package: str, table: "Mapping[str, str]") -> "tuple[Callable[[str], object], list[str]]":
     """The `__getattr__` and the `__all__` of a package.

@@ -6,8 +6,6 @@ from typing import Final, Literal
 from armarius.errors import ContractError, CursorOutOfRange
 from armarius.validation import LONGEST_TEXT, shown, whole
 
-__all__ = ["PositionEncoding", "clamped", "cleaned", "code_points", "read_selection", "read_text", "units"]
-
 PositionEncoding = Literal["code-point", "utf-16", "utf-8"]
 
 _CODECS: Final = {"utf-16": ("utf-16-le", 2), "utf-8": ("utf-8", 1)}

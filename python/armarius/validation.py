@@ -12,20 +12,6 @@ from typing import Final, NoReturn, SupportsIndex
 
 from armarius.errors import ContractError
 
-__all__ = [
-    "LONGEST_NAME",
-    "LONGEST_QUESTION",
-    "LONGEST_TEXT",
-    "MOST",
-    "flag",
-    "seconds",
-    "shown",
-    "text",
-    "texts",
-    "valid_text",
-    "whole",
-]
-
 MOST: Final = 2**31 - 1
 """Upper bound of limits, chapters and depths: the core uses 32-bit integers."""
 LONGEST_QUESTION: Final = 1 << 20

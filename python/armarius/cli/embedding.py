@@ -30,8 +30,6 @@ from armarius.vectors.project_vectors import EmbeddingProgress
 from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
-__all__ = ["add_commands", "doctor_lines", "embedding_problems"]
-
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""

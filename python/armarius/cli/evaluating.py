@@ -12,8 +12,6 @@ from armarius.errors import ContractError
 from armarius.evaluation.measure import BUDGETS, Evaluation, evaluate, read_questions
 from armarius.io.read import read_file
 
-__all__ = ["add_commands"]
-
 _MOST_BYTES = 64 * 1024 * 1024
 
 

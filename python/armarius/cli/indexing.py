@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from armarius.index.project_index import ProjectIndex
     from armarius.store.rows import Passage
 
-__all__ = ["add_commands", "holds", "opened", "troubles"]
-
 _LOOK_SECONDS = 0.2
 
 

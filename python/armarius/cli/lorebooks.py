@@ -24,8 +24,6 @@ from armarius.lorebooks.importing import Importing, ImportReport, ManuscriptRepo
 from armarius.lorebooks.project_books import FOLDER, Books, available_books
 from armarius.lorebooks.record import Conflict, UnsupportedField
 
-__all__ = ["add_commands"]
-
 _SHOWN = 12
 
 

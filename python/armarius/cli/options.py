@@ -13,17 +13,6 @@ from armarius.headings import FRAMES
 from armarius.io import read_file
 from armarius.validation import LONGEST_TEXT
 
-__all__ = [
-    "add_also",
-    "add_bounds",
-    "add_editing",
-    "add_include",
-    "add_messages",
-    "bounds_of",
-    "editing_of",
-    "messages_of",
-]
-
 _RANGE = re.compile(r"(\d*)\s*(-|–|\.\.)\s*(\d*)")
 _SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 _MOST_BYTES = 4 * LONGEST_TEXT  # UTF-8

@@ -17,8 +17,6 @@ from armarius.io import stat_of, write_atomic
 from armarius.io.folder import project_folder
 from armarius.names.proposals import ProposedName
 
-__all__ = ["add_commands", "as_profiles"]
-
 _TITLES = {"person": "人物", "place": "地点", "thing": "其他"}
 _ENGLISH = {"person": "Characters", "place": "Locations", "thing": "Other"}
 

@@ -15,8 +15,6 @@ from armarius.errors import ContractError
 from armarius.search.hits import Retrieval
 from armarius.types import Evidence, Hit
 
-__all__ = ["add_commands"]
-
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add both commands."""

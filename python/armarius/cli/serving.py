@@ -19,8 +19,6 @@ from armarius.errors import ContractError
 from armarius.index.status import Progress
 from armarius.verbs import methods_of, methods_of_shelf
 
-__all__ = ["add_commands"]
-
 _CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
 
 

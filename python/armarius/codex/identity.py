@@ -10,17 +10,6 @@ from armarius.errors import CodexError, UnknownId
 from armarius.text.unicode import fold
 from armarius.validation import shown
 
-__all__ = [
-    "NameIndex",
-    "SharedName",
-    "already_exists",
-    "places",
-    "qualified",
-    "refuse_taken",
-    "several",
-    "shared_names",
-]
-
 _MOST = 3
 
 

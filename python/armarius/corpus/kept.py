@@ -18,8 +18,6 @@ from armarius.store.rows import DerivedRow
 if TYPE_CHECKING:
     from armarius.text.matcher import EntityMatcher
 
-__all__ = ["FORM", "KIND", "PARTS", "Kept", "KeptParts", "fingerprint", "names_in", "pack", "part_rows", "unpack"]
-
 KIND: Final = "corpus"
 _CORE = int.from_bytes(CorpusPart("", "note", "", [], []).to_bytes()[4:6], "little")
 FORM: Final = f"5.{_CORE}"

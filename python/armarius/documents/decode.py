@@ -10,8 +10,6 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-__all__ = ["Decoded", "Undecodable", "decode"]
-
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: the first two bytes are the same

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 import armarius._core as _core
 from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, Splitter
 
-__all__ = ["SPLITTERS", "split_braces", "split_python"]
-
 # Languages with braces, for `_core.brace_outline`.
 _BRACES = "c cc cjs cpp cs cts cxx dart go h hpp java js jsx kt kts mjs mts php rs scala swift ts tsx zig"
 

@@ -7,8 +7,6 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-__all__ = ["CHAPTER_WORDS", "NUMERAL", "appended", "bare_number", "chapter_number", "parse_numeral", "volume_number"]
-
 _DIGITS = {
     c: i
     for i, row in enumerate(

@@ -14,8 +14,6 @@ from armarius.errors import ArmariusError, ContractError, DimensionMismatch, Emb
 from armarius.store.vectors_protocol import unit_rows
 from armarius.validation import shown
 
-__all__ = ["as_embedder", "checked_vectors", "fingerprint_of", "likeness", "model_failed"]
-
 PROBE = "The lighthouse keeper wrote a letter. 守灯塔的人写了一封信。"
 """The text with which a model is identified: its vector replaces the hash of files."""
 _STRONGEST = 4

@@ -15,8 +15,6 @@ from armarius.io.toml import quoted
 from armarius.trust.settings import Permissions
 from armarius.trust.user import UserConfig, near, read_user_config
 
-__all__ = ["configured"]
-
 _KEYS = ("model", "threads", "query_prompt", "document_prompt")
 _MOST_THREADS = 256  # that a project may ask for
 _LONGEST_PROMPT = 4_000

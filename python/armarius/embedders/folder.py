@@ -24,8 +24,6 @@ from armarius.io import is_regular, names_in, open_file, read_file
 from armarius.io.processes import PerProcess, is_locale_usable
 from armarius.trust.folders import way
 
-__all__ = ["ModelFolder", "Weights", "open_session", "read_safetensors", "read_tensors"]
-
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _NEEDED = "config.json, tokenizer.json (or vocab.txt) and model.safetensors (or onnx/model.onnx)"
 

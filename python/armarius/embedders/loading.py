@@ -7,8 +7,6 @@ from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import is_static, load_static
 from armarius.errors import ContractError
 
-__all__ = ["load_folder", "load_text2vec", "settings_of"]
-
 _DEFAULT_MAX_LENGTH = 512
 
 

@@ -18,8 +18,6 @@ from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import ContractError, EmbeddingError
 from armarius.store.vectors_protocol import unit_rows
 
-__all__ = ["Endpoint", "ServerEmbedder"]
-
 _MOST_BYTES = 256 << 20
 _BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 8.0

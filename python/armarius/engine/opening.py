@@ -11,8 +11,6 @@ from armarius.index.status import Progress, progress_bar
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 
-__all__ = ["open"]
-
 
 def open(  # noqa: A001 - armarius.open
     path: str | PathLike[str],

@@ -15,8 +15,6 @@ from armarius.rewording.reworder import MOST_NAMES, Model, Reworder
 from armarius.search.query.coreference import Cast, cast_of
 from armarius.search.query.follow_up import FollowUp, follow_up
 
-__all__ = ["FollowUps", "Rewords", "Tasks", "Worded"]
-
 _REMEMBERED = 8  # cached `Reworder`s of models passed per call
 _SHOWN = ("always", "when_detected")
 

@@ -5,8 +5,6 @@ from typing import Final
 
 from armarius.headings.frame import Frame
 
-__all__ = ["EN"]
-
 EN: Final = Frame(
     headings=MappingProxyType(
         {

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Frame", "HeadingKey", "Language"]
-
 Language = Literal["zh", "en"]
 HeadingKey = Literal[
     "constraints",

@@ -28,8 +28,6 @@ from armarius.errors import StoreError
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
-__all__ = ["FolderSource"]
-
 # A file changed this recently may change again without a new time stamp, so its stamp is marked as doubtful. Kernel
 # clocks tick every 4 to 10 ms; file systems with times in whole milliseconds may have steps of up to 2 s (FAT).
 _RACY_NS = 50_000_000

@@ -25,8 +25,6 @@ from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import EntityRow, RelationRow
 from armarius.validation import valid_text, whole
 
-__all__ = ["ProjectGraph"]
-
 _FIELDS = ("name", "type", "aliases", "description", "attributes", "level", "facts")
 
 

@@ -16,8 +16,6 @@ from armarius.io.messages_without_paths import without_paths
 from armarius.store.protocol import Lagging, Store
 from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 
-__all__ = ["IndexManager"]
-
 _REST_SECONDS: Final = 1.0  # delay after opening, so that the first requests are not slowed down
 
 

@@ -18,8 +18,6 @@ from armarius.store.rows import Passage, PassageKey, TextQuery
 from armarius.types import Evidence, Hit, Hits
 from armarius.validation import whole
 
-__all__ = ["search", "terms_of"]
-
 _SNIPPET = 80  # code points
 _QUOTED = re.compile(r"[\"“「『]([^\"”」』]+)[\"”」』]")
 

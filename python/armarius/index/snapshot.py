@@ -17,8 +17,6 @@ from armarius.store.rows import Change, EntityRow, GraphRows, Note, Record, Reco
 from armarius.text.matcher import EntityMatcher, kind_of
 from armarius.warnings import NAME_UNUSABLE
 
-__all__ = ["Snapshot", "pending_changes", "people_digest_of", "read_records", "snapshot_after", "snapshot_of"]
-
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in (Entity, Fact, Origin, Overruled)}
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False,

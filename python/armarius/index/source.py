@@ -16,8 +16,6 @@ from typing import Protocol, runtime_checkable
 from armarius.documents.document import Document, FileStamp, Skipped
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
-__all__ = ["DocumentSource", "ReadBatch", "SourceChanges"]
-
 
 @dataclass(frozen=True, slots=True)
 class SourceChanges:

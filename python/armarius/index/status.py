@@ -11,8 +11,6 @@ from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.store.rows import Change, Put, Remove
 
-__all__ = ["IndexStatus", "Outcome", "Progress", "progress_bar"]
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:

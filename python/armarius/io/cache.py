@@ -7,8 +7,6 @@ from pathlib import Path
 
 from armarius.io.write import private_folder
 
-__all__ = ["cache_root", "is_remote"]
-
 _REMOTE = frozenset(
     {"9p", "afs", "ceph", "cifs", "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
 )

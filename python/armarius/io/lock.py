@@ -12,8 +12,6 @@ from armarius.errors import ProjectGone, StoreBusy
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
 from armarius.io.write import not_written
 
-__all__ = ["folder_lock", "open_lock_file"]
-
 LOCK_NAME = ".lock"
 _RETRY_S = 0.02
 

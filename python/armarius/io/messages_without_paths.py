@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from armarius.warnings import ContextWarning
 
-__all__ = ["answer_without_paths", "warnings_without_paths", "without_paths"]
-
 _PART = r"[^\s'\":,;)\]]+"
 _ABSOLUTE: Final = re.compile(
     r"(?P<quote>['\"`])(?:file://)?(?:/|[A-Za-z]:\\|\\\\)(?P<inside>[^'\"`\n]+)(?P=quote)"  # white space is of the path

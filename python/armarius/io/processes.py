@@ -12,8 +12,6 @@ from typing import Any, Generic, TypeVar
 
 from armarius.errors import ArmariusError
 
-__all__ = ["PerProcess", "is_locale_usable", "let_go_unclosed", "set_up_locale"]
-
 Thing = TypeVar("Thing")
 
 

@@ -15,22 +15,6 @@ import armarius._core as _core
 from armarius.errors import BookError
 from armarius.io.folder import Refused, opened_folder, refusal
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_MEMBERS",
-    "MAX_UNPACKED",
-    "Archive",
-    "TooLarge",
-    "check_size",
-    "is_regular",
-    "looks_like_archive",
-    "names_in",
-    "open_file",
-    "read_file",
-    "read_files",
-    "stat_of",
-]
-
 
 class TooLarge(Refused):
     """A file above the limit; `size` is None when it grew beyond it while being read."""

@@ -13,18 +13,6 @@ from pathlib import Path
 from armarius.errors import StoreFull
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
 
-__all__ = [
-    "create_empty",
-    "make_folder",
-    "move_atomic",
-    "private_folder",
-    "remove_any",
-    "remove_file",
-    "remove_folder",
-    "scratch_folder",
-    "write_atomic",
-]
-
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 

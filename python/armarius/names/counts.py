@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["HAN_PLACES", "TABLES", "Counts", "Doubts", "NameCounts", "Touched", "han_of"]
-
 # Name of each counter and the number of parts of its keys; documented in `NameCounts`.
 TABLES: Final = {
     "given": 1, "counted": 1, "titled": 2, "heads": 2, "followed": 2, "times": 2, "uses": 2, "neighbors": 3,

@@ -19,16 +19,6 @@ from armarius.text.name_model import (
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import is_han
 
-__all__ = [
-    "DerivedNames",
-    "chinese_titles",
-    "counted_as_things",
-    "is_near",
-    "short_names",
-    "titled_names",
-    "western_titles",
-]
-
 # Titles accepted in questions even if the prose does not use them.
 _ADDRESSES = {("before", title) for title in ("Mr.", "Mr", "Miss", "Ms.", "Ms")}
 _COUNTED = 0.1

@@ -13,8 +13,6 @@ from armarius.names.derived import DerivedNames, short_names, titled_names
 from armarius.names.words import letters
 from armarius.text.name_model import LongerName, NameModel
 
-__all__ = ["Derived", "Lessons", "Titles", "learn_names", "model_of"]
-
 _FUNCTION: Final = letters("han", "function")
 # Share of a character's occurrences with a title behind it, from which it is a given name before a title.
 _BOUND_TO_TITLE: Final = 0.10

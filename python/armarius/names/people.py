@@ -12,23 +12,6 @@ from armarius.text.matcher import Mention, field_of, kind_of, names_of
 from armarius.text.name_model import DoubtfulAlias, FormKind, LongerName
 from armarius.text.unicode import HAN, LEADING_CLAUSE, after_sentence, is_han
 
-__all__ = [
-    "Gender",
-    "Kinship",
-    "NameForm",
-    "Person",
-    "all_titles",
-    "bare",
-    "han_forms",
-    "latin_forms",
-    "person_of",
-    "persons_of",
-    "split_name",
-    "stated_gender",
-    "title_gender",
-    "untitled",
-]
-
 Gender = Literal["", "m", "f"]
 
 _HE: Final = re.compile(r"\b(?:he|him|his)\b|他(?!们)", re.IGNORECASE)

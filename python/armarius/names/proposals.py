@@ -17,8 +17,6 @@ from armarius.lexicon import word_file
 from armarius.names.words import letters, words
 from armarius.text.unicode import fold, is_han
 
-__all__ = ["ProposedName", "han_names", "latin_names", "propose_names"]
-
 _RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _LONGEST = 4
 # Least cohesion at any split: observed over expected frequency.

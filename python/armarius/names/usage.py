@@ -25,8 +25,6 @@ from armarius.text.matcher import EntityMatcher, Mention
 from armarius.text.name_model import DoubtfulAlias, LongerName
 from armarius.text.unicode import caseless, is_han
 
-__all__ = ["Capitals", "Forms", "Usage", "Use", "begins_sentence", "lacks_capitals"]
-
 
 class Forms:
     """The short forms of a cast.

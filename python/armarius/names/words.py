@@ -4,8 +4,6 @@ from functools import cache
 
 from armarius.lexicon import word_file
 
-__all__ = ["groups", "letters", "words"]
-
 
 @cache
 def _data() -> dict[str, dict[str, str]]:

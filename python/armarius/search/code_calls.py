@@ -15,8 +15,6 @@ from armarius._core import CorpusScores
 from armarius.documents.document import Document
 from armarius.search.corpus import Corpus
 
-__all__ = ["CALLED", "CALLER", "Signal", "Signature", "calls", "signatures", "text_of"]
-
 CALLED, CALLER = 1.0, 0.3
 """Of a paragraph that what was found calls, and of one that calls it, both times the worth of the latter over the best.
 Chosen on questions derived from five packages (`benches/eval_code.py`): docs/decisions/0092."""

@@ -20,8 +20,6 @@ from armarius.text.unicode import UNSPACED
 from armarius.types import Evidence
 from armarius.vectors.model_quality import Near
 
-__all__ = ["MatchHighlights", "is_content", "occurs", "pattern_of", "quoted", "reasons", "words_in"]
-
 _KEPT = 64
 _PHRASES = ("phrases", "", None)
 

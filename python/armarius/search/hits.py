@@ -14,8 +14,6 @@ from armarius.types import Hit, Hits, Omission
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Outcome", "Retrieval", "excerpt"]
-
 Outcome = Literal["found", "weak", "nothing found", "index not ready", "source failed"]
 
 

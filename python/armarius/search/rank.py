@@ -22,22 +22,6 @@ from armarius.text.unicode import BETWEEN
 from armarius.types import Evidence
 from armarius.vectors.model_quality import VectorHits
 
-__all__ = [
-    "ABSENT",
-    "FAMILY_B",
-    "FAMILY_WEIGHTS",
-    "K1",
-    "LEVELS",
-    "MEANING",
-    "STOP_SHARE",
-    "WEIGHTS",
-    "Meaning",
-    "Ranked",
-    "paragraphs_about",
-    "rank",
-    "worded",
-]
-
 FAMILY_WEIGHTS: Final = {
     "main": 1.0,
     "stop": 0.3,

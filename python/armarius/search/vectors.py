@@ -13,8 +13,6 @@ from armarius.search.corpus import Corpus
 from armarius.vectors.model_quality import Near, VectorHits
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
-__all__ = ["VectorGuard", "VectorSearch", "outliers", "with_live"]
-
 # The question to what is near in meaning; may raise.
 VectorSearch = Callable[[str], VectorHits]
 

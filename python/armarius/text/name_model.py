@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeVar, get_args
 
-__all__ = ["DoubtfulAlias", "FormKind", "LongerName", "NameModel", "RefusedName", "ShortName"]
-
 FormKind = Literal["given name", "family name", "family name with title", "familiar form", "part of the name", "byname"]
 DoubtRule = Literal["beside", "capital", "case", "company", "inside", "word"]
 _CHOICES: Final = {"kind": get_args(FormKind), "rule": get_args(DoubtRule)}

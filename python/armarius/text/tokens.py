@@ -21,8 +21,6 @@ from armarius.errors import ContractError, CounterError
 from armarius.text.unicode import grapheme_floor, near, suggestion
 from armarius.validation import shown, valid_text, whole
 
-__all__ = ["TokenCounter", "Truncated", "truncate"]
-
 _LONGEST = 64  # characters of a model's name that are varied
 _LETTERS = string.ascii_lowercase + string.digits
 

@@ -9,41 +9,6 @@ from typing import Final
 
 import armarius._core as _core
 
-__all__ = [
-    "APOSTROPHES",
-    "AT_END",
-    "BETWEEN",
-    "CLAUSE",
-    "EAST_ASIAN",
-    "ENDS_LINE",
-    "ENDS_WIDE_LINE",
-    "HAN",
-    "HANGUL",
-    "HAN_EVERY",
-    "HAN_FIRST",
-    "HAN_LAST",
-    "HAN_UNIFIED",
-    "HAS_MARK",
-    "HAS_MARK_OR_COLON",
-    "KANA",
-    "LEADING_CLAUSE",
-    "NEXT",
-    "RUN",
-    "STATEMENT",
-    "TYPE_CLAUSE",
-    "UNSPACED",
-    "WIDE_RUN",
-    "after_sentence",
-    "caseless",
-    "fold",
-    "grapheme_floor",
-    "is_han",
-    "near",
-    "near_paths",
-    "slug",
-    "suggestion",
-]
-
 APOSTROPHES: Final = str.maketrans("‘’ʼ", "'''")  # the core's `is_apostrophe` (rust/text/normalize.rs)
 
 

@@ -14,8 +14,6 @@ from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.text.unicode import near, suggestion
 from armarius.validation import LONGEST_NAME, MOST, shown
 
-__all__ = ["Pins", "Summaries"]
-
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
 LONGEST_RECORD: Final = 20_000

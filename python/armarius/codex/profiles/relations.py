@@ -18,8 +18,6 @@ from armarius.codex.profiles.fields import ProfileSection, role_of, split_list, 
 from armarius.documents.titles import strip_numbering
 from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold
 
-__all__ = ["NoteNames", "link_relations", "name_link_targets", "neutral_type"]
-
 _NOTED = re.compile(r"^(?P<name>.+?)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
 _DASHED = re.compile(r"^(?P<name>.+?)(?:\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
 _POSSESSIVE = re.compile(r"^(?P<name>.+?)的(?P<type>[^的]{1,12})$")

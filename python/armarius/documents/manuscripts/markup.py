@@ -7,8 +7,6 @@ from typing import Any
 from armarius.documents.decode import Undecodable
 from armarius.errors import MissingExtra
 
-__all__ = ["Markdown", "children", "into", "local", "one_line", "parse_html", "parse_xml", "read_html"]
-
 _SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
 _POSING = re.compile(r"^(?=#{1,6}(?:\s|$)|---\s*$|```|~~~)", re.MULTILINE)
 

@@ -34,8 +34,6 @@ from armarius.search.query.query import Understanding, question, understand
 from armarius.search.query.relations import Subjects
 from armarius.text.matcher import EntityMatcher
 
-__all__ = ["disputes", "is_stated", "said_of"]
-
 # Where and how old somebody is: any words for it speak of the same thing. Of a look or a mark, the same word must.
 _ONE_THING = ("age", "house")
 _TEXTS = 5

@@ -17,8 +17,6 @@ from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import Phrases, attributes, table
 from armarius.text.matcher import Mention
 
-__all__ = ["ATTRIBUTES", "Topic", "Value", "located", "topic_of", "without_names", "without_parts"]
-
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"

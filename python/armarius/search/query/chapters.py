@@ -7,8 +7,6 @@ from typing import Literal
 
 from armarius.documents.numerals import CHAPTER_WORDS, NUMERAL, parse_numeral
 
-__all__ = ["ChapterReference", "Part", "chapter_references", "part_asked"]
-
 _UNIT = "[章回话話节節卷集幕]"
 _TO_WORD = r"(?<![^\W\d_])(?:through|to|bis|jusqu['’]à|à|al?|по|до)(?![^\W\d_])"
 _TO = rf"(?:[-–—~～]{{1,2}}|到|至|から|부터|{_TO_WORD})"

@@ -17,26 +17,6 @@ from armarius.search.query.kinship import Phrases, pair_of
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.text.unicode import UNSPACED
 
-__all__ = [
-    "LATIN_WORD",
-    "Cast",
-    "Coreference",
-    "Pronoun",
-    "PronounKind",
-    "asks",
-    "asks_circumstance",
-    "asks_identity",
-    "asks_name",
-    "cast_of",
-    "demonstrative_ends",
-    "goes_on",
-    "may_mean",
-    "parts_clause",
-    "pronouns",
-    "takes_up",
-    "words_of",
-]
-
 PronounKind = Literal["m", "f", "thing", "people", "women", "things", "place"]
 
 LATIN_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")

@@ -32,8 +32,6 @@ from armarius.search.query.query import Understanding, question, understand
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import BETWEEN, UNSPACED
 
-__all__ = ["FollowUp", "follow_up", "names_topic", "things_shown"]
-
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _NO_NAMES = EntityMatcher(())
 _NOUN = 2  # Han characters of a word that is no verb by itself

@@ -11,26 +11,6 @@ import armarius._core as _core
 from armarius.lexicon import word_file
 from armarius.text.unicode import UNSPACED
 
-__all__ = [
-    "ANY",
-    "INVERSE",
-    "KinshipMatch",
-    "Phrases",
-    "Role",
-    "Step",
-    "about_the_text",
-    "attributes",
-    "checks",
-    "intents",
-    "is_unspaced",
-    "pair_of",
-    "relation_words",
-    "role_words",
-    "table",
-    "tokens_of",
-    "unspaced_in",
-]
-
 T = TypeVar("T")
 Tokens = list[tuple[str, int, int]]
 

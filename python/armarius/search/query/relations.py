@@ -22,8 +22,6 @@ from armarius.search.query.query import Understanding
 from armarius.text.matcher import Mention
 from armarius.text.unicode import HAN_UNIFIED, WIDE_RUN
 
-__all__ = ["RelationEdge", "RelationIndex", "Subjects", "subjects_of"]
-
 _JOINT = re.compile(r"\s*(?:、|与|與|和|及|跟|,\s*and\b|,|，|and|&)\s*$|^\s*$")
 _LABEL = re.compile(r"^\s*[-*+]?\s*\**([^:：*\n]{1,24})\**\s*[:：]\**")
 _OWNED_ZH = re.compile(r"^(?:之|的)")

@@ -13,8 +13,6 @@ from types import MappingProxyType
 
 import armarius._core as _core
 
-__all__ = ["LineTable", "chinese_alternatives", "english_alternatives", "headwords"]
-
 
 class LineTable:
     """Lines of fields between tabs: a heading, lines sorted by the bytes of their first field, and lines without a key.
