@@ -1,6 +1,6 @@
 """The code graph of one repository: find a source, build, update, query.
 
-The table `code` of `armarius.toml`.
+The table `code` of `armarius.toml`:
 
 [code]
 source = "auto"            # auto, scip or ckb

@@ -1,10 +1,9 @@
 """Activation of lorebooks: books of one profile together, with replay of earlier turns for timed entries.
 
-Activation of the books of a project, in two steps: constant entries, then entries found in a text or chat.
-
-Settings and rules are at the head of a prompt, where any difference invalidates the provider's prefix cache
-(docs/decisions/0032). So constant entries are activated first, without text and timing, with a random seed of book and
-entry alone. The second step keeps that result: constant entries activate others and use budget there.
+The books of a project are activated in two steps: constant entries, then entries found in a text or chat. Settings and
+rules are at the head of a prompt, where any difference invalidates the provider's prefix cache (docs/decisions/0032).
+So constant entries are activated first, without text and timing, with a random seed of book and entry alone. The second
+step keeps that result: constant entries activate others and use budget there.
 """
 
 import threading

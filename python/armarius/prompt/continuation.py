@@ -6,7 +6,7 @@ that a prompt without history would hold; what gives way gives way at the end. A
 more is held as well while it is true. Where the prompt changes anyway, all that stands behind the change is free:
 items that nothing names go if the room is wanted, and the window around the cursor starts where it is best.
 
-What of a prompt the next one continues, and its form as bytes: all that a host need keep between two calls.
+`Continuation` is what of a prompt the next one continues; its bytes are all that a host need keep between two calls.
 
     pack = engine.assemble(query="…", previous=kept)      # kept: the bytes of the last call, or its pack
     kept = pack.continuation()

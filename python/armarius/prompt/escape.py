@@ -5,7 +5,7 @@ counted, text that reads as one of these after `fold` is changed *visibly*, by o
 `‹`, `[` becomes `⟦`, an invisible character its code point in brackets. One fold serves headings, tags and control
 tokens. Text that merely persuades a model is left as it is. Ordinary prose and code pass unchanged.
 
-Cursor and selection in the window, in words that a language model reads; no text of the prompt can say them itself.
+Marks of cursor and selection in the window are words that a language model reads; no text of the prompt can say them.
 
     林渡把信<selection>收进袖中</selection><cursor/>，没有说话。
 

@@ -1,6 +1,6 @@
 """What cards, turns of a conversation and the story so far may take of a prompt; what is beyond it is omitted.
 
-The newest turns of a conversation in the prompt: whole, oldest first, right before the query, within a share.
+The newest turns of a conversation stand whole, oldest first, right before the query, within a share.
 
     ## 第3条：用户
     > where does she live?

@@ -11,11 +11,8 @@ The search method is up to the engine; results must be the nearest vectors.
 Vectors are float32, C-contiguous, any scale; similarities are cosines in [-1, 1]. Every method may raise the errors of
 `Store`.
 
-Checks and scaling of vectors before they are stored or compared.
-
-The fingerprint that keeps vectors of different models apart.
-
-Which texts get a vector, and exactly what is embedded for each.
+Below the protocol: `Fingerprint`, which keeps vectors of different models apart; checks and scaling of vectors;
+`embedded_texts`, which says what is embedded for each paragraph.
 """
 
 import hashlib

@@ -7,12 +7,6 @@
 
 Only pytest is needed. `pytest.register_assert_rewrite("armarius.testing.stores")` in conftest.py gives detailed
 assertion messages.
-
-The part of `StoreConformance` about content: documents, passages, search, derived rows, the graph.
-
-The part of `StoreConformance` about writing: atomic changes and generations.
-
-Test data for stores: a small novel.
 """
 
 import random

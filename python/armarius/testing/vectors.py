@@ -6,10 +6,6 @@
             return MyStore(...)          # empty, with vectors
 
 Only pytest is needed.
-
-The part of `VectorStoreConformance` about search, and about replacing one vector set by another.
-
-Test data for vector stores: texts, and random vectors in place of two models.
 """
 
 import zlib

@@ -1,9 +1,8 @@
 """Vector search and background embedding over one store; `ProjectRecall` is the public class above it.
 
-Background embedding: one thread, small batches, resumable.
-
-Pending work is recorded in the store, not in this queue, so a crash loses at most one batch, and a text that changed is
-no longer pending. Memory: one batch of texts and vectors.
+Background embedding uses one thread and small batches, and is resumable. Pending work is recorded in the store, not in
+this queue, so a crash loses at most one batch, and a text that changed is no longer pending. Memory: one batch of texts
+and vectors.
 """
 
 import json

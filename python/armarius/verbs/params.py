@@ -2,7 +2,8 @@
 
 A field is written here once: its type, bounds, default and description are those of every surface.
 
-Shapes of answers that are no dataclass of the engine, for the JSON Schemas; every answer is tested against its own.
+Models of answers that are no dataclass of the engine follow, for the JSON Schemas; tests compare every answer with
+them.
 
 Spans are half-open, in units of the request's `positionEncoding`.
 """

@@ -1,11 +1,10 @@
 """What the engine answers, as plain JSON: camelCase names, positions in the unit that the request asks for.
 
-What may leave the process: errors without paths, and text of the project that can be nothing but data.
-
-Our own errors are written for readers and keep their text, with paths cut down to the project; everything else becomes
-a generic sentence, and the original goes to the log. Tools and retrievers put what they find next to prompts, and a
-model has learnt to trust the headings of those, so it is escaped as in a prompt. The channel answers programs, a
-resource is a file asked for by name, and the engine's own methods are Python: what those say is exact.
+Errors leave the process without paths, and text of the project as nothing but data. Our own errors are written for
+readers and keep their text, with paths cut down to the project; everything else becomes a generic sentence, and the
+original goes to the log. Tools and retrievers put what they find next to prompts, and a model has learnt to trust the
+headings of those, so it is escaped as in a prompt. The channel answers programs, a resource is a file asked for by
+name, and the engine's own methods are Python: what those say is exact.
 """
 
 import logging

@@ -3,7 +3,7 @@
 Plain keys go into two automata (case folded and not); a text is read once for all of them. Expressions are searched one
 by one, when an entry needs them.
 
-Settings of the search in rounds for each profile, by the names of the program that it follows.
+`Rules` are the settings of the search in rounds for each profile; `SETTINGS` has them by the names of the program.
 """
 
 import re

@@ -1,14 +1,13 @@
 """Rules of other programs than SillyTavern: Agnai, RisuAI, KoboldAI, Kobold Lite, AI Dungeon, NovelAI.
 
-Agnai: ASCII word ends, wild cards, the last lines with their speakers, a budget that ends early. RisuAI: each list of
-keys may be answered by another message; budget by priority. The others search one text from its end.
+Agnai, by its behaviour at 2421510: ASCII word ends, wild cards, the last lines with their speakers, a budget that ends
+early. So Chinese keywords are never found under it, which an import reports.
 
-Followed by behaviour, of the program at 2421510; so Chinese keywords are never found under it, which an import reports.
+RisuAI, by its behaviour at 460ecae: each list of keys may be answered by another message; budget by priority. Not
+followed: expressions that keep their slash (they are read as meant), and marks of one entry that leak to those behind.
 
-Followed by behaviour, of the program at 460ecae. Not followed: expressions that keep their slash (they are read as
-meant), and marks of one entry that leak to those behind it.
-
-Each is followed by behaviour or, where its source is closed, by its documentation (AI Dungeon, NovelAI).
+The others search one text from its end; by behaviour or, where the source is closed, by documentation (AI Dungeon,
+NovelAI).
 """
 
 import re
@@ -256,7 +255,7 @@ def _judged(
     return reason, ""
 
 
-def _spelt(row: _RisuRow, ref: KeyRef) -> str:
+def _spelt(row: "_RisuRow | _StoryRow", ref: KeyRef) -> str:
     keys = row.entry.match.keys
     return keys[row.keys.index(ref)].text if len(keys) == len(row.keys) else keys[0].text
 
@@ -394,7 +393,7 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
         if (why := _refused_story(ready, row, numbers, text)) or (why := _unlucky(ready.profile, row, luck)):
             left.append(SkippedEntry(row.book.id, entry, why))
         else:
-            active.append((row, f"key {_spelt_story(row, found)}"))
+            active.append((row, f"key {_spelt(row, found)}"))
     return _answer(active, left, scan, luck, state)
 
 
@@ -421,11 +420,6 @@ def _first(row: _StoryRow, numbers: frozenset[int], text: str) -> KeyRef | None:
 
 def _has(ref: KeyRef, numbers: frozenset[int], text: str) -> bool:
     return ref in numbers if isinstance(ref, int) else ref.search(text) >= 0
-
-
-def _spelt_story(row: _StoryRow, ref: KeyRef) -> str:
-    keys = row.entry.match.keys
-    return keys[row.keys.index(ref)].text if len(keys) == len(row.keys) else keys[0].text
 
 
 def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int], text: str) -> str:
@@ -476,7 +470,7 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
                 within[count] = frozenset(ready.index.found(near))
             found = _first(row, within[count], near)
             if found is not None:
-                active.append((row, f"key {_spelt_story(row, found)}"))
+                active.append((row, f"key {_spelt(row, found)}"))
     looked = [text, *extra, *(row.entry.text for row, _ in active)]
     while waiting and looked:
         numbers: set[int] = set()
@@ -489,7 +483,7 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
             if found is None:
                 still.append(row)
             else:
-                active.append((row, f"key {_spelt_story(row, found)}"))
+                active.append((row, f"key {_spelt(row, found)}"))
                 looked.append(row.entry.text)
         waiting = still
     place = {id(row): at for at, row in enumerate(ready.rows)}

@@ -3,7 +3,7 @@
 SillyTavern's way (its checkWorldInfo, followed by behaviour), with what the rules of a profile change. All entries of
 a round are judged on the same text; groups, luck and budget decide among them; a later round takes none back.
 
-The text that a turn searches, as segments: messages, other texts, texts of active entries; keys found in each.
+A turn searches segments (`Searched`): messages, other texts, texts of active entries.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -5,11 +5,10 @@ An export has a folder for each entry, `<type>s/<slug>-<id>/` with entry.md, met
 are entries that are tagged `lorebook` or have `keys` in their front matter; its tree is `{"armarius": "vault", "files":
 {path: text}}`. Links are shown by their words, embeds are skipped.
 
-Entities and relations that a book states: notes of a vault, entries of a Novelcrafter export.
-
-These formats have types and relations; a lorebook only has keys, and its entities are proposed (importing.py). The
-result is stored as `codex.json` next to the original and read with the project's own (`codex/load.py`). Entities have
-no description: the text of their entry is in the book.
+`extract_entities` gives the entities and relations that such a book states. These formats have types and relations; a
+lorebook only has keys, and its entities are proposed (importing.py). The result is stored as `codex.json` next to the
+original and read with the project's own (`codex/load.py`). Entities have no description: the text of their entry is in
+the book.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The pack: a prompt with the complete account of what went in, what stayed out, and why.
-
-From a prompt that fits to its pack: what went in, what stayed out, what has to be said.
-"""
+"""The pack: a prompt with the complete account of what went in, what stayed out, and why; `account` makes it."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -6,7 +6,8 @@ while the server is unreachable one caller retries twice a second, and the other
 Invariants, for poolers in transaction mode: a connection is lent and returned outside of any transaction; no session
 variable is set on it; no statement is prepared on the server.
 
-What a server complains of, as the errors of a store. No message carries a DSN, a password or a user's text.
+The server's errors are raised as those of a store (`translated`). No message carries a DSN, a password or a user's
+text.
 """
 
 import re

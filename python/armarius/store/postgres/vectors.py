@@ -1,7 +1,5 @@
 """`VectorStore` over PostgreSQL: exact within one project, compared by pgvector, or in the worker where that is not.
 
-The nearest vectors of one project, exactly: on the server by pgvector, else in the worker.
-
 One index over all projects would find nothing in most of them: its nearest are of others. A project is small enough to
 be compared whole.
 """

@@ -2,10 +2,9 @@
 
 Cost: 2 to 3 ms per 1,000 vectors of 768 dimensions (sqlite-vec from PyPI has no SIMD).
 
-Nearest neighbours in the set that answers, by number: exact while it is small, approximate beyond.
-
-`search` never waits for work: until the approximate index is built, loaded or caught up by `refresh`, which runs in the
-background, exact search in the store answers. A filter never leaves fewer than `limit` results while more exist.
+`ApproximateIndex` searches the set that answers: exactly while it is small, approximately beyond. It never waits for
+work: until the approximate index is built, loaded or caught up by `refresh`, which runs in the background, exact search
+in the store answers. A filter never leaves fewer than `limit` results while more exist.
 """
 
 import json
