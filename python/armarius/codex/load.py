@@ -7,9 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from armarius.arguments import Kind
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import BookName, Check, RecordBook, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordFile
+from armarius.codex.borne_out import Story, judged, names_sought, uses_in
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, parse_codex_json
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex
@@ -27,6 +29,8 @@ from armarius.warnings import CODEX_INVALID
 
 __all__ = ["FolderAuthored"]
 
+STORY: tuple[Kind, ...] = ("chapter",)
+"""Kinds of documents that tell the story."""
 BOOKS = ".armarius/books"
 """A folder for each imported lorebook; its `codex.json` has the entities of that book."""
 AUTHORED_FILE = ".armarius/codex.toml"
@@ -62,6 +66,7 @@ def build_codex(
     strict: bool = False,
     series: Sequence[SeriesFolder] = (),
     said: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
+    story: Story | None = None,
 ) -> Codex:
     """The codex of documents that are already in memory.
 
@@ -72,9 +77,12 @@ def build_codex(
         strict: As in `load_codex`.
         series: Other folders of a series, the strongest first; the project overrides all of them.
         said: Results of `profiles_in` for documents that are not given, by folder ("" is the project) and path in it.
+        story: How the story uses the names of these profiles; counted in `documents` when not given.
 
-    Cost: one pass over the text of settings, outlines and notes.
+    Cost: one pass over the text of settings, outlines and notes, and one over the story for names that only a heading
+        claims.
     """
+    documents = list(documents)
     profiles = _profiles(documents, said.get("", {}))
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
     for folder in series:
@@ -83,6 +91,9 @@ def build_codex(
         ]
         declared_all.append(file_of(folder, folder.declared))
         authored_all.append(file_of(folder, folder.authored))
+    if story is None:
+        story = story_of(documents, names_sought(profiles))
+    profiles, rejected = judged(profiles, story)
     merged = merge(
         [draft for one in profiles for draft in one.drafts],
         [draft for one in declared_all for draft in one.drafts],
@@ -102,14 +113,24 @@ def build_codex(
         title=declared_all[0].title,
         language=declared_all[0].language,
         others=merged.others,
+        rejected=rejected,
     )
+
+
+def story_of(documents: Iterable[Document], names: Sequence[str]) -> Story:
+    """How the chapters among `documents` use these names."""
+    texts = [one.text for one in documents if one.kind in STORY]
+    story = Story()
+    for text, uses in zip(texts, uses_in(texts, names), strict=True):
+        story.add(len(text), uses)
+    return story
 
 
 def profiles_in(document: Document, path: str) -> Profiles:
     """The profiles in one document, by its path inside its folder; none in chapters, code and manuscripts."""
     if document.kind in ("chapter", "code") or parts_of(path).suffix.lower() not in PROSE_SUFFIXES:
         return Profiles()
-    return parse_profiles(path, document.text, setting=document.kind == "setting")
+    return parse_profiles(path, document.text, setting=document.kind == "setting", outline=document.kind == "outline")
 
 
 def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root: str = "") -> list[Profiles]:

@@ -273,7 +273,7 @@ class _Groups:
             for part in parts:
                 if part.root:
                     self.also.setdefault(qualified(part.root, slug(part.name)), id_)
-            entities.append(_unite(id_, parts, by_age))
+            entities.append(_unite(id_, _joined(parts, group.parts), by_age))
         drafts = [[part for rank, part in group.parts if rank % _RANKS == _PROFILE] for group in self.groups]
         return tuple(entities), drafts
 
@@ -281,6 +281,22 @@ class _Groups:
 def _may_be_one(type_: str, other: str) -> bool:
     """Whether entities of one name and these types may be one: a faction and a place, but not a person and a place."""
     return (type_ == _PERSON) == (other == _PERSON) or not {type_, other} <= _TYPES
+
+
+def _joined(parts: list[Draft], ranked: Sequence[tuple[int, Draft]]) -> list[Draft]:
+    """The parts, the strongest first; where that is a sheet, the texts of the folder's other sheets are added to it."""
+    first = parts[0]
+    sheets = [part for rank, part in ranked if rank % _RANKS == _PROFILE and part.root == first.root]
+    if len(sheets) < 2 or all(part is not first for part in sheets):
+        return parts
+    whole = replace(first, attributes=dict(first.attributes))
+    for part in sheets:
+        if part.description.strip() and part.description.strip() not in whole.description:
+            whole.description = "\n".join(filter(None, (whole.description, part.description)))
+        for key, value in part.attributes.items():
+            if value not in whole.attributes.get(key, ""):
+                whole.add_attribute(key, value)
+    return [whole, *parts[1:]]
 
 
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:

@@ -67,6 +67,16 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedName:
+    """A heading or a name in a list that was taken for no entity: where it stands (1-based line), and why."""
+
+    name: str
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """A typed edge between two entity ids.
 
@@ -93,6 +103,7 @@ class Codex:
         title: Of the codex file, or "".
         language: Of the codex file, or "".
         others: Ids of entities that only other folders of a series describe.
+        rejected: Names that were taken for no entity, in path order.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -101,6 +112,7 @@ class Codex:
     title: str = ""
     language: str = ""
     others: frozenset[str] = frozenset()
+    rejected: tuple[RejectedName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

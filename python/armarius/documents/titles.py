@@ -41,6 +41,7 @@ def _either(choices: Iterable[str]) -> str:
 
 _TYPES = frozenset(TYPE_OF_WORD.values())
 _CONTAINERS, _OTHER = title_words("containers"), title_words("other")
+_ENTRIES = title_words("entries")
 _CHAPTERS, _GENERIC = title_words("chapters"), title_words("generic")
 _MANUALS = title_words("manuals")
 _ANY = _either({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
@@ -115,6 +116,11 @@ def is_generic(title: str) -> bool:
     """Whether a heading names an aspect of a thing (外貌, Background) rather than a thing."""
     bare = fold(strip_numbering(title)).strip(" :：")
     return bare in _GENERIC or bare.replace(" ", "-") in _GENERIC
+
+
+def lists_entries(title: str) -> bool:
+    """Whether the headings of a page with this title are its entries: a glossary, an encyclopedia."""
+    return any(word in _ENTRIES for word in _WORD.findall(fold(strip_numbering(title)))) and group_of(title) is not None
 
 
 def page_kind(path: str, title: str = "") -> tuple[PageKind, str | None]:

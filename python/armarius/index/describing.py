@@ -4,13 +4,16 @@ What a document says is read once and kept in the index: reopening does not read
 notes takes about three seconds.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from armarius._core import __version__
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import Authored
-from armarius.codex.load import build_codex, profiles_in
+from armarius.codex.borne_out import Story, Uses, names_sought, uses_in
+from armarius.codex.load import STORY, build_codex, profiles_in
 from armarius.codex.merge import SeriesFolder
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles, pack, unpack
@@ -22,10 +25,14 @@ from armarius.store.rows import DerivedRow
 
 __all__ = ["KIND", "Describing"]
 
-_RULES: Final = 1  # raised when the same text of the same version describes something else
+_RULES: Final = 2  # raised when the same text of the same version describes something else
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack, unpack)
 KIND: Final = _PROFILES.kind
 _KINDS: Final = ("setting", "outline", "note")
+_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]](
+    "uses", "1", lambda uses: _packed(uses), lambda data: _uses(data)
+)
+_BATCH: Final = 32  # documents counted at once
 
 
 class Describing:
@@ -39,6 +46,7 @@ class Describing:
         self._authored = authored
         self._said: dict[str, Profiles] = {}
         self._unkept: list[DerivedRow] = []
+        self._told = _Told()
 
     def load(self, store: Store) -> None:
         """Load the profiles of all documents from the store.
@@ -46,6 +54,7 @@ class Describing:
         Cost: linear in the documents of these kinds; documents without a current row are parsed.
         """
         self._said, self._unkept = {}, []
+        self._told = _Told({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY)})
         fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=_KINDS)}
         kept = _PROFILES.load(store, fingerprints)
         for path, said in kept.items():
@@ -58,11 +67,26 @@ class Describing:
     def take(self, document: Document) -> bool:
         """Parse a new or changed document. True if it has profiles, or its previous version had."""
         dropped = self.drop(document.path)
+        if document.kind in STORY:
+            self._told.take(document)
         return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or dropped
 
     def drop(self, path: str) -> bool:
         """Drop a removed document. True if it had profiles."""
+        self._told.drop(path)
         return self._said.pop(path, None) is not None
+
+    def settle(self, store: Store) -> bool:
+        """Count how the story uses the names that only headings claim. True if that makes other entities.
+
+        Args:
+            store: Has the documents that were not taken since the last call.
+
+        Cost: nothing without such names; else the new documents of the story, and all of it when the names changed.
+        """
+        before = self._told.verdict
+        self._unkept += self._told.settle(store, names_sought(self._said.values()))
+        return self._told.verdict != before
 
     def codex(self) -> Codex:
         """The codex of the documents and the user's files; see `build_codex`."""
@@ -74,15 +98,18 @@ class Describing:
             self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
         )
         authored = AuthoredCodex(self._authored).read()
-        return build_codex((), self._authored.declared(), authored=authored, series=series, said=said)
+        return build_codex(
+            (), self._authored.declared(), authored=authored, series=series, said=said, story=self._told.story
+        )
 
     def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
         """The rows to store for documents that were taken."""
+        documents = list(documents)
         return [
             _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._said.get(one.path, Profiles()))
             for one in documents
             if one.kind in _KINDS
-        ]
+        ] + self._told.rows([one.path for one in documents])
 
     def unkept(self) -> Sequence[DerivedRow]:
         """Rows that the store lacks for documents that it already holds; returned once."""
@@ -90,7 +117,7 @@ class Describing:
         return rows
 
     def _take(self, path: str, said: Profiles) -> bool:
-        if not said.drafts and not said.lines:
+        if not said:
             return False
         self._said[path] = said
         return True
@@ -102,3 +129,78 @@ class Describing:
 
 def _fingerprint(kind: str, content_hash: str) -> str:
     return f"{kind} {content_hash}"
+
+
+class _Told:
+    """The documents of the story, and how each uses the names that are sought.
+
+    Args:
+        documents: Path to content hash and length in code points.
+    """
+
+    def __init__(self, documents: dict[str, tuple[str, int]] | None = None) -> None:
+        self.story = Story()
+        self.verdict: tuple[object, ...] = ()
+        self._documents = documents or {}
+        self._names: tuple[str, ...] = ()
+        self._uses: dict[str, dict[str, Uses]] = {}
+        self._new: dict[str, Document] = {}  # not in the store yet
+
+    def take(self, document: Document) -> None:
+        self._documents[document.path] = document.content_hash, len(document.text)
+        self._new[document.path] = document
+
+    def drop(self, path: str) -> None:
+        _, length = self._documents.pop(path, ("", 0))
+        self._new.pop(path, None)
+        if (uses := self._uses.pop(path, None)) is not None:
+            self.story.add(length, uses, -1)
+
+    def settle(self, store: Store, names: tuple[str, ...]) -> list[DerivedRow]:
+        """Count what is not counted; returns the rows of documents that the store holds."""
+        if names != self._names:
+            self._names, self._uses, self.story = names, {}, Story()
+        missing = [path for path in self._documents if path not in self._uses]
+        kept: list[DerivedRow] = []
+        if names and missing:
+            stored = {path: self._print(path) for path in missing if path not in self._new}
+            self._add(_USES.load(store, stored))
+            self._count([self._new[path] for path in missing if path in self._new])
+            rest = [path for path in stored if path not in self._uses]
+            for at in range(0, len(rest), _BATCH):
+                self._count(store.documents_of(rest[at : at + _BATCH]))
+            kept = self.rows([path for path in rest if path in self._uses])
+        else:
+            self._add({path: {} for path in missing})
+        self._new = {}
+        self.verdict = self.story.verdict(names)
+        return kept
+
+    def rows(self, paths: Iterable[str]) -> list[DerivedRow]:
+        if not self._names:
+            return []
+        return [_USES.row(path, self._print(path), self._uses[path]) for path in paths if path in self._uses]
+
+    def _count(self, documents: Sequence[Document]) -> None:
+        found = uses_in([one.text for one in documents], self._names)
+        self._add({one.path: uses for one, uses in zip(documents, found, strict=True)})
+
+    def _add(self, found: dict[str, dict[str, Uses]]) -> None:
+        for path, uses in found.items():
+            self._uses[path] = uses
+            self.story.add(self._documents[path][1], uses)
+
+    def _print(self, path: str) -> str:
+        names = hashlib.blake2b("\n".join(self._names).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        return f"{names} {self._documents[path][0]}"
+
+
+def _packed(uses: dict[str, Uses]) -> bytes:
+    return json.dumps(uses, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+
+
+def _uses(data: bytes) -> dict[str, Uses]:
+    try:
+        return {name: (inside, initial, small) for name, (inside, initial, small) in json.loads(data).items()}
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"no uses of names: {error}") from error

@@ -106,7 +106,7 @@ class Refresher:
         for found in self._source.read(difference, known.files):
             if not commits.flush():
                 break
-            if self._take_in(found) or self.is_authored_anew():
+            if self._take_in(store, found) or self.is_authored_anew():
                 self._renew_world()
                 in_store = False
             if not in_store or graph != self._snapshot.codex_digest:
@@ -140,6 +140,7 @@ class Refresher:
     def load_snapshot(self, store: Store) -> Snapshot:
         """Build codex and matcher from the store."""
         self._describing.load(store)
+        self._describing.settle(store)
         stamp, self._in_store = self._authored.stamp(), False
         self.snapshot = self._names.recall(store, self._describing.codex())
         self._authored_stamp, self._elsewhere = stamp, False
@@ -205,8 +206,8 @@ class Refresher:
         world = self.snapshot
         return world is None or self._elsewhere or known.is_of_another(world.codex_digest, world.match_digest)
 
-    def _take_in(self, found: ReadBatch) -> bool:
-        """Take over skipped files and profiles; True when profiles changed."""
+    def _take_in(self, store: Store, found: ReadBatch) -> bool:
+        """Take over skipped files, profiles and the story's uses of names; True when entities may have changed."""
         changed = False
         for change in found.changes:
             if isinstance(change, Restamp):
@@ -218,7 +219,7 @@ class Refresher:
             else:
                 changed |= self._describing.drop(path)
         self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
-        return changed
+        return self._describing.settle(store) or changed
 
     def _renew_world(self) -> None:
         """Build the codex again from profiles and the user's files."""

@@ -7,24 +7,22 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
-from armarius.codex.model import CONTEXT_LEVELS, ContextLevel, Fact, Origin
-from armarius.codex.profiles.fields import is_known, parse_field, role_of, split_list, split_names, unquoted, words
+from armarius.codex.model import CONTEXT_LEVELS, ContextLevel, Fact, Origin, RejectedName
+from armarius.codex.profiles.fields import is_known, parse_field, role_of, words
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import (
     FrontMatter,
     as_strings,
     group_of,
-    is_chapter,
     is_generic,
     is_other,
     parse_front_matter,
-    strip_numbering,
 )
-from armarius.text.unicode import HAS_MARK, fold
+from armarius.text.unicode import fold
 
-__all__ = ["NoteLink", "links_of", "pack", "tagged_type", "unpack", "without_tag_lines"]
+__all__ = ["NoteLink", "Standing", "links_of", "pack", "tagged_type", "unpack", "without_tag_lines"]
 
 # Bounded, as in fields.py; a table writes the bar as `\|`.
 _WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,300}))?(?:\|([^\[\]\n]{0,300}))?\]\]")
@@ -167,12 +165,19 @@ class DraftLine:
     related: bool = False
 
 
+Standing = Literal["declared", "listed", "headed", "inside", "cast"]
+"""What makes a draft an entity: `declared` a field, a name column, the file about it; `listed` a group of one type
+("Characters"); `headed` only a heading of a setting file; `inside` a heading in the sheet of another; `cast` a list of
+who appears. All but the first are judged by the story (`codex/borne_out.py`)."""
+
+
 @dataclass(slots=True)
 class Draft:
     """One description of one entity; None means not stated.
 
     With `whole` the file is about this entity only, so a link to the file means the entity. `root` is the folder of a
-    series, "" for the project itself; it prefixes the `id` of another folder.
+    series, "" for the project itself; it prefixes the `id` of another folder. `other` is the other half of a heading
+    such as `Arc one: Elena`, `lead` the row of `[leads]` that calls it the leading person.
     """
 
     name: str
@@ -188,6 +193,9 @@ class Draft:
     links: list[NoteLink] = field(default_factory=list)
     whole: bool = False
     root: str = ""
+    standing: Standing = "declared"
+    other: str = ""
+    lead: str = ""
     _known: set[str] = field(default_factory=set, init=False, repr=False, compare=False)  # the aliases
 
     def add_attribute(self, key: str, value: str) -> None:
@@ -215,10 +223,14 @@ class StatedLine:
 
 @dataclass(slots=True)
 class Profiles:
-    """Content of one file: drafts in file order, and lines that may state relations."""
+    """Content of one file: drafts in file order, lines that may state relations, headings that name nobody."""
 
     drafts: list[Draft] = field(default_factory=list)
     lines: list[StatedLine] = field(default_factory=list)
+    rejected: list[RejectedName] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.drafts or self.lines or self.rejected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,108 +247,21 @@ class DraftRelation:
     root: str = ""
 
 
-_BRACKETS = re.compile(r"\s*[（(]([^）)]{1,40})[)）]")
-_PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
-_DASHED = re.compile(r"^(?P<name>.{1,40}?)(?:\s+[-–—|｜]+\s+|——)(?P<role>.{1,60})$")
-_SLASHED = re.compile(r"\s*[/／|｜]\s*")
-_NO_ALIAS = re.compile(
-    r"\d|主角|配角|反派|男主|女主|已故|[男女]$|protagonist|antagonist|villain|hero|deceased|main|minor|supporting",
-    re.IGNORECASE,
-)
-_MAX_NAME = 60
-_MAX_WORDS = 6
-_MAX_HAN = 16
-
-
-def is_plausible(heading: str) -> bool:
-    """Whether a heading could be a name: short, no sentence, no aspect, no chapter."""
-    bare = strip_numbering(heading)
-    name = _BRACKETS.sub("", bare).strip()
-    if (
-        not name
-        or len(bare) > _MAX_NAME
-        or HAS_MARK.search(name)
-        or is_generic(name)
-        or is_chapter(name)
-        or is_other(name)
-    ):
-        return False
-    if not any(char.isalpha() for char in name):
-        return False
-    dashed = _DASHED.match(name)
-    name = dashed["name"] if dashed else name
-    return (
-        len(name) <= _MAX_HAN
-        if any(ord(char) >= 0x2E80 for char in name) and " " not in name
-        else len(name.split()) <= _MAX_WORDS
-    )
-
-
-def announced_type(heading: str) -> str | None:
-    """The type in front of a name (`人物：林默`, `Location: Harrow`), or None."""
-    prefix = _PREFIX.match(strip_numbering(heading))
-    group = group_of(prefix["group"]) if prefix is not None else None
-    return None if group is None else group.type
-
-
-def split_dashed(text: str) -> tuple[str, str]:
-    """`name — about` as name and about; about is "" when there is no dash."""
-    dashed = _DASHED.match(text)
-    if dashed is None:
-        return text, ""
-    return dashed["name"].strip(), text[dashed.start("role") :].strip()
-
-
-def read_name(heading: str, origin: Origin) -> Draft:
-    """A draft named by `heading`, with the aliases and the role in it.
-
-    `林小雨（小雨）` and `林小雨 / Lin Xiaoyu` carry aliases; `林小雨（女主，16岁）` and `Elena — pilot` a
-    role; `主角：林小雨` a role in front.
-    """
-    name = strip_numbering(heading)
-    role = ""
-    prefix = _PREFIX.match(name)
-    if prefix is not None and group_of(prefix["group"]) is not None:
-        role, name = prefix["group"], prefix["name"]
-    dashed = _DASHED.match(name)
-    if dashed is not None:
-        name, role = dashed["name"], dashed["role"]
-        if group_of(name) is not None and is_plausible(role):
-            name, role = role, name
-    notes = _BRACKETS.findall(name)
-    name = _BRACKETS.sub("", name).strip() or name
-    first, *others = [part for part in _SLASHED.split(name) if part] or [name]
-    draft = Draft(unquoted(first), origin)
-    draft.add_aliases([other.strip() for other in others])
-    for note in notes:
-        pieces = split_list(note)
-        if _NO_ALIAS.search(note) or group_of(note) is not None or any(HAS_MARK.search(piece) for piece in pieces):
-            draft.add_attribute("身份" if any(ord(char) >= 0x2E80 for char in note) else "role", note)
-        else:
-            draft.add_aliases(
-                split_names(
-                    re.sub(r"^(?:aka|a\.k\.a\.|又名|别名|原名|本名|即)\s*[:：]?\s*", "", note, flags=re.IGNORECASE)
-                )
-            )
-    if role and group_of(role) is None:
-        draft.add_attribute("身份" if any(ord(char) >= 0x2E80 for char in role) else "role", role)
-    return draft
-
-
 def pack(said: Profiles) -> bytes:
     """Serialise profiles; b"" for empty ones."""
-    if not said.drafts and not said.lines:
+    if not said:
         return b""
     drafts = [
         [
             one.name, astuple(one.origin), one.id, one.type, one.aliases, one.description, list(one.attributes.items()),
             one.level, [astuple(fact) for fact in one.facts], [astuple(line) for line in one.lines],
-            [astuple(link) for link in one.links], one.whole, one.root,
+            [astuple(link) for link in one.links], one.whole, one.root, one.standing, one.other, one.lead,
         ]
         for one in said.drafts
     ]  # fmt: skip
     lines = [[one.path, one.section, astuple(one.line)] for one in said.lines]
-    return json.dumps([drafts, lines], separators=(",", ":")).encode()
+    rejected = [astuple(one) for one in said.rejected]
+    return json.dumps([drafts, lines, rejected], separators=(",", ":")).encode()
 
 
 def unpack(data: bytes) -> Profiles:
@@ -350,8 +275,9 @@ def unpack(data: bytes) -> Profiles:
     if not data:
         return Profiles()
     try:
-        drafts, lines = json.loads(data)
+        drafts, lines, rejected = json.loads(data)
         found = Profiles([_draft(*row) for row in drafts])
+        found.rejected = [RejectedName(*row) for row in rejected]
         found.lines = [StatedLine(path, section, DraftLine(*line)) for path, section, line in lines]
     except (TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"no profiles: {error}") from error
@@ -372,9 +298,12 @@ def _draft(
     links: list[Any],
     whole: bool,
     root: str,
+    standing: Any,  # noqa: ANN401 - checked
+    other: str,
+    lead: str,
 ) -> Draft:
-    if level is not None and level not in CONTEXT_LEVELS:
-        raise ValueError(f"no profiles: {level!r}")
+    if (level is not None and level not in CONTEXT_LEVELS) or standing not in get_args(Standing):
+        raise ValueError(f"no profiles: {level!r}, {standing!r}")
     return Draft(
         name,
         Origin(*origin),
@@ -389,4 +318,7 @@ def _draft(
         [NoteLink(*link) for link in links],
         whole,
         root,
+        standing,
+        other,
+        lead,
     )

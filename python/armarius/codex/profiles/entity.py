@@ -5,18 +5,20 @@ from collections.abc import Iterator
 
 from armarius.codex.cards import parse_span
 from armarius.codex.model import Fact, Origin
-from armarius.codex.profiles.draft import Draft, DraftLine, is_plausible, read_name, split_dashed
+from armarius.codex.profiles.draft import Draft, DraftLine
 from armarius.codex.profiles.fields import (
     Field,
     ProfileSection,
     is_known,
     is_naming,
     is_nothing,
+    is_role,
     level_of,
     parse_field,
     role_of,
     split_names,
 )
+from armarius.codex.profiles.headings import is_placeholder, is_plausible, lead_of, read_name, split_dashed
 from armarius.documents.titles import group_of, is_generic, type_of
 
 _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
@@ -100,6 +102,7 @@ def add_label(draft: Draft, item: Field) -> None:
         return
     if not value or (is_nothing(value) and role != "level"):
         return
+    draft.lead = draft.lead or (lead_of(value) if role == "type" or is_role(item.key) else "")
     if role == "aliases":
         _aliases(draft, item)
     elif role == "description":
@@ -133,9 +136,9 @@ def _aliases(draft: Draft, item: Field) -> None:
 
 def _named(draft: Draft, value: str, replaces: bool) -> None:
     """姓名 names the entity when the heading only announces it (`# 主角`); otherwise it is another name of it."""
-    names = split_names(value)
+    names = [name for name in split_names(value) if not is_placeholder(name)]
     if replaces and names and (group_of(draft.name) is not None or is_generic(draft.name)):
-        draft.name = names[0]
+        draft.name, draft.other = names[0], ""
         names = names[1:]
     draft.add_aliases(names)
 
@@ -156,7 +159,7 @@ def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
         return
     for item in names:
         draft = read_name(item.key, Origin(path, section.heading, item.line))
-        draft.type, draft.description = type_, item.value
+        draft.type, draft.description, draft.standing = type_, item.value, "listed"
         for text in item.items:
             nested = parse_field(text, item.line)
             if nested is not None:
@@ -168,7 +171,7 @@ def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
         name, about = split_dashed(text)
         if _is_name(name):
             draft = read_name(name, Origin(path, section.heading, section.line))
-            draft.type, draft.description = type_, about
+            draft.type, draft.description, draft.standing = type_, about, "listed"
             yield draft
 
 

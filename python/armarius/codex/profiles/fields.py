@@ -9,7 +9,7 @@ from armarius.codex.model import ContextLevel
 from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, near
 
-__all__ = ["meanings", "words", "words_of"]
+__all__ = ["NAME_PARTS", "meanings", "words", "words_of"]
 
 _KEYED = re.compile(r"^【(?P<key>[^】]{1,12})】\s*[:：]?\s*(?P<value>\S.*)$")
 _BOLD = re.compile(
@@ -131,7 +131,9 @@ _AMBIGUOUS = ("context", "上下文")
 _STOPS = "。．.!！;； "
 _NAMING = words("naming")
 _NOTHING = words("nothing")
-_SUFFIXES = frozenset(word_file("names")["latin"]["suffixes"].split())
+_PARTS, _CAST = words("parts"), words("cast")
+NAME_PARTS: dict[str, Any] = word_file("names")
+_SUFFIXES = frozenset(NAME_PARTS["latin"]["suffixes"].split())
 _KNOWN = frozenset(_ROLE_OF) | _NAMING | words("common")
 
 
@@ -153,6 +155,16 @@ def is_naming(label: str) -> bool:
 def is_known(label: str) -> bool:
     """Whether `label` opens a labelled line even without a list marker."""
     return _key(label) in _KNOWN or role_of(label) is not None or parse_span(label) is not None
+
+
+def is_cast(label: str) -> bool:
+    """Whether the value of `label` lists who appears."""
+    return _key(label) in _CAST
+
+
+def is_role(label: str) -> bool:
+    """Whether the value of `label` says what part somebody plays in the story."""
+    return _key(label) in _PARTS
 
 
 def level_of(value: str) -> ContextLevel | None:

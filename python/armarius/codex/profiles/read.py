@@ -15,15 +15,13 @@ attributes, prose the description, `第30章起：…` a fact.
 
 import re
 
-from armarius.codex.model import Origin
+from armarius.codex.model import Origin, RejectedName
 from armarius.codex.profiles.draft import (
     Draft,
     Profiles,
+    Standing,
     StatedLine,
-    announced_type,
-    is_plausible,
     links_of,
-    read_name,
     tagged_type,
     without_tag_lines,
 )
@@ -35,7 +33,25 @@ from armarius.codex.profiles.entity import (
     pairs,
     records,
 )
-from armarius.codex.profiles.fields import Field, ProfileSection, ProfileTable, clean, is_known, is_nothing, role_of
+from armarius.codex.profiles.fields import (
+    Field,
+    ProfileSection,
+    ProfileTable,
+    clean,
+    is_cast,
+    is_known,
+    is_nothing,
+    role_of,
+    split_list,
+)
+from armarius.codex.profiles.headings import (
+    announced_type,
+    is_name_shaped,
+    is_placeholder,
+    is_plausible,
+    lead_of,
+    read_name,
+)
 from armarius.codex.profiles.relations import is_relational, stated_lines
 from armarius.codex.profiles.sections import parse_page
 from armarius.documents.segments import parts_of
@@ -46,6 +62,7 @@ from armarius.documents.titles import (
     is_chapter,
     is_generic,
     is_other,
+    lists_entries,
     page_kind,
     strip_numbering,
 )
@@ -54,21 +71,33 @@ from armarius.text.unicode import fold
 _TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
 
 
-def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
+def parse_profiles(path: str, text: str, *, setting: bool = False, outline: bool = False) -> Profiles:
     """The entities that one file describes, and lines that may state their relations.
 
     Args:
         path: Project-relative, `/`-separated; its names take part in the decision.
         text: The whole file.
         setting: Treat the file as a setting file regardless of its name.
+        outline: It is an outline: if its name or title is that of a chapter, it still lists who appears.
 
     Cost: one pass over the text; a chapter is left after its title.
     """
+    found = _parsed(path, text, setting=setting)
+    if found is None:
+        reader = _Pages(path, "chapter")
+        if outline:
+            reader.cast(parse_page(text, is_known).root)
+        return reader.found
+    return found
+
+
+def _parsed(path: str, text: str, *, setting: bool) -> Profiles | None:
+    """See `parse_profiles`; None for a chapter and a manual."""
     first = _TITLE.search(text, 0, 4096)
     announced = first[1] if first else ""
     known = page_kind(path, announced)
     if known[0] in ("chapter", "manual"):
-        return Profiles()
+        return None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     page = parse_page(without_tag_lines(path, text), is_known)
     top = [child for child in page.root.children if child.level == 1]
@@ -76,18 +105,22 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
     kind, type_ = known if title == announced else page_kind(path, title)
     kind = "setting" if setting and kind == "unknown" else kind
     if kind == "chapter" or (title and is_chapter(title)):
-        return Profiles()
+        return None
+    titles = [(title, top[0].line if title else 1), (_shown(str(page.front.get("title", ""))), 1)]
+    if blank := next((one for one in titles if one[0] and is_placeholder(one[0])), None):
+        return Profiles(rejected=[RejectedName(blank[0], path, blank[1], "a placeholder, as in a template")])
     tagged = tagged_type(page.front, text) if kind != "other" else None
-    reader = _Pages(path, kind)
+    reader = _Pages(path, kind, entries=lists_entries(title) or lists_entries(parts_of(path).stem))
     single = _single_entity(path, page.front, page.root, kind, tagged or type_, tagged=tagged is not None)
     if single is not None:
         reader.single(page.front, page.root, single, tagged or type_)
-        (draft,) = (one for one in reader.found.drafts if one.whole)
-        draft.links += links_of(text, draft.name)
+        for draft in (one for one in reader.found.drafts if one.whole):
+            draft.links += links_of(text, draft.name)
     else:
         reader.visit_all(page.root, type_, setting=kind == "setting")
         if kind == "setting":
             reader.group(page.root, type_)
+    reader.cast(page.root)
     return reader.found
 
 
@@ -103,16 +136,31 @@ def _single_entity(
     stem = parts_of(path).stem
     if kind != "other" and (roles & {"aliases", "type", "name", "full_name"} or (tagged and group_of(stem) is None)):
         return owner
-    if kind != "setting" or (type_ is None and not _labelled(owner)):
+    if kind == "setting" and stated_name(owner) is not None and group_of(owner.heading or stem) is not None:
+        return owner
+    if kind != "setting" or (type_ is None and not _labelled(owner) and not _has_basics(owner)):
         return None
     if group_of(stem) is not None or (tops and group_of(owner.heading) is not None) or is_generic(stem):
         return None
-    if any(_explicit(child) for child in owner.children):
+    if any(_explicit(child) and not is_generic(child.heading) for child in owner.children):
         return None
-    if tops and (_labelled(owner) or _alike(stem, owner.heading)):
+    if tops and (_labelled(owner) or _has_basics(owner) or _alike(stem, owner.heading)):
         return owner
     things = [child for child in owner.children if not is_generic(child.heading)]
     return owner if len(things) * 2 <= len(owner.children) else None
+
+
+def stated_name(section: ProfileSection) -> Field | None:
+    """The name field of a sheet (`- 姓名：林默`) below its heading or in a part such as 基本信息; None for several."""
+    parts = [section, *(child for child in section.children if is_generic(child.heading))]
+    fields = [Field(*row) for part in parts for row in pairs(part)] + [item for part in parts for item in part.fields]
+    found = [item for item in fields if role_of(item.key) == "name"]
+    return found[0] if len(found) == 1 else None
+
+
+def _has_basics(section: ProfileSection) -> bool:
+    """Whether the first part of a section is 基本信息, Overview and the like: the section is a sheet."""
+    return bool(section.children) and is_generic(section.children[0].heading)
 
 
 def _shown(value: str) -> str:
@@ -124,6 +172,25 @@ def _shown(value: str) -> str:
 
 def _labelled(section: ProfileSection) -> bool:
     return bool(section.fields) or any(len(table.header) == 2 for table in section.tables)
+
+
+def _states(section: ProfileSection) -> bool:
+    """Whether a part of a sheet has a name, aliases or a type of the entity above it."""
+    keys = [*(item.key for item in section.fields), *(row[0] for row in pairs(section))]
+    return any(role_of(key) in {"name", "full_name", "aliases"} for key in keys)
+
+
+def _is_entity(section: ProfileSection) -> bool:
+    """Whether a part of a sheet declares another entity: by aliases, or by a known type."""
+    if is_generic(section.heading) or group_of(section.heading) is not None or not _explicit(section):
+        return False
+    rows = [*((item.key, item.value) for item in section.fields), *((row[0], row[1]) for row in pairs(section))]
+    types = [value for key, value in rows if role_of(key) == "type"]
+    return not types or any(group is not None and group.type is not None for group in map(group_of, types))
+
+
+def _declared(front: FrontMatter, stem: str, name: str) -> bool:
+    return any(role_of(key) in {"aliases", "type", "name", "full_name"} for key in front) and bool(stem and name)
 
 
 def _alike(stem: str, heading: str) -> bool:
@@ -140,9 +207,27 @@ def _explicit(section: ProfileSection) -> bool:
 class _Pages:
     """Collects the drafts of one file."""
 
-    def __init__(self, path: str, kind: PageKind) -> None:
-        self.path, self.kind = path, kind
+    def __init__(self, path: str, kind: PageKind, *, entries: bool = False) -> None:
+        self.path, self.kind, self.entries = path, kind, entries
         self.found = Profiles()
+
+    def cast(self, section: ProfileSection) -> None:
+        """The names that lines such as `出场人物：林默、白鹭` and `重要地点：江城（旧城）` list, each once."""
+        known = {fold(draft.name) for draft in self.found.drafts}
+        for item in section.fields:
+            group = group_of(item.key)
+            if not is_cast(item.key) and (group is None or group.type is None):
+                continue
+            for text in (item.value, *item.items):
+                for piece in split_list(text):
+                    draft = read_name(piece, Origin(self.path, section.heading, item.line))
+                    if fold(draft.name) in known or not is_plausible(piece) or draft.other:
+                        continue
+                    known.add(fold(draft.name))
+                    draft.standing, draft.type = "cast", group.type if group is not None else None
+                    self.found.drafts.append(draft)
+        for child in section.children:
+            self.cast(child)
 
     def visit_all(self, parent: ProfileSection, type_: str | None, *, setting: bool) -> None:
         for child in parent.children:
@@ -152,25 +237,30 @@ class _Pages:
         group = group_of(section.heading)
         if is_chapter(section.heading) or (is_other(section.heading) and not self._is_explicit(section)):
             return
-        named = sum(role_of(item.key) == "name" for item in section.fields) == 1
-        if group is not None and group.type is not None and named and setting:
-            self._entity(section, group.type)
+        named = setting and stated_name(section) is not None
+        if is_placeholder(section.heading):
+            self._reject(section, "a placeholder")
+        elif group is not None and group.type is not None and named:
+            self._entity(section, group.type, "declared")
         elif group is None and (announced := announced_type(section.heading)) is not None and self.kind != "other":
-            self._entity(section, announced)
-        elif self._is_explicit(section) and group is None:
-            self._entity(section, type_)
+            self._entity(section, announced, "declared")
+        elif self._is_explicit(section) and group is None and not is_generic(section.heading):
+            self._entity(section, type_, "declared")
         elif group is not None:
             inside = setting or self.kind != "other"
             self.group(section, group.type or type_, lists=inside)
             self.visit_all(section, group.type or type_, setting=inside)
         elif setting and (section.level > 1 or not section.children) and is_plausible(section.heading):
-            self._entity(section, type_)
+            self._entity(section, type_, "headed" if type_ is None and not self.entries else "listed")
         elif is_relational(section.heading):
             self.found.lines += [StatedLine(self.path, section.heading, line) for line in stated_lines(section)]
         else:
             if setting and section.level == 1:
                 self.group(section, type_)
             self.visit_all(section, type_, setting=setting and section.level == 1)
+
+    def _reject(self, section: ProfileSection, reason: str) -> None:
+        self.found.rejected.append(RejectedName(section.heading, self.path, section.line, reason))
 
     def _is_explicit(self, section: ProfileSection) -> bool:
         if not _explicit(section):
@@ -183,18 +273,33 @@ class _Pages:
             return any(group is not None and group.type is not None for group in map(group_of, types))
         return self.kind == "unknown" and any(role_of(item.key) == "aliases" and item.listed for item in section.fields)
 
-    def _entity(self, section: ProfileSection, type_: str | None) -> None:
+    def _entity(self, section: ProfileSection, type_: str | None, standing: Standing) -> None:
         draft = read_name(section.heading, Origin(self.path, section.heading, section.line))
+        draft.standing = standing
         self._fill(draft, section, type_)
+        if standing in ("listed", "headed"):
+            self._inside(section, type_)
 
     def _fill(self, draft: Draft, section: ProfileSection, type_: str | None) -> None:
+        """Add a sheet. A heading that only announces somebody (`# 主角卡`) needs a name field with a value."""
+        heading, name = draft.name, stated_name(section)
         self.found.drafts.append(draft)
         add_fields(draft, section)
         for child in section.children:
-            if self._is_explicit(child):
+            self._rosters(child, draft.type or type_)
+            of_another = name is not None and stated_name(child) is not None and group_of(child.heading) is not None
+            if of_another or _is_entity(child):
                 self._visit(child, type_, setting=True)
+            elif is_generic(child.heading) and _states(child):
+                add_fields(draft, child)
+                for part in child.children:
+                    absorb_detail(draft, part)
             else:
                 absorb_detail(draft, child)
+        if draft.name == heading and name is not None and (group_of(heading) is not None or is_generic(heading)):
+            self.found.drafts.remove(draft)
+            self._reject(section, f"a placeholder: {name.key} is empty")
+        draft.lead = draft.lead or (lead_of(heading) if draft.name != heading else "")
         if draft.type is None:
             draft.type = type_
 
@@ -204,6 +309,10 @@ class _Pages:
         heading = owner.heading or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
         draft.whole = True
+        if type_ is None and not _declared(front, stem, draft.name):
+            draft.standing = "headed"
+        if draft.name != stem and stem in draft.name and is_plausible(stem):
+            draft.add_aliases([stem])  # 王大爷.md is headed 隔壁村王大爷
         for key, value in front.items():
             if key.casefold() not in {
                 "title",
@@ -224,6 +333,30 @@ class _Pages:
         for other in root.children:
             if other is not owner and owner is not root:
                 absorb_detail(draft, other)
+        self._inside(owner, type_)
+
+    def _rosters(self, section: ProfileSection, type_: str | None) -> None:
+        """Tables in a part of a sheet with a first column of one type; in a person's sheet people are relations."""
+        for table in section.tables:
+            group = group_of(table.header[0])
+            if group is not None and group.type not in (None, type_ if type_ == "character" else None):
+                self._roster(table, section, group.type)
+        for child in section.children:
+            self._rosters(child, type_)
+
+    def _inside(self, owner: ProfileSection, type_: str | None) -> None:
+        """The parts of a sheet as entities of their own, in case the story says that the sheet is about several."""
+        named = [child for child in owner.children if not is_generic(child.heading) and is_plausible(child.heading)]
+        shaped = [child for child in named if is_name_shaped(read_name(child.heading, Origin("")).name)]
+        if len(shaped) < 2 or 2 * len(shaped) < len(owner.children):
+            return
+        for child in shaped:
+            draft = read_name(child.heading, Origin(self.path, child.heading, child.line))
+            draft.standing, draft.type, draft.other = "inside", type_, owner.heading
+            add_fields(draft, child)
+            for part in child.children:
+                absorb_detail(draft, part)
+            self.found.drafts.append(draft)
 
     def group(self, section: ProfileSection, type_: str | None, *, lists: bool = True) -> None:
         """The entities that stand directly under a group heading: rows of its tables, lines of its lists."""
@@ -246,6 +379,7 @@ class _Pages:
                 continue
             line = table.line + 2 + offset
             draft = read_name(row[at], Origin(self.path, section.heading, line))
+            draft.standing = "declared" if columns[at] == "name" else "listed"
             for column, cell in zip(table.header, row, strict=False):
                 if column != table.header[at] and column and not is_nothing(cell):
                     add_label(draft, Field(column, cell, line))

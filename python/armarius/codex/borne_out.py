@@ -1,0 +1,202 @@
+"""Whether the story bears out what headings claim: which drafts of profiles are entities.
+
+A field, a name column or a file about one thing declares an entity. A heading alone is evidence of little: below
+`# 人物` stand names and 写作备忘, and a sheet has as many headings as aspects. The story decides: it writes names as
+names. Counts are per document and add up, so an index that grew save by save judges as one that was built in one go.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from armarius.codex.model import RejectedName
+from armarius.codex.profiles.draft import Draft, Profiles
+from armarius.codex.profiles.headings import add_lead_names, is_han_name, is_name_shaped
+from armarius.documents.titles import group_of, is_generic
+from armarius.text.matcher import EntityMatcher
+from armarius.text.unicode import fold
+
+__all__ = ["Story", "Uses", "judged", "names_sought", "uses_in"]
+
+_BEGINS = re.compile(r"(?:^|[.!?:;\"“”‘’()\[\]\n—–…#>*_-])\s*$")
+_LOOK_BACK = 4
+_SMALL = 4  # a word with more uses in lower case than a fourth of those with a capital is no name
+_NOUN = 10  # the same for Chinese
+_MEASURED = frozenset("个名位些这那各众其两几该")
+_ENOUGH = 20_000  # characters of story from which the absence of a listed name says something
+_WORD = 4  # letters of the shortest word that stands for a longer name
+
+Uses = tuple[int, int, int]
+"""Uses of a name with a capital inside a sentence, with one at its beginning, and as a plain word: without a capital;
+in Chinese behind a measure word or a pronoun (一个队友), or with 们."""
+
+
+@dataclass(slots=True)
+class Story:
+    """How the documents of the story write the names that are sought.
+
+    Attributes:
+        length: Code points of all of them; 0 without a story.
+        uses: Sum over the documents, by name as sought.
+        documents: Number of documents that write a name as a name.
+    """
+
+    length: int = 0
+    uses: dict[str, Uses] = field(default_factory=dict)
+    documents: dict[str, int] = field(default_factory=dict)
+
+    def add(self, length: int, uses: Mapping[str, Uses], sign: int = 1) -> None:
+        """Add one document, or with -1 take it away."""
+        self.length += sign * length
+        for name, (inside, initial, small) in uses.items():
+            before = self.uses.get(name, (0, 0, 0))
+            self.uses[name] = before[0] + sign * inside, before[1] + sign * initial, before[2] + sign * small
+            self.documents[name] = self.documents.get(name, 0) + sign * (inside + initial > 0)
+
+    def names(self, name: str) -> bool:
+        """Whether the story uses the words as a name."""
+        inside, initial, small = self.uses.get(name, (0, 0, 0))
+        if is_han_name(name):
+            return inside > 0 if is_name_shaped(name) else inside > 1 and small * _NOUN <= inside
+        if " " in name or not name.isascii():
+            return inside + initial > 0 and small * _SMALL <= inside + initial
+        return inside > 0 and small * _SMALL <= inside
+
+    def knows(self, name: str) -> bool:
+        """`names`, or a distinctive word of it: `Councilor Thane Blackwater` of whom the story speaks as Blackwater."""
+        return self.names(name) or any(self.names(word) for word in _words(name))
+
+    def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
+        """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
+        called = ((self.names(name), self.documents.get(name, 0) > 1, self.is_common(name)) for name in names)
+        return (self.length > 0, self.length < _ENOUGH, *called)
+
+    def is_common(self, name: str) -> bool:
+        """Whether each word of a name is a plain word in the story."""
+        written = [self.uses.get(word, (0, 0, 0)) for word in name.split()]
+        return all(small * _SMALL > inside for inside, _, small in written)
+
+
+def names_sought(said: Iterable[Profiles]) -> tuple[str, ...]:
+    """The names whose use in the story decides about a draft, sorted."""
+    found: set[str] = set()
+    for draft in (one for profiles in said for one in profiles.drafts if one.standing != "declared"):
+        for name in filter(None, (draft.name, draft.other)):
+            found |= {name, *name.split()} if draft.standing != "cast" else {name}
+    return tuple(sorted(name for name in found if any(char.isalnum() for char in name)))
+
+
+def uses_in(texts: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Uses]]:
+    """How each text writes these names. Cost: one pass of the matcher over the texts, and one step per occurrence."""
+    if not names:
+        yield from ({} for _ in texts)
+        return
+    matcher = EntityMatcher.of_texts(names)
+    for text, mentions in zip(texts, matcher.find_batch(texts), strict=True):
+        found: dict[str, list[int]] = {}
+        for one in mentions:
+            found.setdefault(one.entity_id, [0, 0, 0])[_place(text, one.term, one.start)] += 1
+        yield {name: (inside, initial, small) for name, (inside, initial, small) in sorted(found.items())}
+
+
+def _place(text: str, term: str, start: int) -> int:
+    cased = [word for word in term.split() if word[0].lower() != word[0].upper()]
+    if not cased:
+        return 2 if text[start - 1 : start] in _MEASURED or text[start + len(term) :].startswith("们") else 0
+    if not cased[-1][0].isupper():
+        return 2
+    return int(_BEGINS.search(text[max(0, start - _LOOK_BACK) : start]) is not None)
+
+
+def _words(name: str) -> list[str]:
+    spelt = name.split()
+    return [word for word in spelt if len(word) >= _WORD and is_name_shaped(word)] if len(spelt) > 1 else []
+
+
+def judged(said: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tuple[RejectedName, ...]]:
+    """The profiles with the drafts that are entities, and what the others were.
+
+    Args:
+        said: Profiles of each file, in path order; they are not changed.
+        story: Its uses of `names_sought(said)`.
+    """
+    kept: list[Profiles] = []
+    rejected: list[RejectedName] = []
+    everybody = list(said)
+    described = {fold(one.name) for profiles in everybody for one in profiles.drafts if one.standing != "cast"}
+    for profiles in everybody:
+        inside = Counter(one.other for one in profiles.drafts if one.standing == "inside" and story.names(one.name))
+        drafts: list[Draft] = []
+        for draft in profiles.drafts:
+            if draft.standing == "inside":
+                if inside[draft.other] > 1 and story.names(draft.name):
+                    drafts.append(replace(draft, other=""))
+                continue
+            if draft.standing == "cast":
+                if fold(draft.name) not in described and _appears(draft.name, story):
+                    is_person = draft.type is None and is_han_name(draft.name) and is_name_shaped(draft.name)
+                    drafts.append(replace(draft, type="character") if is_person else draft)
+                continue
+            decided, why = _decided(draft, story)
+            if inside[draft.origin.section] > 1 and not story.names(draft.name):
+                decided, why = None, "a heading above several others that the story names"
+            if decided is not None:
+                drafts.append(decided)
+            else:
+                rejected.append(RejectedName(draft.name, draft.origin.path, draft.origin.line, why))
+        kept.append(Profiles([_without_places(one, described) for one in drafts], profiles.lines))
+        rejected += profiles.rejected
+    _name_leads(kept)
+    return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
+
+
+def _appears(name: str, story: Story) -> bool:
+    """Whether a name of a list is one in at least two documents of the story."""
+    return story.documents.get(name, 0) > 1 and story.names(name) and (is_han_name(name) or is_name_shaped(name))
+
+
+def _decided(draft: Draft, story: Story) -> tuple[Draft | None, str]:
+    """The draft if it is an entity, under the half of its heading that is a name; else the reason."""
+    if draft.standing == "declared":
+        return draft, ""
+    if is_generic(draft.name) or group_of(draft.name) is not None:
+        return None, "an aspect, or a word for a group"
+    if story.names(draft.name):
+        return draft, ""
+    if draft.other and story.names(draft.other):
+        return replace(draft, name=draft.other, other=draft.name), ""
+    if draft.standing == "headed":
+        if story.knows(draft.name):
+            return draft, ""
+        return None, "a heading, and the story does not use it as a name" if story.length else "a heading, and no story"
+    if story.length < _ENOUGH or story.knows(draft.name):
+        return draft, ""
+    if is_name_shaped(draft.name) and (is_han_name(draft.name) or not story.is_common(draft.name)):
+        return draft, ""
+    return None, "the story does not use it as a name, and it does not look like one"
+
+
+def _without_places(draft: Draft, described: Collection[str]) -> Draft:
+    """Without aliases in the brackets of the heading that are the name of another: `Council (Winterholme)`."""
+    notes = [
+        one
+        for one in draft.aliases
+        if fold(one) in described and re.search(f"[(（]{re.escape(one)}[)）]", draft.origin.section)
+    ]
+    return replace(draft, aliases=[one for one in draft.aliases if one not in notes]) if notes else draft
+
+
+def _name_leads(kept: Sequence[Profiles]) -> None:
+    """Give the leading person of the project the names 主角 or "the protagonist", if one person is it."""
+    for lead in ("lead", "female"):
+        leads = {fold(one.name) for profiles in kept for one in profiles.drafts if one.lead == lead}
+        if len(leads) == 1:
+            for profiles in kept:
+                profiles.drafts = [_led(one) if one.lead == lead else one for one in profiles.drafts]
+
+
+def _led(draft: Draft) -> Draft:
+    draft = replace(draft, aliases=[*draft.aliases])
+    add_lead_names(draft)
+    return draft
