@@ -22,7 +22,7 @@ from armarius.mcp import build_server
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TOOLS = {
     "assemble_context", "inspect_context", "search", "retrieve", "locate", "detect_entities",
-    "list_documents", "entity", "evidence",
+    "list_documents", "list_entities", "entity", "evidence",
 }  # fmt: skip
 WRITING = {"remember", "propose"}
 
@@ -54,7 +54,7 @@ async def call(client, tool, **arguments):
 async def test_every_tool_has_a_description_and_a_schema(client):
     tools = (await client.list_tools()).tools
     assert {tool.name for tool in tools} == TOOLS
-    assert all(tool.description and tool.input_schema["properties"] for tool in tools)
+    assert all(tool.description and "properties" in tool.input_schema for tool in tools)
 
 
 async def test_the_frame_of_a_prompt_is_in_the_language_that_is_asked_for(client):
@@ -423,3 +423,14 @@ async def test_a_cursor_that_is_not_given_is_the_end(client, engine):
     end = engine.document("chapters/ch003.md").text.rstrip()[-12:]
     assert end in answer.content[0].text
     assert "<cursor/>" not in answer.content[0].text
+
+
+async def test_the_list_of_entities_says_where_each_is_described_and_how_often_it_is_mentioned(client):
+    found = (await call(client, "list_entities")).structured_content
+    one = next(one for one in found["entities"] if one["name"] == "林默")
+    assert found["total"] == len(found["entities"])
+    assert (one["type"], one["from"], one["mentions"] > 5) == (
+        "character",
+        [{"path": "spec/characters.md", "line": 13}],
+        True,
+    )

@@ -24,7 +24,7 @@ _INTERRUPTED = 130
 
 _COMMANDS = {
     "cli.prompts": "assemble inspect ask",
-    "cli.detecting": "detect",
+    "cli.detecting": "detect entities",
     "cli.retrieving": "retrieve evidence",
     "cli.indexing": "index search watch",
     "cli.doctor": "doctor",

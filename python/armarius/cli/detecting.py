@@ -1,4 +1,7 @@
-"""`armarius detect`: the entities that a text names, and the matches that were rejected."""
+"""`armarius detect`: the entities that a text names, and the matches that were rejected.
+
+`armarius entities`: the entities of a project, and the headings that were taken for none.
+"""
 
 import argparse
 
@@ -6,18 +9,20 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from armarius.cli.terminal import add_project, add_series, note, show, show_json, words
+from armarius.cli.terminal import add_project, add_series, note, plain, show, show_json, words
 from armarius.codex import Entity
 from armarius.codex.cards import entity_card
+from armarius.display import rich_table
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.text.matcher import EntityMatcher, Mention, Rejection
+from armarius.verbs.table import listed_entity
 
 __all__ = ["add_commands"]
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+    """Add the commands."""
     detect = subparsers.add_parser(
         "detect",
         help="which entities of the project a text names",
@@ -29,6 +34,35 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     detect.add_argument("--cards", action="store_true", help="print the cards that a prompt would carry")
     detect.add_argument("--json", action="store_true", help="matches and mentions, positions in code points")
     detect.set_defaults(run=_detect)
+    listing = subparsers.add_parser(
+        "entities",
+        help="the people, places and things of the project",
+        description="One row per entity, by mentions; then the headings that were taken for no entity, and why.",
+    )
+    add_project(listing, alone=True)
+    add_series(listing)
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(run=_entities)
+
+
+def _entities(arguments: argparse.Namespace) -> int:
+    with open_engine(arguments.path, with_=arguments.series, watch=False) as engine:
+        found = engine.entities()
+        times = found.mentions
+    if arguments.json:
+        items = [listed_entity(one, times.get(one.id, 0)) for one in found]
+        show_json({"entities": items, "rejected": [plain(one) for one in found.rejected]})
+        return 0
+    ordered = sorted(found, key=lambda one: (-times.get(one.id, 0), one.id))
+    rows = [(*found.cells(one), f"{times.get(one.id, 0):,}") for one in ordered]
+    if rows:
+        show(rich_table((*found.columns, "mentions"), rows))
+    else:
+        note("armarius: this project describes no entities")
+    if found.rejected:
+        show(Text("no entities:"))
+        show(rich_table(("", "", ""), [(one.name, f"{one.path}:{one.line}", one.reason) for one in found.rejected]))
+    return 0
 
 
 def _detect(arguments: argparse.Namespace) -> int:

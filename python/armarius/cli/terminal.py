@@ -181,6 +181,7 @@ EXAMPLES = {
     "inspect": "armarius inspect novel/ --query 'who keeps the lighthouse' --budget 8000 --html report.html",
     "ask": "armarius ask novel/ 'who keeps the lighthouse' --budget 8000 | llm",
     "detect": "armarius detect novel/ --text '小雨推开门走了进来' --cards",
+    "entities": "armarius entities novel/",
     "retrieve": "armarius retrieve novel/ 'who keeps the lighthouse' --chapters 1-40 --explain",
     "evidence": "armarius evidence novel/ 林小雨 --attribute 年龄",
     "index": "armarius index novel/ --json",

@@ -15,11 +15,13 @@ from armarius.codex.model import CONTEXT_LEVELS as CONTEXT_LEVELS
 from armarius.codex.model import Codex as Codex
 from armarius.codex.model import Constraint as Constraint
 from armarius.codex.model import ContextLevel as ContextLevel
+from armarius.codex.model import Entities as Entities
 from armarius.codex.model import Entity as Entity
 from armarius.codex.model import Fact as Fact
 from armarius.codex.model import Memory as Memory
 from armarius.codex.model import Origin as Origin
 from armarius.codex.model import Overruled as Overruled
 from armarius.codex.model import Pin as Pin
+from armarius.codex.model import RejectedName as RejectedName
 from armarius.codex.model import Relation as Relation
 from armarius.codex.model import Summary as Summary

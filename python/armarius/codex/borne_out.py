@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from armarius.codex.model import RejectedName
 from armarius.codex.profiles.draft import Draft, Profiles
+from armarius.codex.profiles.fields import NAME_PARTS
 from armarius.codex.profiles.headings import add_lead_names, is_han_name, is_name_shaped
 from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher
@@ -24,12 +25,17 @@ _LOOK_BACK = 4
 _SMALL = 4  # a word with more uses in lower case than a fourth of those with a capital is no name
 _NOUN = 10  # the same for Chinese
 _MEASURED = frozenset("个名位些这那各众其两几该")
+_ACTS = frozenset(NAME_PARTS["han"]["acts"])
+_TWICE = 2
 _ENOUGH = 20_000  # characters of story from which the absence of a listed name says something
 _WORD = 4  # letters of the shortest word that stands for a longer name
 
 Uses = tuple[int, int, int]
-"""Uses of a name with a capital inside a sentence, with one at its beginning, and as a plain word: without a capital;
-in Chinese behind a measure word or a pronoun (一个队友), or with 们."""
+"""Uses of a name with a capital inside a sentence, with one at its beginning, and without one, as a plain word.
+
+In Chinese: other uses, uses before a verb of speech or of the body, and uses as a noun: behind a measure word
+(一个队友) or a pronoun, or with 们.
+"""
 
 
 @dataclass(slots=True)
@@ -58,7 +64,8 @@ class Story:
         """Whether the story uses the words as a name."""
         inside, initial, small = self.uses.get(name, (0, 0, 0))
         if is_han_name(name):
-            return inside > 0 if is_name_shaped(name) else inside > 1 and small * _NOUN <= inside
+            written = inside + initial
+            return written > 0 if is_name_shaped(name) else written > 1 and small * _NOUN <= written
         if " " in name or not name.isascii():
             return inside + initial > 0 and small * _SMALL <= inside + initial
         return inside > 0 and small * _SMALL <= inside
@@ -67,9 +74,22 @@ class Story:
         """`names`, or a distinctive word of it: `Councilor Thane Blackwater` of whom the story speaks as Blackwater."""
         return self.names(name) or any(self.names(word) for word in _words(name))
 
+    def appears(self, name: str, *, typed: bool = True) -> bool:
+        """Whether a name in a list of who appears is one in the story: in two or three documents, and acting if any."""
+        documents = self.documents.get(name, 0)
+        if not self.names(name) or documents < _TWICE or not (is_han_name(name) or is_name_shaped(name)):
+            return False
+        if is_han_name(name) and is_name_shaped(name):
+            return True
+        inside, acting, _ = self.uses[name]
+        return documents > _TWICE and (typed or not is_han_name(name) or acting * _NOUN >= inside + acting)
+
     def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
         """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
-        called = ((self.names(name), self.documents.get(name, 0) > 1, self.is_common(name)) for name in names)
+        called = (
+            (self.names(name), self.appears(name), self.appears(name, typed=False), self.is_common(name))
+            for name in names
+        )
         return (self.length > 0, self.length < _ENOUGH, *called)
 
     def is_common(self, name: str) -> bool:
@@ -103,7 +123,8 @@ def uses_in(texts: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Us
 def _place(text: str, term: str, start: int) -> int:
     cased = [word for word in term.split() if word[0].lower() != word[0].upper()]
     if not cased:
-        return 2 if text[start - 1 : start] in _MEASURED or text[start + len(term) :].startswith("们") else 0
+        behind = text[start + len(term) : start + len(term) + 1]
+        return 2 if text[start - 1 : start] in _MEASURED or behind == "们" else int(behind in _ACTS)
     if not cased[-1][0].isupper():
         return 2
     return int(_BEGINS.search(text[max(0, start - _LOOK_BACK) : start]) is not None)
@@ -134,9 +155,8 @@ def judged(said: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tupl
                     drafts.append(replace(draft, other=""))
                 continue
             if draft.standing == "cast":
-                if fold(draft.name) not in described and _appears(draft.name, story):
-                    is_person = draft.type is None and is_han_name(draft.name) and is_name_shaped(draft.name)
-                    drafts.append(replace(draft, type="character") if is_person else draft)
+                if fold(draft.name) not in described and story.appears(draft.name, typed=draft.type is not None):
+                    drafts.append(replace(draft, type=draft.type or "character"))
                 continue
             decided, why = _decided(draft, story)
             if inside[draft.origin.section] > 1 and not story.names(draft.name):
@@ -149,11 +169,6 @@ def judged(said: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tupl
         rejected += profiles.rejected
     _name_leads(kept)
     return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
-
-
-def _appears(name: str, story: Story) -> bool:
-    """Whether a name of a list is one in at least two documents of the story."""
-    return story.documents.get(name, 0) > 1 and story.names(name) and (is_han_name(name) or is_name_shaped(name))
 
 
 def _decided(draft: Draft, story: Story) -> tuple[Draft | None, str]:

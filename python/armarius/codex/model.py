@@ -1,8 +1,11 @@
 """Records of a project's world: entities, relations, facts with the chapters that they hold for."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
+from armarius.display import Shown
 from armarius.errors import ContextWarning
 
 ContextLevel = Literal["always", "when_detected", "manual_only", "never"]
@@ -74,6 +77,45 @@ class RejectedName:
     path: str
     line: int
     reason: str
+
+
+class Entities(Shown[Entity]):
+    """The entities of a project, in the order first described.
+
+    Args:
+        entities: All of them.
+        rejected: Names that were taken for no entity, in path order.
+        count: Returns the number of mentions by id.
+    """
+
+    noun = ("entity", "entities")
+    columns = ("name", "type", "aliases", "level", "from")
+
+    def __init__(
+        self,
+        entities: Iterable[Entity] = (),
+        rejected: tuple[RejectedName, ...] = (),
+        count: Callable[[], Mapping[str, int]] = dict,
+    ) -> None:
+        super().__init__(entities)
+        self.rejected = rejected
+        self._count = count
+
+    @cached_property
+    def mentions(self) -> Mapping[str, int]:
+        """Number of mentions in all documents by id; 0 is absent. Cost: reads one stored row per document, once."""
+        return self._count()
+
+    @classmethod
+    def brief(cls, entity: Entity, /) -> str:
+        """The name."""
+        return entity.name
+
+    @classmethod
+    def cells(cls, entity: Entity, /) -> tuple[str, ...]:
+        """Everything but the texts."""
+        places = (f"{one.path}:{one.line}" if one.line else one.path for one in entity.origins)
+        return entity.name, entity.type, ", ".join(entity.aliases), entity.level, ", ".join(places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,13 @@ from armarius.arguments import (
     read_wordings,
 )
 from armarius.codex.cards import Visible, entity_card, visible, visible_text
-from armarius.codex.model import Entity
+from armarius.codex.model import Entities, Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
 from armarius.engine.rewords import FollowUps, Rewords
 from armarius.errors import ContractError
 from armarius.headings import Language
+from armarius.index.mentions import count_by_entity
 from armarius.index.search import search
 from armarius.names.proposals import ProposedName, propose_names
 from armarius.project import Project, ProjectView
@@ -223,9 +224,10 @@ class Questions:
         leveled = _leveled(view)
         return [leveled(one) for one in said] if leveled else said
 
-    def entities(self) -> tuple[Entity, ...]:
-        """All entities, of all files and the graph."""
-        return self._project.view().codex.entities
+    def entities(self) -> Entities:
+        """All entities, of all files and the graph, with their mentions and what was taken for no entity."""
+        codex = self._project.view().codex
+        return Entities(codex.entities, codex.rejected, lambda: self._project.index.ask(count_by_entity))
 
     def entity(self, name: str) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it; UnknownId names near ones."""
@@ -270,6 +272,7 @@ class Questions:
         chapters = [one for one in view.documents.values() if one.kind == "chapter"]
         story = chapters or [one for one in view.documents.values() if one.kind != "code"]
         described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
+        described += [one.text for one in self._project.index.snapshot.name_model.short]  # as `detect` finds them
         texts = [(one.path, one.text) for one in story]
         return propose_names(texts, known=described, least=least, keep_known=known)
 

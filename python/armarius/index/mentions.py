@@ -3,6 +3,7 @@
 import json
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,7 @@ from armarius.store.rows import Change, DerivedRow, Note
 __all__ = [
     "KIND",
     "DocumentMention",
+    "count_by_entity",
     "count_mentions",
     "find_mentions",
     "read_names",
@@ -117,6 +119,11 @@ def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:
         ]
     except (struct.error, zlib.error, IndexError, TypeError) as error:
         raise ValueError(f"no packed mentions: {error}") from error
+
+
+def count_by_entity(store: Store) -> Counter[str]:
+    """Number of mentions by entity in the whole index."""
+    return Counter(one.entity for row in store.learnt(KIND).values() for one in unpack_mentions(row))
 
 
 def count_mentions(store: Store) -> int:

@@ -27,7 +27,7 @@ from armarius.requests import AssembleRequest, DocumentIn, QueryIn, Wire
 from armarius.verbs import VERBS, match_wire, wire
 from armarius.verbs.params import Around, NameIn
 from armarius.verbs.schemas import schema_of_fields
-from armarius.verbs.table import around, summary
+from armarius.verbs.table import around, listed_entity, summary
 from armarius.verbs.wire import Failure, describe, escaped, escaped_hit
 
 if TYPE_CHECKING:
@@ -181,6 +181,13 @@ def _detect(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN
     return sized("entities", [match_wire(match) for match in engine.detect(asked.text)])
 
 
+def _list_entities(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN401
+    """List everybody and everything the project describes: name, aliases, type, level, where from, mentions."""
+    found = engine.entities()
+    items = [escaped(listed_entity(one, found.mentions.get(one.id, 0))) for one in found]
+    return sized("entities", items, total=len(found))
+
+
 def _list(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN401
     """List the documents of the project by path, at most 200 at once: kind, title, chapter; never their text."""
     bounds = Bounds(asked.chapters, asked.kinds)
@@ -269,6 +276,7 @@ READING: Final = (
     _tool("locate", "quote document text", _locate, quote={"max_length": 4_000}),
     _tool("detect_entities", "text", _detect, text={"max_length": 200_000}),
     _tool("list_documents", "kinds chapters offset", _list),
+    _tool("list_entities", "", _list_entities),
     _tool("entity", "as_of", _entity, extra={"name": (NameIn, ...)}),
     _tool(
         "evidence",

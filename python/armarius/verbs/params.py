@@ -14,7 +14,7 @@ from pydantic import Field, StrictInt
 
 from armarius.arguments import OPEN
 from armarius.code.subgraph import KINDS
-from armarius.codex.model import ContextLevel
+from armarius.codex.model import ContextLevel, Fact, Origin, Overruled
 from armarius.documents.document import Skipped
 from armarius.index.status import Progress
 from armarius.requests import (
@@ -407,6 +407,22 @@ class Matched(Wire):
     entity_id: str
     matched_term: str
     position: int
+
+
+class ListedEntity(Wire):
+    """An entity, with its number of mentions in all documents."""
+
+    id: str
+    name: str
+    type: str
+    aliases: list[str]
+    description: str
+    attributes: dict[str, str]
+    level: ContextLevel
+    facts: list[Fact]
+    origins: list[Origin]
+    overruled: list[Overruled]
+    mentions: int
 
 
 class Mentioned(Wire):

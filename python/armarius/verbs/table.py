@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
-from armarius.codex.model import Constraint, Entity, Memory, Pin, Relation, Summary
+from armarius.codex.model import Constraint, Entity, Memory, Pin, RejectedName, Relation, Summary
 from armarius.documents.document import Document
 from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.io.messages_without_paths import answer_without_paths, warnings_without_paths
@@ -184,10 +184,22 @@ def _unpin(engine: "Engine", asked: p.Target) -> Json:
     return {"target": asked.target}
 
 
-@_verb("entities:list", {"items": list[Entity]}, "entities")
+def listed_entity(entity: Entity, mentions: int) -> Json:
+    """An entity without its texts."""
+    places = [{"path": one.path, "line": one.line} for one in entity.origins]
+    named = {"id": entity.id, "name": entity.name, "aliases": list(entity.aliases)}
+    return {**named, "type": entity.type, "level": entity.level, "from": places, "mentions": mentions}
+
+
+_LISTED = {"items": list[r.ListedEntity], "rejected": list[RejectedName]}
+
+
+@_verb("entities:list", _LISTED, "entities", tool="list_entities", command="entities")
 def _entities(engine: "Engine", asked: p.Params) -> Json:
-    """Every known entity."""
-    return _items(engine.entities())
+    """Every known entity with its number of mentions; the names that were taken for no entity, and why."""
+    found = engine.entities()
+    items = [{**wire(one), "mentions": found.mentions.get(one.id, 0)} for one in found]
+    return {"items": items, "rejected": [wire(one) for one in found.rejected]}
 
 
 @_verb("entities:get", Entity, "entity")

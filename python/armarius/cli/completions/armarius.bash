@@ -6,12 +6,13 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_armarius_server_subparsers=(migrate status push pull doctor)
-_shtab_armarius_subparsers=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
+_shtab_armarius_subparsers=(assemble inspect ask detect entities retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --include --exclude --language --position-encoding --with --json)
 _shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --include --exclude --language --position-encoding --with --all --json --html)
 _shtab_armarius_ask_option_strings=(-h --help --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --include --exclude --language --position-encoding --with --reword --reword-timeout)
 _shtab_armarius_detect_option_strings=(-h --help --with --text --cards --json)
+_shtab_armarius_entities_option_strings=(-h --help --with --json)
 _shtab_armarius_retrieve_option_strings=(-h --help --limit --document --chapter --chapters --kind --as-of --with --also --messages --explain --json)
 _shtab_armarius_evidence_option_strings=(-h --help --attribute --chapters --kind --as-of --with --json)
 _shtab_armarius_index_option_strings=(-h --help --with --index-dir --json)
@@ -48,6 +49,8 @@ _shtab_armarius_ask_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_ask___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_detect_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_detect___with_COMPGEN=_shtab_compgen_files
+_shtab_armarius_entities_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_armarius_entities___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_retrieve_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_retrieve___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_evidence_pos_0_COMPGEN=_shtab_compgen_files
@@ -102,7 +105,7 @@ _shtab_armarius_completion_pos_0_choices=(bash zsh fish)
 _shtab_armarius_server_pos_0_choices=(migrate status push pull doctor)
 _shtab_armarius_subgraph___direction_choices=(callers callees both)
 _shtab_armarius_subgraph___source_choices=(auto scip ckb)
-_shtab_armarius_pos_0_choices=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
+_shtab_armarius_pos_0_choices=(assemble inspect ask detect entities retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble__h_nargs=0
 _shtab_armarius_assemble___help_nargs=0
@@ -120,6 +123,9 @@ _shtab_armarius_detect__h_nargs=0
 _shtab_armarius_detect___help_nargs=0
 _shtab_armarius_detect___cards_nargs=0
 _shtab_armarius_detect___json_nargs=0
+_shtab_armarius_entities__h_nargs=0
+_shtab_armarius_entities___help_nargs=0
+_shtab_armarius_entities___json_nargs=0
 _shtab_armarius_retrieve__h_nargs=0
 _shtab_armarius_retrieve___help_nargs=0
 _shtab_armarius_retrieve___explain_nargs=0

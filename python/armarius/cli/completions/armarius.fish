@@ -50,7 +50,7 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_commands assemble inspect ask detect entities retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
 set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --skill --source --store --tenant --text --theirs --threads --updates --with --write
 
 complete -c armarius -e
@@ -148,6 +148,11 @@ complete -c armarius -n '_shtab_armarius_using detect' -l text -x -d 'the text; 
 complete -c armarius -n '_shtab_armarius_using detect' -l cards -d 'print the cards that a prompt would carry'
 complete -c armarius -n '_shtab_armarius_using detect' -l json -d 'matches and mentions, positions in code points'
 complete -c armarius -n '_shtab_armarius_using detect; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a entities -d 'One row per entity, by mentions; then the headings that were taken for no entity, and why.'
+complete -c armarius -n '_shtab_armarius_using entities' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using entities' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using entities' -l json -d json
+complete -c armarius -n '_shtab_armarius_using entities; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a retrieve -d 'The documents and sections that answer a question'
 complete -c armarius -n '_shtab_armarius_using retrieve' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l limit -x -d 'at most so many (default: 5)'

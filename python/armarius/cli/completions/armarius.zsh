@@ -18,6 +18,7 @@ _shtab_armarius_commands() {
     detect:'One row per entity, in the order of the text; then the names that were not counted, and why.'
     doctor:'Checks index, files, codex and settings; status 1 when something is wrong.'
     embed:'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
+    entities:'One row per entity, by mentions; then the headings that were taken for no entity, and why.'
     evaluate:'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.'
     evidence:'Everything the project says about an entity, competing or not'
     export:'Writes the book to standard output, without --book a list of the books; what the format cannot say is listed on standard error.'
@@ -186,6 +187,16 @@ _shtab_armarius_embed_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_embed_defaults_added=0
+
+_shtab_armarius_entities_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
+  "--json[json]"
+  ":the project folder (default\: this one):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_entities_defaults_added=0
 
 _shtab_armarius_evaluate_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -504,6 +515,7 @@ _shtab_armarius() {
         detect) _arguments -C -s $_shtab_armarius_detect_options ;;
         doctor) _arguments -C -s $_shtab_armarius_doctor_options ;;
         embed) _arguments -C -s $_shtab_armarius_embed_options ;;
+        entities) _arguments -C -s $_shtab_armarius_entities_options ;;
         evaluate) _arguments -C -s $_shtab_armarius_evaluate_options ;;
         evidence) _arguments -C -s $_shtab_armarius_evidence_options ;;
         export) _arguments -C -s $_shtab_armarius_export_options ;;
