@@ -29,7 +29,9 @@ def pairs(section: ProfileSection) -> list[tuple[str, str, int]]:
     found: list[tuple[str, str, int]] = []
     for table in section.tables:
         if len(table.header) == 2:
-            first = [table.header] if role_of(table.header[0]) and not role_of(table.header[1]) else []
+            role, said = role_of(table.header[0]), table.header[1]
+            headless = (role == "type" and group_of(said) is not None) or role not in (None, "type")
+            first = [table.header] if headless and not role_of(said) else []
             rows = [*first, *table.rows]
             found += [(row[0], row[1], table.line) for row in rows if len(row) == 2 and row[0]]
     return found

@@ -131,7 +131,7 @@ _AMBIGUOUS = ("context", "上下文")
 _STOPS = "。．.!！;； "
 _NAMING = words("naming")
 _NOTHING = words("nothing")
-_PARTS, _CAST = words("parts"), words("cast")
+_PARTS, _CAST, _PERSON = words("parts"), words("cast"), words("person")
 NAME_PARTS: dict[str, Any] = word_file("names")
 _SUFFIXES = frozenset(NAME_PARTS["latin"]["suffixes"].split())
 _KNOWN = frozenset(_ROLE_OF) | _NAMING | words("common")
@@ -160,6 +160,11 @@ def is_known(label: str) -> bool:
 def is_cast(label: str) -> bool:
     """Whether the value of `label` lists who appears."""
     return _key(label) in _CAST
+
+
+def is_personal(label: str) -> bool:
+    """Whether `label` is of a person."""
+    return _key(label) in _PERSON
 
 
 def is_role(label: str) -> bool:

@@ -73,7 +73,7 @@ def is_plausible(heading: str) -> bool:
         or is_generic(name)
         or is_chapter(name)
         or is_other(name)
-        or is_placeholder(name)
+        or any(map(is_placeholder, re.split("[:：]", name)))
     ):
         return False
     if not any(char.isalpha() for char in name):

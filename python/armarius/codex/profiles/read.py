@@ -41,6 +41,7 @@ from armarius.codex.profiles.fields import (
     is_cast,
     is_known,
     is_nothing,
+    is_personal,
     role_of,
     split_list,
 )
@@ -204,6 +205,9 @@ def _explicit(section: ProfileSection) -> bool:
     return any(role_of(key) in {"type", "aliases"} for key in keys)
 
 
+_THINGS = frozenset({"character", "location", "faction", "item"})  # an event of a table may be a sentence
+
+
 class _Pages:
     """Collects the drafts of one file."""
 
@@ -235,7 +239,12 @@ class _Pages:
 
     def _visit(self, section: ProfileSection, type_: str | None, *, setting: bool) -> None:
         group = group_of(section.heading)
-        if is_chapter(section.heading) or (is_other(section.heading) and not self._is_explicit(section)):
+        if is_chapter(section.heading):
+            return
+        if is_other(section.heading) and not self._is_explicit(section):
+            for child in section.children:
+                if (of_people := group_of(child.heading)) is not None and of_people.type == "character":
+                    self._visit(child, type_, setting=setting)
             return
         named = setting and stated_name(section) is not None
         if is_placeholder(section.heading):
@@ -247,7 +256,7 @@ class _Pages:
         elif self._is_explicit(section) and group is None and not is_generic(section.heading):
             self._entity(section, type_, "declared")
         elif group is not None:
-            inside = setting or self.kind != "other"
+            inside = setting or self.kind != "other" or group.type == "character"
             self.group(section, group.type or type_, lists=inside)
             self.visit_all(section, group.type or type_, setting=inside)
         elif setting and (section.level > 1 or not section.children) and is_plausible(section.heading):
@@ -301,7 +310,7 @@ class _Pages:
             self._reject(section, f"a placeholder: {name.key} is empty")
         draft.lead = draft.lead or (lead_of(heading) if draft.name != heading else "")
         if draft.type is None:
-            draft.type = type_
+            draft.type = type_ or ("character" if any(map(is_personal, draft.attributes)) else None)
 
     def single(self, front: FrontMatter, root: ProfileSection, owner: ProfileSection, type_: str | None) -> None:
         stem = strip_numbering(parts_of(self.path).stem)
@@ -375,11 +384,11 @@ class _Pages:
         if at is None:
             return
         for offset, row in enumerate(table.rows):
-            if at >= len(row) or not is_plausible(row[at]):
+            if at >= len(row) or not is_plausible(row[at]) or group_of(row[at]) is not None:
                 continue
             line = table.line + 2 + offset
             draft = read_name(row[at], Origin(self.path, section.heading, line))
-            draft.standing = "declared" if columns[at] == "name" else "listed"
+            draft.standing = "declared" if columns[at] == "name" or type_ in _THINGS else "listed"
             for column, cell in zip(table.header, row, strict=False):
                 if column != table.header[at] and column and not is_nothing(cell):
                     add_label(draft, Field(column, cell, line))
