@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from armarius.codex.cards import parse_span
 from armarius.codex.model import Fact, Origin
@@ -186,7 +187,7 @@ def records(path: str, section: ProfileSection, type_: str | None) -> Iterator[D
         type_: The type of the group, or None.
     """
     starts = [at for at, item in enumerate(section.fields) if role_of(item.key) == "name" and is_plausible(item.value)]
-    for at, end in zip(starts, [*starts[1:], len(section.fields)], strict=True):
+    for at, end in pairwise([*starts, len(section.fields)]):
         first, *rest = section.fields[at:end]
         draft = read_name(first.value, Origin(path, section.heading, first.line))
         for item in rest:
