@@ -131,10 +131,11 @@ def _single_entity(
     """The section that carries the one entity a file is about (the root when it has no title), or None."""
     tops = [child for child in root.children if child.level == 1]
     roles = {role_of(key) for key in front}
-    if len(tops) > 1:
-        return None
-    owner = tops[0] if tops else root
     stem = parts_of(path).stem
+    if len(tops) > 1:  # a sheet may have its parts as headings of the first level
+        about_one = group_of(stem) is None and not is_generic(stem) and is_generic(tops[0].heading)
+        return root if kind == "setting" and about_one and (type_ is not None or roles & {"type", "name"}) else None
+    owner = tops[0] if tops else root
     if kind != "other" and (roles & {"aliases", "type", "name", "full_name"} or (tagged and group_of(stem) is None)):
         return owner
     if kind == "setting" and stated_name(owner) is not None and group_of(owner.heading or stem) is not None:
