@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from armarius.codex.profiles import draft as links
 from armarius.codex.profiles import fields
+from armarius.codex.profiles.data import profiles_of_data
 from armarius.codex.profiles.draft import pack, unpack
 from armarius.codex.profiles.fields import split_names
 from armarius.codex.profiles.read import parse_profiles
 
+DATA = json.loads((Path(__file__).parents[1] / "cases" / "profiles_of_data.json").read_text(encoding="utf-8"))
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_text(encoding="utf-8"))
 
 
@@ -31,6 +33,14 @@ def test_profile_row(row):
 def test_what_an_index_keeps_of_a_page_is_what_was_read(row):
     said = parse_profiles(row["path"], row["text"])
     assert unpack(pack(said)) == said
+
+
+@pytest.mark.parametrize("row", DATA, ids=lambda row: row["claim"])
+def test_settings_in_json_and_yaml_row(row):
+    drafts = profiles_of_data(row["path"], row["text"]).drafts
+    assert [draft.name for draft in drafts] == [entity["name"] for entity in row["entities"]]
+    for draft, expected in zip(drafts, row["entities"], strict=True):
+        assert {field: getattr(draft, field) for field in expected} == expected
 
 
 def test_origin_is_the_heading_and_its_line():

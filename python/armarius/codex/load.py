@@ -15,6 +15,7 @@ from armarius.codex.borne_out import Story, judged, names_sought, uses_in
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, parse_codex_json
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex
+from armarius.codex.profiles.data import SUFFIXES, profiles_of_data
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
 from armarius.config import CONFIG_NAME, Config, load_config
@@ -128,7 +129,10 @@ def story_of(documents: Iterable[Document], names: Sequence[str]) -> Story:
 
 def profiles_in(document: Document, path: str) -> Profiles:
     """The profiles in one document, by its path inside its folder; none in chapters, code and manuscripts."""
-    if document.kind in ("chapter", "code") or parts_of(path).suffix.lower() not in PROSE_SUFFIXES:
+    suffix = parts_of(path).suffix.lower()
+    if document.kind == "setting" and suffix in SUFFIXES:
+        return profiles_of_data(path, document.text)
+    if document.kind in ("chapter", "code") or suffix not in PROSE_SUFFIXES:
         return Profiles()
     return parse_profiles(path, document.text, setting=document.kind == "setting", outline=document.kind == "outline")
 
