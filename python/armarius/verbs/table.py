@@ -191,7 +191,7 @@ def listed_entity(entity: Entity, mentions: int) -> Json:
     return {**named, "type": entity.type, "level": entity.level, "from": places, "mentions": mentions}
 
 
-_LISTED = {"items": list[r.ListedEntity], "rejected": list[RejectedName]}
+_LISTED = {"items": list[p.ListedEntity], "rejected": list[RejectedName]}
 
 
 @_verb("entities:list", _LISTED, "entities", tool="list_entities", command="entities")

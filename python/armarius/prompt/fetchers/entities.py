@@ -62,18 +62,18 @@ class CodexSource:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedEntity:
+class ListedEntities:
     """What a source listed: usable entities, and a line for each entry that was not."""
 
     entities: tuple[Entity, ...]
     faults: tuple[str, ...] = ()
 
 
-def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> ListedEntity:
+def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> ListedEntities:
     """Ask `source` and read its answer; errors of the source are raised."""
     answer = resolve(source.entity_list(project_id, level))
     if isinstance(answer, tuple) and {Entity}.issuperset(map(type, answer)):
-        return ListedEntity(answer)
+        return ListedEntities(answer)
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
         raise TypeError(f"entity_list must return an iterable of entities, got {type(answer).__name__}")
     entities: list[Entity] = []
@@ -83,7 +83,7 @@ def list_entities(source: EntitySource, project_id: str, level: ContextLevel) ->
             entities.append(as_entity(item, level))
         except (TypeError, ValueError) as error:
             faults.append(f"entity_list[{index}]: {error}")
-    return ListedEntity(tuple(entities), tuple(faults))
+    return ListedEntities(tuple(entities), tuple(faults))
 
 
 class Cards:
