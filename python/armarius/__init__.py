@@ -53,7 +53,7 @@ TABLE = {
 """Module to the public names that are loaded from it on first use; `__init__.pyi` is written from it."""
 
 MODULES = ("code", "embedders", "errors", "lorebooks", "rewording", "testing", "workspace")
-"""Public modules, whose names are not in this one."""
+"""Public modules; their names are not in this one."""
 
 __getattr__, __all__ = lazy(__name__, TABLE)
 __all__ += ["__version__", *MODULES]

@@ -1,4 +1,4 @@
-"""Display helpers: result lists as tables in terminal and notebook (`Shown`), camelCase names, terminal detection."""
+"""Display helpers: result lists as tables in terminal and notebook, camelCase names, terminal detection."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, overload
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, over
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Shown", "camel", "counted", "html_table", "is_terminal", "rich_table"]
+__all__ = ["ResultList", "camel_case", "counted", "html_table", "is_terminal", "rich_table"]
 
 Row = TypeVar("Row")
 
 _NAMED = 3  # rows that a repr names
 
 
-class Shown(list[Row]):
-    """A list whose repr is one line, and that prints as a table; otherwise an ordinary list.
+class ResultList(list[Row]):
+    """A list with a repr of one line, printed as a table; otherwise an ordinary list.
 
     A subclass says what its rows are called, one and many; the columns; and how a row is named and parted into cells.
     """
@@ -35,8 +35,8 @@ class Shown(list[Row]):
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Row: ...
     @overload
-    def __getitem__(self, index: slice, /) -> "Shown[Row]": ...
-    def __getitem__(self, index: SupportsIndex | slice, /) -> "Row | Shown[Row]":
+    def __getitem__(self, index: slice, /) -> "ResultList[Row]": ...
+    def __getitem__(self, index: SupportsIndex | slice, /) -> "Row | ResultList[Row]":
         """The row at `index`; a slice shows itself as the whole does."""
         return type(self)(list.__getitem__(self, index)) if isinstance(index, slice) else super().__getitem__(index)
 
@@ -82,7 +82,7 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{head}<tbody>{body}</tbody></table>"
 
 
-def camel(name: str) -> str:
+def camel_case(name: str) -> str:
     """A snake_case name in camelCase: `heading_path` is `headingPath`; one without underscores is itself."""
     first, *rest = name.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in rest)

@@ -17,7 +17,7 @@ from armarius.codex.identity import NameIndex
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
-from armarius.corpus.kept import KIND, KeptParts
+from armarius.corpus.stored import KIND, StoredParts
 from armarius.documents.document import Document, Skipped, language_of
 from armarius.documents.editor_texts import EditorTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
@@ -135,7 +135,7 @@ class ProjectView:
             request.exclude,
             self.pins.of(request.document),
             named=self.named_in(request.query),
-            told=cache(lambda: self.described_entities(live)),
+            described=cache(lambda: self.described_entities(live)),
         )
         return found, hidden, [*file_warnings(self.pins), *(unknown if self.complete else ())]
 
@@ -398,7 +398,7 @@ class Project:
             self._language = language_of(documents.values())
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
-        kept = KeptParts(snapshot.match_digest, self._kept_rows)
+        kept = StoredParts(snapshot.match_digest, self._kept_rows)
         corpus = ProjectCorpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before, kept=kept)
         fetchers = self._given
         if fetchers is None:

@@ -42,7 +42,7 @@ from armarius.arguments import (
     read_targets,
     read_wordings,
 )
-from armarius.display import camel
+from armarius.display import camel_case
 from armarius.errors import ContractError
 from armarius.headings import Language
 from armarius.positions import PositionEncoding, code_points, read_selection, read_text
@@ -200,13 +200,13 @@ _UNSAID = ((), OPEN)  # what an optional list says when it is not given
 
 def wire_name(name: str) -> str:
     """The wire's word for a Python name: `reserve_output` is `reserveOutput`, `document` is `documentId`."""
-    return WIRE_NAMES.get(name, camel(name))
+    return WIRE_NAMES.get(name, camel_case(name))
 
 
 def python_name(name: str) -> str:
     """The Python name of a wire name, in whichever case: `documentId` and `document_id` are `document`."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    return next((ours for ours, theirs in WIRE_NAMES.items() if theirs == camel(snake)), snake)
+    return next((ours for ours, theirs in WIRE_NAMES.items() if theirs == camel_case(snake)), snake)
 
 
 class Wire(BaseModel):

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
-from armarius.display import Shown
+from armarius.display import ResultList
 from armarius.errors import ContextWarning
 
 if TYPE_CHECKING:
@@ -427,7 +427,7 @@ class Hit:
         return f"Hit({self.reference} {self.score:.3f}{level}{text})"
 
 
-class Hits(Shown[Hit]):
+class Hits(ResultList[Hit]):
     """Hits, best first.
 
     Attributes:

@@ -89,7 +89,7 @@ def survive(data, name):
     except BookError:
         return False
     assert book.export() == data
-    book.said()
+    book.extracted_entities()
     activate([book], messages=MESSAGES, text="")
     if book.entries:
         book = book.with_entry(book.entries[0].changed(text="t", level="always"))
@@ -191,7 +191,7 @@ def test_an_expression_that_blows_up_ends():
     keys = [r"/(a+)+$/", r"/(?=a)(a|a|aa)*\1c/", r"/(x?){40}x{40}/"]
     book = read_book(text({"entries": {"0": {"uid": 0, "key": keys, "content": "t"}}}))
     clock = Clock()
-    book.said()
+    book.extracted_entities()
     activate([book], messages=["a" * 3_000 + "b"])
     assert clock.own_s() < 10  # one that is followed to its end takes years
 

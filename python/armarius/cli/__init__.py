@@ -94,7 +94,7 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 
 def _modules(words: Sequence[str]) -> Sequence[str]:
-    """The files whose commands are needed: one, when the first word is a command of it."""
+    """Files with the commands that are needed: one, when the first word is a command of it."""
     if not words:
         return tuple(_COMMANDS)
     if words[0] == "--version":

@@ -67,8 +67,8 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     if not status.documents:
         wrong.append("there is no document in it: is this the project folder?")
     # Some of these have been met as a model or a graph that is not to be had, or as a warning.
-    told = [*wrong, *map(str, status.warnings)]
-    wrong += [str(one) for one in trust.ignored if not any(str(one) in sentence for sentence in told)]
+    problems = [*wrong, *map(str, status.warnings)]
+    wrong += [str(one) for one in trust.ignored if not any(str(one) in sentence for sentence in problems)]
     if as_json:
         found = {"wrong": wrong, "next": steps, "shared": [one.to_wire() for one in shared]}
         show_json({**plain(status), **found, "vectors": vectors, "trust": trust.to_wire()})

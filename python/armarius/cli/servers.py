@@ -133,8 +133,8 @@ def _pull(arguments: argparse.Namespace) -> int:
         novel = _named(arguments, shelf)
         done = pull(novel.session, arguments.folder, overwrite=arguments.overwrite)
         what = f"{len(done.written)} of {done.files} files written"
-        beside = f"; {len(done.beside)} of the folder are not in it" if done.beside else ""
-        _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}{beside}"))
+        extra = f"; {len(done.extra)} of the folder are not in it" if done.extra else ""
+        _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}{extra}"))
     return 0
 
 

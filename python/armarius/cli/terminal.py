@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarius.display import camel, is_terminal
+from armarius.display import camel_case, is_terminal
 from armarius.errors import ContractError
 from armarius.types import Hit
 from armarius.validation import shown
@@ -153,7 +153,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any record
     if isinstance(value, Hit):
         return value.to_wire()
     if is_dataclass(value) and not isinstance(value, type):
-        return {camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
+        return {camel_case(field.name): plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
@@ -163,7 +163,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any record
     if value is None or isinstance(value, str | int | float):
         return value
     names = getattr(value, "__match_args__", None)
-    return str(value) if names is None else {camel(name): plain(getattr(value, name)) for name in names}
+    return str(value) if names is None else {camel_case(name): plain(getattr(value, name)) for name in names}
 
 
 def printable(text: str) -> str:

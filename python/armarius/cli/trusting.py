@@ -17,7 +17,7 @@ from armarius.errors import ConfigError, ContractError
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
 from armarius.trust.folders import TRUSTED_ENV, display_path, revoke, trust, trusted, who_trusts
-from armarius.trust.settings import MAY_SAY, Ignored, Permissions, allowed_anywhere, said
+from armarius.trust.settings import MAY_SAY, Ignored, Permissions, allowed_anywhere, value_of
 
 __all__ = ["TrustReport", "add_commands", "trust_report"]
 
@@ -27,7 +27,7 @@ _SOUND = "its armarius.toml names nothing outside it"
 
 @dataclass(frozen=True, slots=True)
 class TrustReport:
-    """Whom a project is trusted by, and what it asks for in vain.
+    """Who trusts a project, and which of its settings are ignored.
 
     Attributes:
         folder: The project, resolved.
@@ -180,4 +180,4 @@ def _revoke(folder: Path, as_json: bool) -> int:
 
 def _asked(config: Config) -> dict[str, str]:
     """The settings that trust lets speak."""
-    return {key: value for key in MAY_SAY if isinstance(value := said(config, key), str)}
+    return {key: value for key in MAY_SAY if isinstance(value := value_of(config, key), str)}

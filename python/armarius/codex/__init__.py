@@ -19,7 +19,7 @@ from armarius.lazy import lazy
 TABLE = {
     "codex.authored.codex": "AuthoredCodex",
     "codex.authored.collection": "Constraints Memories Pins Summaries",
-    "codex.authored.protocol": "Authored RecordBook",
+    "codex.authored.protocol": "Authored RecordStore",
     "codex.cards": "entity_card short_card",
     "codex.load": "build_codex load_codex read_declared",
     "codex.model": (

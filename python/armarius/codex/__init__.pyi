@@ -5,7 +5,7 @@ from armarius.codex.authored.collection import Memories as Memories
 from armarius.codex.authored.collection import Pins as Pins
 from armarius.codex.authored.collection import Summaries as Summaries
 from armarius.codex.authored.protocol import Authored as Authored
-from armarius.codex.authored.protocol import RecordBook as RecordBook
+from armarius.codex.authored.protocol import RecordStore as RecordStore
 from armarius.codex.cards import entity_card as entity_card
 from armarius.codex.cards import short_card as short_card
 from armarius.codex.load import build_codex as build_codex

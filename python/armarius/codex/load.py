@@ -9,7 +9,7 @@ from typing import Any
 
 from armarius.arguments import Kind
 from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.authored.protocol import BookName, Check, RecordBook, profile_of_text
+from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.borne_out import Story, judged, names_sought, uses_in
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, parse_codex_json
@@ -229,7 +229,7 @@ class FolderAuthored:
         """See `Authored`."""
         return read_declared(self.root)
 
-    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordStore:
         """See `Authored`."""
         return RecordFile(self.root, f"{book}.toml", tables=tables, check=check)
 

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from armarius._core import Corpus, CorpusGroup, CorpusPart, CorpusQuery, CorpusScores, CorpusWeights
-from armarius.corpus.kept import PARTS
 from armarius.corpus.part import parts_of
+from armarius.corpus.stored import PARTS
 from armarius.store.protocol import Store
 
 __all__ = ["PARAGRAPH_B", "PARAGRAPH_K1", "KeptBytes", "Paragraphs", "StoreCorpus", "by_words"]

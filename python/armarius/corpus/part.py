@@ -1,6 +1,6 @@
 """One document in the form that search uses: its units, its texts with the names in them, its part of the corpus.
 
-Computed from the document and a matcher alone, so that a store can keep it (`corpus.kept`) until one of the two
+Computed from the document and a matcher alone, so that a store can keep it (`corpus.stored`) until one of the two
 changes. Files are cut into chapters, entries of settings and lines of the outline.
 """
 

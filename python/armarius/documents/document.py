@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import armarius._core as _core
 from armarius.config import Config, load_config
-from armarius.display import Shown
+from armarius.display import ResultList
 from armarius.documents.classify import (
     CODE_SUFFIXES,
     MANUSCRIPTS,
@@ -182,7 +182,7 @@ class Unread(Protocol):
         ...
 
 
-class Documents(Shown[Document]):
+class Documents(ResultList[Document]):
     """Documents, by path."""
 
     noun = ("document", "documents")

@@ -107,14 +107,12 @@ def build(
     graphs = read_graph_options(config, folder, permissions=permissions)
     graph = graphs.store if graph is None else graph
     fallback = TokenCounter.estimate() if fallback is None else fallback
-    index = root
-    if not isinstance(index, ProjectIndex):
-        index = ProjectIndex.open(
-            index, config=config, index_dir=index_dir, wait=wait, watch=watch, progress=progress,
-            permissions=permissions, with_=with_,
-        )  # fmt: skip
-    elif with_:
+    if isinstance(root, ProjectIndex) and with_:
         raise ContractError("with_: an index that is open already has its folders; give them to ProjectIndex.open")
+    index = root if isinstance(root, ProjectIndex) else ProjectIndex.open(
+        root, config=config, index_dir=index_dir, wait=wait, watch=watch, progress=progress,
+        permissions=permissions, with_=with_,
+    )  # fmt: skip
     try:
         recall, no_recall = _recall(index, given, config, permissions)
     except BaseException:

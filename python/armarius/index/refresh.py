@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 
 from armarius.codex.authored.protocol import Authored
-from armarius.corpus.kept import FORM
+from armarius.corpus.stored import FORM
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.index.commits import BATCH, Commits, ContentsCache, IndexContents

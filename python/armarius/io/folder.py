@@ -1,4 +1,4 @@
-"""`Folder`: an open folder whose entries are reached by descriptor, without following links; checks of paths.
+"""`Folder`: an open folder; its entries are reached by descriptor, without following links; checks of paths.
 
 From a trusted folder downwards each part is opened by its name in the folder before, never through a link. Without
 `below` the folder itself is what the caller trusts: links on the way to it are the user's own (`/home` may be one).

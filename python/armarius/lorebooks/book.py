@@ -118,7 +118,7 @@ class Book:
         gone = self.entry(id_)
         return replace(self, entries=tuple(one for one in self.entries if one is not gone))
 
-    def said(self) -> ExtractedEntities:
+    def extracted_entities(self) -> ExtractedEntities:
         """The entities and relations stated in the file (notes of a vault, a Novelcrafter export), else none.
 
         Cost: linear in the text of its notes.

@@ -184,7 +184,7 @@ class Importing:
             kind = "same" if is_there and book.profile == before.profile and not changes else "update"
         if theirs and before is None:
             raise UnknownId(f"theirs: nothing here differs from the file at {theirs[0]!r}: the book is new")
-        said = book.said()
+        said = book.extracted_entities()
         losses += said.losses
         known = {name for one in said.entities for name in (one.name, *one.aliases)}
         proposed = tuple(one for one in proposals(book) if one.name not in known)
@@ -196,7 +196,7 @@ class Importing:
 
     def _unchanged(self, book: Book) -> ImportReport:
         """The report of a file that is there already."""
-        said = book.said()
+        said = book.extracted_entities()
         known = {name for one in said.entities for name in (one.name, *one.aliases)}
         proposed = tuple(one for one in proposals(book) if one.name not in known)
         losses = (*book.losses, *said.losses)

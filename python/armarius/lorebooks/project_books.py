@@ -191,7 +191,7 @@ def save_book(keeping: BookKeeping, book: Book, data: bytes | None, before: Stor
         if old is not None and old.data != data:
             files[_BEFORE] = old.data
         files[_ORIGINAL] = data
-    said = NO_ENTITIES if book.switched_off else book.said()
+    said = NO_ENTITIES if book.switched_off else book.extracted_entities()
     if said.entities or keeping.stamp(book.id, _CODEX) is not None:
         files[_CODEX] = codex_json(said)
     keeping.write(book.id, {**files, _CARD: text})

@@ -14,7 +14,7 @@ from typing import Any, Final
 from armarius._core import BudgetLayer
 from armarius.codex.authored.protocol import Authored
 from armarius.config import CONFIG_NAME, Config
-from armarius.display import camel
+from armarius.display import camel_case
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
 from armarius.headings import FRAMES, Language
 from armarius.types import LAYERS, LayerName
@@ -34,7 +34,7 @@ _NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "trim_percent": (1, 100),
     "story_percent": (0, 50),
 }
-_SNAKE = {camel(name): name for name in _NUMBERS}
+_SNAKE = {camel_case(name): name for name in _NUMBERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class BudgetProfile:
 
     def to_wire(self) -> dict[str, Any]:
         """Plain JSON types, names in camelCase."""
-        return {camel(name): value for name, value in asdict(self).items()}
+        return {camel_case(name): value for name, value in asdict(self).items()}
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> "BudgetProfile":

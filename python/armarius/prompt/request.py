@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from armarius.arguments import Hidden
 from armarius.codex.cards import until
@@ -108,6 +108,13 @@ def read_request(given: Mapping[str, Any]) -> AssembleRequest:
     return AssembleRequest(query=strict_text("query", query), **fields)
 
 
+_FOR_FETCHERS: Final = (
+    *("query", "additional_input", "document", "skill", "chapters", "kinds", "as_of", "also", "marks"),
+    *("messages", "include_messages"),
+)
+"""Fields of a request that fetchers see as they are."""
+
+
 class Resolver:
     """Checks requests against one project. Threads may share it."""
 
@@ -174,43 +181,26 @@ class Resolver:
         document, live = _open(view, request)
         cursor, selection, clamps = _places(request, document)
         language = request.language or self._settings.language or view.language
-        resolved = request.model_copy(
-            update={
-                "language": language,
-                "project_id": project_id,
-                "cursor": cursor,
-                "selection": selection,
-                "position_encoding": "code-point",
-            }
-        )
+        places = {"cursor": cursor, "selection": selection, "position_encoding": "code-point"}
+        resolved = request.model_copy(update={"language": language, "project_id": project_id, **places})
         furthest = cursor if selection is None else max(cursor, selection[1])
         wishes, hidden, unknown = view.resolve_pins(request, document if live else None)
         text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
+            **{name: getattr(request, name) for name in _FOR_FETCHERS},
             project_id=project_id,
-            query=request.query,
-            additional_input=request.additional_input,
-            document=request.document,
             text=text,
             cursor=cursor if text else 0,
             chapter=document.chapter if document else None,
-            skill=request.skill,
             previous_ids=continued.ids if continued else (),
-            chapters=request.chapters,
-            kinds=request.kinds,
-            as_of=request.as_of,
-            also=request.also,
             withheld=withheld,
             live=live,
             selection=selection if text else None,
-            marks=request.marks,
             marks_cursor=request.marks and request.cursor is not None,
             wishes=wishes,
             hidden=hidden,
             language=language,
-            messages=request.messages,
-            include_messages=request.include_messages,
             asked=asked if asked != request.query else "",
             carried=carried,
         )

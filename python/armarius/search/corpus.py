@@ -23,7 +23,6 @@ from armarius._core import Corpus as CoreCorpus
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex, Entity
 from armarius.codex.cards import Visible, without_later
-from armarius.corpus.kept import Kept, KeptParts, names_in
 from armarius.corpus.paragraphs import Paragraphs
 from armarius.corpus.part import (
     CorpusSection,
@@ -35,6 +34,7 @@ from armarius.corpus.part import (
     lines_by_text,
     parts_of,
 )
+from armarius.corpus.stored import StoredPart, StoredParts, names_in
 from armarius.documents.document import Document
 from armarius.text.matcher import EntityMatcher, Mention
 
@@ -179,7 +179,7 @@ class Corpus:
         sections_memo: What they have worked out from sections and codex alone; empty again after a change of those.
     """
 
-    def __init__(self, codex: Codex, matcher: EntityMatcher | None = None, kept: KeptParts | None = None) -> None:
+    def __init__(self, codex: Codex, matcher: EntityMatcher | None = None, kept: StoredParts | None = None) -> None:
         self.scope = EVERYTHING
         self.texts: dict[int, Text] = {}
         self.sections: dict[int, CorpusSection] = {}
@@ -194,7 +194,7 @@ class Corpus:
         self._set_codex(codex, matcher, kept)
         self._changed()
 
-    def _set_codex(self, codex: Codex, matcher: EntityMatcher | None, kept: KeptParts | None) -> None:
+    def _set_codex(self, codex: Codex, matcher: EntityMatcher | None, kept: StoredParts | None) -> None:
         self.codex = codex
         self.entities: dict[str, Entity] = {entity.id: entity for entity in codex.entities}
         self.matcher = EntityMatcher.from_valid(codex.entities)[0] if matcher is None else matcher
@@ -283,7 +283,7 @@ class Corpus:
     def _titles(self, path: str) -> list[tuple[int, str, int | None]]:
         return [(text.key, text.title, text.number) for text in self.texts_of(path)]
 
-    def adopt(self, codex: Codex, matcher: EntityMatcher | None, kept: KeptParts | None) -> bool:
+    def adopt(self, codex: Codex, matcher: EntityMatcher | None, kept: StoredParts | None) -> bool:
         """Go over to another codex with the same names; False when the names are others.
 
         Cost: the sections are read again.
@@ -306,14 +306,14 @@ class Corpus:
         """
         for document in documents:
             self.remove(document.path)
-        parts: dict[str, Kept | DocumentPart] = {**self._read(documents)}
+        parts: dict[str, StoredPart | DocumentPart] = {**self._read(documents)}
         missing = [document for document in documents if document.path not in parts]
         for document, part in zip(missing, parts_of(missing, self.matcher) if missing else (), strict=True):
             parts[document.path] = part
             self.paragraphs.update(document.path, part.part)
         for document in documents:
             one = parts[document.path]
-            names = one.names if isinstance(one, Kept) else [text.names for text in one.texts]
+            names = one.names if isinstance(one, StoredPart) else [text.names for text in one.texts]
             file = self._files[document.path] = _File(document, self.matcher, names)
             if document.kind == "setting":
                 self._add_sections(file)
@@ -321,7 +321,7 @@ class Corpus:
                 self._add_texts(file, one.texts)
         self._changed()
 
-    def _read(self, documents: Sequence[Document]) -> dict[str, Kept]:
+    def _read(self, documents: Sequence[Document]) -> dict[str, StoredPart]:
         """What is kept of documents, as far as it is sound; their parts are in the corpus."""
         if self._kept is None or not documents:
             return {}
@@ -486,7 +486,7 @@ class ProjectCorpus:
         *,
         ready: bool = True,
         before: "ProjectCorpus | None" = None,
-        kept: KeptParts | None = None,
+        kept: StoredParts | None = None,
     ) -> None:
         self.documents = documents
         self.codex = codex

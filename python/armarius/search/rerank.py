@@ -133,7 +133,7 @@ class Reranking:
 
 
 class _Reranked:
-    """An offer whose first rows stand in another order; see `armarius.types.PassageStream`."""
+    """A stream with its first rows in another order; see `armarius.types.PassageStream`."""
 
     def __init__(self, offer: PassageStream, head: list[PassageRow], before: dict[str, int], asked: int) -> None:
         self._offer = offer

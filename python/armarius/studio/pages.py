@@ -69,7 +69,7 @@ class Packs:
             return list(reversed(self._kept.values()))
 
 
-Shown = tuple[str, dict[str, Any]]
+Page = tuple[str, dict[str, Any]]
 _BUDGET = 8_000
 _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")
 _MOST_ROWS = 300
@@ -87,11 +87,11 @@ class Asking:
         self._engine = engine
         self._packs = packs
 
-    def form(self, asked: dict[str, Any]) -> Shown:
+    def form(self, asked: dict[str, Any]) -> Page:
         """The form, filled with the given fields."""
         return "ask.html", {**self._form(_fields(asked)), "kept": None}
 
-    def ask(self, asked: dict[str, Any]) -> Shown:
+    def ask(self, asked: dict[str, Any]) -> Page:
         """Assemble a prompt for the form, without `previous`, so that the same form gives the same prompt."""
         fields = _fields(asked)
         pack = self._engine.assemble(
@@ -103,21 +103,21 @@ class Asking:
         )
         return self._page(self._packs.keep(fields, pack))
 
-    def again(self, asked: dict[str, Any]) -> Shown:
+    def again(self, asked: dict[str, Any]) -> Page:
         """Assemble a prompt for the fields of an earlier one, to see the effect of a change."""
         return self.ask(dict(self._known(asked["number"]).asked))
 
-    def pack(self, asked: dict[str, Any]) -> Shown:
+    def pack(self, asked: dict[str, Any]) -> Page:
         """A stored prompt."""
         return self._page(self._known(asked["number"]))
 
-    def what_if(self, asked: dict[str, Any]) -> Shown:
+    def what_if(self, asked: dict[str, Any]) -> Page:
         """The part of a prompt's page that depends on the budget, for another budget."""
         kept = self._known(asked["number"])
         pack = kept.pack.what_if(budget=_number(asked, "budget") or kept.pack.budget)
         return "prompt.html", self._prompt(pack, kept.number)
 
-    def diff(self, asked: dict[str, Any]) -> Shown:
+    def diff(self, asked: dict[str, Any]) -> Page:
         """Comparison of two stored prompts."""
         first, second = self._known(_number(asked, "a") or 0), self._known(_number(asked, "b") or 0)
         return "diff.html", {
@@ -139,7 +139,7 @@ class Asking:
         values = {**fields, "budget": fields["budget"] or str(_BUDGET)}
         return {"documents": documents, "models": _MODELS, "asked": values, "earlier": self._packs.last()}
 
-    def _page(self, kept: StoredPrompt) -> Shown:
+    def _page(self, kept: StoredPrompt) -> Page:
         return "ask.html", {**self._form(_fields(kept.asked)), "kept": kept, **self._prompt(kept.pack, kept.number)}
 
     def _prompt(self, pack: Pack, number: int) -> dict[str, Any]:
@@ -300,7 +300,7 @@ class ProjectPages:
             lambda: iter(engine.index.ask(lambda store: store.verify())), self._state
         )
 
-    def chapters(self, asked: dict[str, Any]) -> Shown:
+    def chapters(self, asked: dict[str, Any]) -> Page:
         """All documents, chapters first, in story order."""
         documents = sorted(
             self._engine.documents(),
@@ -308,7 +308,7 @@ class ProjectPages:
         )
         return "chapters.html", {"documents": documents}
 
-    def chapter(self, asked: dict[str, Any]) -> Shown:
+    def chapter(self, asked: dict[str, Any]) -> Page:
         """A document with its mentions marked."""
         document = self._engine.document(asked["path"])
         names = self._names()
@@ -321,7 +321,7 @@ class ProjectPages:
             "mentioned": [(id_, names.get(id_, id_), count) for id_, count in here],
         }
 
-    def entities(self, asked: dict[str, Any]) -> Shown:
+    def entities(self, asked: dict[str, Any]) -> Page:
         """All entities, by number of mentions."""
         totals = self._appearances.totals()
         entities = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
@@ -329,7 +329,7 @@ class ProjectPages:
         pins = self._engine.pins.list()
         return "entities.html", {"entities": entities, "totals": totals, "memories": memories, "pins": pins}
 
-    def entity(self, asked: dict[str, Any]) -> Shown:
+    def entity(self, asked: dict[str, Any]) -> Page:
         """An entity: card, mentions, relations, statements, contradictions."""
         entity = self._engine.codex.get(asked["id"])
         relations = [one for one in self._engine.codex.relations() if entity.id in (one.source, one.target)]
@@ -344,13 +344,13 @@ class ProjectPages:
             "competing": [one for one in said if one.competes_with][:_MOST_STATEMENTS],
         }
 
-    def conflicts(self, asked: dict[str, Any]) -> Shown:
+    def conflicts(self, asked: dict[str, Any]) -> Page:
         """All contradictions, both sides of each."""
         looked, done = self._disputed.now()
         found = [one for one in looked if one.conflicts]
         return "conflicts.html", {"disputed": found, "looked": len(looked), "all": len(self._names()), "done": done}
 
-    def health(self, asked: dict[str, Any]) -> Shown:
+    def health(self, asked: dict[str, Any]) -> Page:
         """The report of `armarius doctor`."""
         index = self._engine.index
         status = self._engine.status()

@@ -334,19 +334,19 @@ class _MemoryRecords:
         self._check = check
 
     def records(self) -> list[Block]:
-        """See `RecordBook`."""
+        """See `RecordStore`."""
         return list(self._owner._books.get(self.name, ()))
 
     def problems(self) -> tuple[CodexError, ...]:
-        """See `RecordBook`; always empty, because invalid records are refused."""
+        """See `RecordStore`; always empty, because invalid records are refused."""
         return ()
 
     def stamp(self) -> int:
-        """See `RecordBook`."""
+        """See `RecordStore`."""
         return self._owner._changes
 
     def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
-        """See `RecordBook`."""
+        """See `RecordStore`."""
         with self._owner._lock:
             for block in self.records():
                 if alike is not None and block.table == table and alike(block):
@@ -355,7 +355,7 @@ class _MemoryRecords:
         return str(data["id"])
 
     def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        """See `RecordBook`."""
+        """See `RecordStore`."""
         with self._owner._lock:
             blocks = self.records()
             taken = {(block.table, block.id) for block in blocks}
@@ -367,14 +367,14 @@ class _MemoryRecords:
             self._keep(blocks)
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
-        """See `RecordBook`."""
+        """See `RecordStore`."""
         with self._owner._lock:
             blocks = self.records()
             blocks[self._find(table, data["id"])] = self._block(table, data)
             self._keep(blocks)
 
     def remove(self, table: str, id_: str) -> None:
-        """See `RecordBook`."""
+        """See `RecordStore`."""
         with self._owner._lock:
             blocks = self.records()
             del blocks[self._find(table, id_)]

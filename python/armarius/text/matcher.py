@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection, Speech
-from armarius.display import Shown
+from armarius.display import ResultList
 from armarius.errors import ContractError
 from armarius.positions import cleaned
 from armarius.text.name_model import NameModel, ShortName
@@ -256,7 +256,7 @@ class EntityMatcher:
         return _of_text(lambda given: self._core.scene(given, near, speech), text)
 
 
-class Matches(Shown[Match]):
+class Matches(ResultList[Match]):
     """Matches, by position."""
 
     noun = ("match", "matches")

@@ -1,4 +1,4 @@
-"""What a project may say (`MAY_SAY`), and the books that may make rules, kept in `allowed.toml` beside `trusted.toml`.
+"""What a project may say (`MAY_SAY`), and the books that may make rules, kept in `allowed.toml` next to `trusted.toml`.
 
 The permission of a book is stored in `allowed.toml`, next to `trusted.toml`, with a hash of the book's contents
 (docs/decisions/0114). A changed or replaced book has no permission.
@@ -178,7 +178,7 @@ class Permissions:
         """The settings that are not heeded, in the order of `MAY_SAY`; values of a wrong kind are left to readers."""
         found = []
         for key, (allowed, allows) in ({} if self.trusted else MAY_SAY).items():
-            value = said(config, key)
+            value = value_of(config, key)
             if isinstance(value, str) and not no_path(value) and not allows(self, value):
                 hint = near(value, self.user.indexes) if key == "documents.index_dir" else ""
                 found.append(Ignored(key, value, allowed.format(user=self.user.name) + hint))
@@ -253,7 +253,7 @@ Anything else is ignored with one warning. Settings that are not listed name non
 """
 
 
-def said(config: Config, key: str) -> object:
+def value_of(config: Config, key: str) -> object:
     """What a configuration says under a key of `MAY_SAY`; None for nothing."""
     table, _, name = key.partition(".")
     found = config.tables.get(table)

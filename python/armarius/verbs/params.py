@@ -77,7 +77,7 @@ class ListProjects(Params):
     """Which projects of many."""
 
     limit: StrictInt = Field(default=100, ge=1, description="At most so many.")
-    after: str = Field(default="", description="Only those whose id comes later.")
+    after: str = Field(default="", description="Only those with a later id.")
 
 
 class WriteFiles(OneProject):
@@ -353,7 +353,7 @@ class Found(Wire):
     level: str | None = None
 
 
-class Passage(Wire):
+class FoundPassage(Wire):
     """A paragraph that holds the words: `start` and `end` in its document, `highlights` in its text."""
 
     path: str

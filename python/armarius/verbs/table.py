@@ -342,7 +342,7 @@ def _document(engine: "Engine", asked: p.Reading) -> Json:
     return {**found, "paragraphs": parts}
 
 
-@_verb("documents:search", {"items": list[p.Passage]}, "search", tool="search", command="search")
+@_verb("documents:search", {"items": list[p.FoundPassage]}, "search", tool="search", command="search")
 def _search(engine: "Engine", asked: p.Searching) -> Json:
     """Paragraphs that hold the words as written, best first."""
     found = engine.search(asked.query, **asked.stated("query", "position_encoding"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import BookName, Check, RecordBook, profile_of_text
+from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordText, text_of_records
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile
 from armarius.codex.load import BOOKS, codex_files_of, declared_in
@@ -24,7 +24,7 @@ from armarius.lorebooks.project_books import FILES
 from armarius.lorebooks.project_books import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
 from armarius.store.postgres.packing import check_path
-from armarius.store.postgres.session import ProjectRow, Session
+from armarius.store.postgres.session import PostgresSession, ProjectRow
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins", "summaries"))
@@ -63,7 +63,7 @@ class StoredFiles:
         session: Of the project.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PostgresSession) -> None:
         self.session = session
         self._listed: tuple[Hashable, Mapping[str, FileEntry]] = ((), {})
         self._texts: dict[str, tuple[Hashable, bytes | None]] = {}
@@ -260,7 +260,7 @@ class StoredAuthored:
         books = {book for path in self._files.entries() if (book := book_of(path))}
         return declared_in(read, codex_files_of(books))
 
-    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordStore:
         """See `Authored`."""
         return _StoredRecords(self._files, f"{book}.toml", tables=tables, check=check)
 
@@ -285,7 +285,7 @@ class _StoredRecords(RecordText):
         self._files = files
 
     def stamp(self) -> Hashable:
-        """See `RecordBook`."""
+        """See `RecordStore`."""
         row = self._files.row()
         return (row.born, row.authored)
 
@@ -369,12 +369,12 @@ class Pulled:
     Attributes:
         files: Number of files in the project.
         written: New or changed paths.
-        beside: Documents that only the folder has; they stay.
+        extra: Documents that only the folder has; they stay.
     """
 
     files: int
     written: tuple[str, ...]
-    beside: tuple[str, ...]
+    extra: tuple[str, ...]
 
 
 def folder_files(root: Path) -> dict[str, bytes]:
@@ -407,7 +407,7 @@ def _files_of_books(root: Path) -> list[str]:
     return found
 
 
-def pull(session: Session, root: Path, *, overwrite: bool = False) -> Pulled:
+def pull(session: PostgresSession, root: Path, *, overwrite: bool = False) -> Pulled:
     """Write the files of a project into a folder, which is made when it is not there. Nothing is deleted.
 
     Args:
@@ -431,7 +431,7 @@ def pull(session: Session, root: Path, *, overwrite: bool = False) -> Pulled:
     return Pulled(len(files), tuple(written), tuple(sorted(here.keys() - files.keys())))
 
 
-def stored_files(session: Session) -> Mapping[str, bytes]:
+def stored_files(session: PostgresSession) -> Mapping[str, bytes]:
     """Every file of a project, by path."""
     with session.reading():
         files = StoredFiles(session)

@@ -46,7 +46,7 @@ from armarius.store.postgres.schema import (
     schema_name,
     server_state,
 )
-from armarius.store.postgres.session import Session, Transaction
+from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.protocol import Store
 from armarius.workspace.cache import Counters, EngineCache, HotEngine, Quota, bytes_in
@@ -73,7 +73,7 @@ class HotStored(HotEngine):
         configured: Generation of the configuration that it was created with.
     """
 
-    def __init__(self, parts: EngineParts, session: Session, configured: int) -> None:
+    def __init__(self, parts: EngineParts, session: PostgresSession, configured: int) -> None:
         super().__init__(parts)
         self.session = session
         self.configured = configured
@@ -176,7 +176,7 @@ class Novel(ShelvedEngine):
         return self.session.look().generation
 
     @property
-    def session(self) -> Session:
+    def session(self) -> PostgresSession:
         """Transactions of the project, apart from those of its engine."""
         return self._shelf.session_of(self._name, self.tenant)
 
@@ -343,7 +343,7 @@ class Shelf:
         self._rerank = rerank
         self._reword = reword
         self._state: ServerState | None = None
-        self._sessions: dict[UUID, Session] = {}
+        self._sessions: dict[UUID, PostgresSession] = {}
         self._lock = threading.Lock()
 
     @property
@@ -443,7 +443,7 @@ class Shelf:
                 raise UnknownId(f"no project is called {project_id!r}")
             yield connection
 
-    def session_of(self, project_id: str, tenant: str) -> Session:
+    def session_of(self, project_id: str, tenant: str) -> PostgresSession:
         """Transactions of a project, whether its engine is in memory or not."""
         return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).session
 
@@ -451,7 +451,7 @@ class Shelf:
         """Remove the engine of a project from memory."""
         self._hot.drop(self.key(project_id, tenant))
 
-    def check_quota(self, tx: Transaction, session: Session, given: object) -> None:
+    def check_quota(self, tx: Transaction, session: PostgresSession, given: object) -> None:
         """Check the quota, inside the transaction of a write.
 
         Raises:

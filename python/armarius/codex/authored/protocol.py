@@ -1,4 +1,4 @@
-"""Protocols of authored data (`Authored`, `RecordBook`), and the blocks of a TOML file: read and write.
+"""Protocols of authored data (`Authored`, `RecordStore`), and the blocks of a TOML file: read and write.
 
 Authored data cannot be derived again, unlike an index. `armarius.codex.load.FolderAuthored` keeps it as editable files
 in the project; a host with its own database implements `Authored`. `armarius.testing.AuthoredConformance` tests an
@@ -18,7 +18,7 @@ from armarius.errors import CodexError, ConfigError
 from armarius.io.toml import MAX_BYTES, parse_toml
 from armarius.validation import shown
 
-__all__ = ["Authored", "BookName", "Check", "RecordBook", "profile_of_text"]
+__all__ = ["Authored", "BookName", "Check", "RecordStore", "profile_of_text"]
 
 _HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")
 _ID = re.compile(r"^\s*id\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
@@ -183,7 +183,7 @@ Check = Callable[[Block], str]
 """The error of a record, or ""."""
 
 
-class RecordBook(Protocol):
+class RecordStore(Protocol):
     """The records of one book, each with an `id` that is unique within its table. Threads may share it.
 
     `Block.table`, `.id` and `.data` are the record; `.line` is where it stands, 0 where there are no lines.
@@ -255,7 +255,7 @@ class Authored(Protocol):
         """Parsed files of `armarius.codex.codex_json`, with their errors in `errors`."""
         ...
 
-    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordStore:
         """The records of a book.
 
         Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import Authored, Block, BookName, Check, RecordBook, read_blocks, write_block
+from armarius.codex.authored.protocol import Authored, Block, BookName, Check, RecordStore, read_blocks, write_block
 from armarius.errors import CodexError
 from armarius.io import folder_lock, is_passing, make_folder, read_file, refusal, stat_of, write_atomic
 from armarius.validation import shown
@@ -15,7 +15,7 @@ FOLDER = ".armarius"
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-def records_of(authored: Authored | Path, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+def records_of(authored: Authored | Path, book: BookName, *, tables: Iterable[str], check: Check) -> RecordStore:
     """The records of a book, from an `Authored` or from a project folder."""
     if isinstance(authored, Path):
         return RecordFile(authored, f"{book}.toml", tables=tables, check=check)

@@ -106,7 +106,7 @@ def weights(present: Mapping[str, float], ties: "ProfileLinks", asked: Collectio
     Args:
         present: What each has from the window alone (`presence`).
         ties: Which profiles name which entities.
-        asked: Ids of those whom the user's words name; they are related to nobody here, as they have a card anyway.
+        asked: Ids of entities that the query names; they are related to nobody here, as they have a card anyway.
 
     Returns:
         Weight by id, 0 to 2.9.
@@ -120,7 +120,7 @@ def weights(present: Mapping[str, float], ties: "ProfileLinks", asked: Collectio
 
 
 class ProfileLinks:
-    """Whose profile names whom among some entities; each profile is read once. Threads may share it.
+    """The entities that each profile names, among some entities; each profile is read once. Threads may share it.
 
     A name of a single character names nobody here, nor does one of more than 64.
 
@@ -130,10 +130,10 @@ class ProfileLinks:
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
         self._entities = entities
-        self._told: dict[str, frozenset[str]] = {}
+        self._named: dict[str, frozenset[str]] = {}
 
     def related(self, asked: Collection[str], others: Sequence[str]) -> list[str]:
-        """Those of `others` whose profile names one of `asked`, or whom the profile of one names.
+        """The `others` with a profile that names one of `asked`, or that the profile of one of `asked` names.
 
         Cost: linear in both; the first time, in the names of all entities and in the profiles of these.
         """
@@ -143,22 +143,22 @@ class ProfileLinks:
         if not found:
             return []
         names = {name for id_ in known for name in _names(entities[id_])}
-        told = {name for id_ in known for name in self._names_in(id_)}
+        named = {name for id_ in known for name in self._names_in(id_)}
         return [
             id_
             for id_ in found
-            if not (told.isdisjoint(_names(entities[id_])) and names.isdisjoint(self._names_in(id_)))
+            if not (named.isdisjoint(_names(entities[id_])) and names.isdisjoint(self._names_in(id_)))
         ]
 
     def _names_in(self, id_: str) -> frozenset[str]:
         """The names that a profile holds, whosever they are."""
-        told = self._told.get(id_)
-        if told is None:
+        named = self._named.get(id_)
+        if named is None:
             names, keys = self._keys
             one = self._entities[id_]
             said = cleaned(" ".join([one.description, *one.attributes.values()]))
-            told = self._told[id_] = frozenset(names[at] for at, _ in keys.found(said))
-        return told
+            named = self._named[id_] = frozenset(names[at] for at, _ in keys.found(said))
+        return named
 
     @cached_property
     def _keys(self) -> tuple[list[str], KeySet]:

@@ -222,7 +222,7 @@ class About:
 
 
 class Described:
-    """Remembers what documents tell of whom, until they or the codex change. Threads may share it."""
+    """Which entities each document describes, kept until document or codex change. Threads may share it."""
 
     def __init__(self) -> None:
         self._cast = _Cast((), EntityMatcher(()))
@@ -271,7 +271,7 @@ class _Cast:
 
 
 def hidden(
-    told: Mapping[str, Sequence[About]],
+    described: Mapping[str, Sequence[About]],
     muted: Collection[str],
     never: Collection[str] = (),
     shown: Collection[str] = (),
@@ -279,9 +279,9 @@ def hidden(
     """Where documents tell of `muted` alone.
 
     Args:
-        told: What they tell, by path.
+        described: The descriptions in them, by path.
         muted: Ids of entities.
-        never: Those of them whom nothing brings.
+        never: Those of them that nothing brings.
         shown: Paragraphs (`path#n`) that are to be seen nevertheless, but for what tells of `never`.
     """
     ids, barred = frozenset(muted), frozenset(never)
@@ -294,7 +294,7 @@ def hidden(
                 if one.ids <= ids and (one.ids <= barred or f"{path}#{one.paragraph}" not in shown)
             ),
         )
-        for path, abouts in sorted(told.items())
+        for path, abouts in sorted(described.items())
     )
     return tuple((path, spans) for path, spans in found if spans)
 
@@ -316,9 +316,9 @@ def _abouts(
         return frozenset(one.entity_id for one in mentions[bisect_left(starts, start) : bisect_left(starts, end)])
 
     heads = {
-        one.index: set(whom)
+        one.index: set(ids)
         for one in document.paragraphs
-        if one.role == "heading" and len(one.heading_path) > 1 and (whom := named_in(one.start, one.end))
+        if one.role == "heading" and len(one.heading_path) > 1 and (ids := named_in(one.start, one.end))
     }
     owned = zip(document.paragraphs, _owners(document, begins), _owners(document, heads), strict=True)
     for one, owners, headed in owned:
@@ -338,7 +338,7 @@ def _abouts(
 
 
 def _owners(document: Document, begins: Mapping[int, set[str]]) -> list[set[str]]:
-    """Whose profile each paragraph belongs to; nobody's is an empty set."""
+    """The entities that own each paragraph as part of a profile; an empty set for none."""
     open_: list[tuple[tuple[str, ...], set[str]]] = []
     found: list[set[str]] = []
     for paragraph in document.paragraphs:
@@ -393,7 +393,7 @@ def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _headed(document: Document, heading: Paragraph, names: Mapping[str, set[str]]) -> set[str]:
-    """Whose bare name a heading is; the title of a file counts when the file has that name too."""
+    """The entities that have a heading as their name; the title of a file counts when the file has that name too."""
     title = fold(heading.heading_path[-1]).strip() if heading.heading_path else ""
     if len(heading.heading_path) < 2 and fold(PurePosixPath(document.path).stem) != title:
         return set()

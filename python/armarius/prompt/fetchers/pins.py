@@ -30,7 +30,7 @@ from armarius.warnings import PIN_UNKNOWN
 _TAGS: Final = ("tags", "tag", "标签")
 _SOURCES: Final = ("codex:", "constraint:", "kg:", "lore:", "memory:", "rag:", "style:", "code:")
 _SCORE: Final = 10.0  # above all that is found, so that others are cut first
-_ASKED: Final = 1.0  # as whom the query names
+_ASKED: Final = 1.0  # like an entity that the query names
 _SHOWN: Final = 1_000  # code points from the cursor that the window shows anyway
 
 
@@ -39,7 +39,7 @@ class _Project:
     who: NameIndex
     documents: Mapping[str, Document]
     relations: Sequence[Relation] = ()
-    told: Callable[[], Mapping[str, Sequence[About]]] = dict
+    described: Callable[[], Mapping[str, Sequence[About]]] = dict
 
     @property
     def entities(self) -> tuple[Entity, ...]:
@@ -83,7 +83,7 @@ class _Project:
             return before
         ids_of = frozenset(muted)
         names = {entity.id: entity.name for entity in self.entities if entity.id in muted}
-        for path, abouts in sorted(self.told().items()):
+        for path, abouts in sorted(self.described().items()):
             for one in abouts:
                 if one.whole and one.ids <= ids_of:
                     key = "paragraph", f"{path}#{one.paragraph}"
@@ -113,7 +113,7 @@ def wishes(
     lasting: Iterable[Pin],
     *,
     named: Collection[str] = (),
-    told: Callable[[], Mapping[str, Sequence[About]]] = dict,
+    described: Callable[[], Mapping[str, Sequence[About]]] = dict,
 ) -> tuple[tuple[Wish, ...], Hidden, list[ContextWarning]]:
     """What a request pins and mutes, each thing once, what documents say of the muted alone, and what is wrong.
 
@@ -124,19 +124,19 @@ def wishes(
         include: Pinned by the request.
         exclude: Muted by it.
         lasting: The user's, those of the open document first.
-        named: Ids of whom the query names.
-        told: What documents tell of whom, by path; asked where somebody is muted.
+        named: Ids of entities that the query names.
+        described: Descriptions of entities in documents, by path; read when an entity is muted.
 
     Raises:
         UnknownId: Nothing is called what the request names, or several entities are.
         ContractError: The request pins and mutes one thing.
     """
-    project = _Project(who, documents, codex.relations, told)
+    project = _Project(who, documents, codex.relations, described)
     found: dict[tuple[str, str], Wish] = {}
     for one in codex.entities:
         if one.level == "never":
             found["entity", one.id] = Wish("entity", one.id, "never", True, "level")
-    many = project.mute_along(found)  # over whatever anybody pins
+    many = project.mute_along(found)  # wins over any pin
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
             for key in project.known(target, f"{name}: "):
@@ -170,7 +170,7 @@ def wishes(
     muted = {wish.key for wish in found.values() if wish.mute and wish.kind == "entity"}
     never = {one.id for one in codex.entities if one.level == "never"}
     shown = {wish.key for wish in found.values() if not wish.mute and wish.kind == "paragraph"}
-    return tuple(found.values()), hidden(told(), muted, never, shown) if muted else (), unknown
+    return tuple(found.values()), hidden(described(), muted, never, shown) if muted else (), unknown
 
 
 def _refuse(found: dict[tuple[str, str], Wish], wish: Wish) -> None:
@@ -207,7 +207,7 @@ def _tags(fields: Mapping[str, str | tuple[str, ...]]) -> Collection[str]:
 class PinFetcher:
     """The cards and texts that a request pins, as `codex:pinned:<id>`, `rag:document:<path>`, `rag:passage:<path>#<n>`.
 
-    Also the cards of those at `manual_only` whom the query names, as `codex:asked:<id>`.
+    Also the cards of those at `manual_only` that the query names, as `codex:asked:<id>`.
 
     Args:
         entities: Of the project.

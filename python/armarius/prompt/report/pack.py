@@ -439,29 +439,15 @@ def account(
     contents = fitted.rendered.contents
     placed = fitted.rendered.placed
     tokens = fitted.by_layer or layer_tokens(fitted.rendered, plan.measured)
-    said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
-    for layer, warning in plan.admitted.warnings:
-        said[layer].append(str(warning))
-    sources: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
-    for item in placed:
-        sources[item.candidate.layer].append(item.candidate.source)
-    if sources["rules"]:
-        share = plan.profile.layers["rules"].ratio or 0
-        if tokens["rules"] * 100 > share * available:
-            over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=available)
-            said["rules"].append(str(over))
+    said = _warnings(request, fitted, tokens)
     shaped = [item for item in placed if item.form != "full"]
-    cut = next((i for i in shaped if i.candidate.source == QUERY_SOURCE and i.form == "truncated"), None)
-    if cut is not None and cut.part is not None:
-        shortened = CONTEXT_QUERY_TRUNCATED(kept=cut.part[1] - cut.part[0], written=len(request.query))
-        said["immediate"].append(str(shortened))
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
     everything += _capacity(plan.profile, fitted, available, bool(fitted.omitted or shaped))
     trimmed = {item.candidate.layer for item in shaped} | {one.layer for one, _ in fitted.omitted}
     layers = {
         layer: LayerResult(
             layer=layer,
-            source=tuple(sources[layer]),
+            source=tuple(item.candidate.source for item in placed if item.candidate.layer == layer),
             token_count=tokens[layer],
             truncated=layer in trimmed,
             warnings=tuple(said[layer]) or None,
@@ -497,6 +483,26 @@ def account(
         _texts=texts,
         _known=known,
     )
+
+
+def _warnings(
+    request: AssembleRequest, fitted: FittedPrompt, tokens: Mapping[LayerName, int]
+) -> dict[LayerName, list[str]]:
+    """The warnings of each layer: of its fetchers, of rules over their share, of a query that was cut."""
+    plan, placed = fitted.plan, fitted.rendered.placed
+    said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
+    for layer, warning in plan.admitted.warnings:
+        said[layer].append(str(warning))
+    if any(item.candidate.layer == "rules" for item in placed):
+        share = plan.profile.layers["rules"].ratio or 0
+        if tokens["rules"] * 100 > share * plan.available:
+            over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=plan.available)
+            said["rules"].append(str(over))
+    query = (i for i in placed if i.candidate.source == QUERY_SOURCE and i.form == "truncated")
+    if (cut := next(query, None)) is not None and cut.part is not None:
+        shortened = CONTEXT_QUERY_TRUNCATED(kept=cut.part[1] - cut.part[0], written=len(request.query))
+        said["immediate"].append(str(shortened))
+    return said
 
 
 def _shown(items: Sequence[PackItem], texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:

@@ -223,7 +223,7 @@ _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will bef
 
 
 class TermGroup(NamedTuple):
-    """One concept: any of several wordings, whose frequencies add up to one, with one rarity. The core takes it so.
+    """One concept: any of several wordings; their frequencies are added, with one rarity. The core takes it so.
 
     Attributes:
         family: One of `FAMILIES`.

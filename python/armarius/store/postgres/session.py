@@ -173,7 +173,7 @@ _PATIENCE = 1.0
 Answer = TypeVar("Answer")
 
 
-class Session:
+class PostgresSession:
     """Transactions of one project. Thread-safe.
 
     Args:

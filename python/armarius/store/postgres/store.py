@@ -28,7 +28,7 @@ from armarius.store.postgres.packing import (
     unpack,
 )
 from armarius.store.postgres.pool import Pool
-from armarius.store.postgres.session import ProjectRow, Session, Transaction
+from armarius.store.postgres.session import PostgresSession, ProjectRow, Transaction
 from armarius.store.postgres.writing import changed, digest_of, fold, learnt, read_graph, read_records, write
 from armarius.store.rows import (
     Change,
@@ -130,9 +130,9 @@ class PostgresStore:
         self, pool: Pool, project_id: str, *, tenant: str = "", schema: str = "armarius", pgvector: bool = False
     ) -> None:
         key = project_key(tenant, project_id)
-        self._begin(Session(pool, schema, key, tenant=tenant, project_id=project_id), pgvector=pgvector)
+        self._begin(PostgresSession(pool, schema, key, tenant=tenant, project_id=project_id), pgvector=pgvector)
 
-    def _begin(self, session: Session, *, pgvector: bool) -> None:
+    def _begin(self, session: PostgresSession, *, pgvector: bool) -> None:
         self._session = session
         self._key = session.project
         self._pgvector = pgvector
@@ -152,7 +152,7 @@ class PostgresStore:
         return f"{self._session.pool.place} {self._session.schema}"
 
     @property
-    def session(self) -> Session:
+    def session(self) -> PostgresSession:
         """Transactions of the project; shared by the stores that come one after the other by `reopen`."""
         if self._closed:
             raise StoreError(f"{self.project_id}: the store is closed")

@@ -15,7 +15,7 @@ import numpy as np
 from armarius.errors import EmbeddingError
 from armarius.store.postgres import vectors_rows as rows
 from armarius.store.postgres.packing import read_documents
-from armarius.store.postgres.session import Session, Transaction
+from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.vectors_rows import Form, fill, owner_of
 from armarius.store.postgres.writing import read_graph
 from armarius.store.rows import PassageKey
@@ -153,11 +153,11 @@ class PostgresVectors:
     """`VectorStore` of one project on a server.
 
     Args:
-        session: Session of the project.
+        session: PostgresSession of the project.
         pgvector: Whether vectors are stored as pgvector columns.
     """
 
-    def __init__(self, session: Session, *, pgvector: bool) -> None:
+    def __init__(self, session: PostgresSession, *, pgvector: bool) -> None:
         self._session = session
         self._key = session.project
         self._form = rows.Form(pgvector=pgvector)

@@ -76,7 +76,7 @@ def _problems(connection: apsw.Connection) -> list[str]:
 _TRIES: Final = 20
 
 
-class Session:
+class SqliteSession:
     """The transactions of one open index."""
 
     def __init__(self, place: IndexPlace, project_id: str, connections: Connections) -> None:
@@ -92,7 +92,7 @@ class Session:
         _open.add(self)
 
     @classmethod
-    def open(cls, place: IndexPlace, *, project_id: str, rebuild: bool) -> "Session":
+    def open(cls, place: IndexPlace, *, project_id: str, rebuild: bool) -> "SqliteSession":
         """See `SqliteStore.open`."""
         alone = _entered(place)
         try:
@@ -199,7 +199,7 @@ class Session:
             self._place.lock.leave()
 
 
-_open: Final[weakref.WeakSet[Session]] = weakref.WeakSet()
+_open: Final[weakref.WeakSet[SqliteSession]] = weakref.WeakSet()
 
 
 @atexit.register

@@ -28,7 +28,7 @@ from armarius.store.sqlite import schema, writing
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
-from armarius.store.sqlite.session import Session
+from armarius.store.sqlite.session import SqliteSession
 
 if TYPE_CHECKING:
     from armarius.store.sqlite.vectors import SqliteVectors
@@ -41,7 +41,7 @@ _DOCUMENT = (
 class SqliteStore:
     """`Store` over SQLite, and `Lagging`. Open with `SqliteStore.open`, or with `open_repaired`."""
 
-    def __init__(self, session: Session, place: IndexPlace) -> None:
+    def __init__(self, session: SqliteSession, place: IndexPlace) -> None:
         self._session = session
         self._place = place
         self._reading = session.reading
@@ -70,7 +70,7 @@ class SqliteStore:
 
         Cost: reads the whole file once, to compare it with its seal (10 MB: 10 ms).
         """
-        return cls(Session.open(place, project_id=project_id, rebuild=rebuild), place)
+        return cls(SqliteSession.open(place, project_id=project_id, rebuild=rebuild), place)
 
     @classmethod
     def open_repaired(cls, place: IndexPlace, *, project_id: str) -> Self:

@@ -11,7 +11,7 @@ from armarius.store.rows import PassageKey
 from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
-from armarius.store.sqlite.session import Session
+from armarius.store.sqlite.session import SqliteSession
 from armarius.store.sqlite.vectors_rows import (
     DOCUMENT,
     ENTITIES,
@@ -55,7 +55,7 @@ class SqliteVectors:
         reader: Reads vectors by owner number.
     """
 
-    def __init__(self, session: Session, folder: Path, *, below: Path | None = None) -> None:
+    def __init__(self, session: SqliteSession, folder: Path, *, below: Path | None = None) -> None:
         self._store = session
         self.reader = VectorReader(session)
         self.approximate = ApproximateIndex(self.reader, folder, below=below)

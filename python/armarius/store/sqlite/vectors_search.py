@@ -23,7 +23,7 @@ from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.ann import AnnFile, AnnIndex, load, save, size_on_disk, sweep
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS
-from armarius.store.sqlite.session import Session
+from armarius.store.sqlite.session import SqliteSession
 from armarius.store.sqlite.vectors_rows import SetRow, VectorChange, read_vectors, table_of
 from armarius.store.vectors_protocol import (
     RecallSample,
@@ -149,7 +149,7 @@ class VectorReader:
         session: The store's.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqliteSession) -> None:
         self._store = session
 
     def sets(self) -> dict[SetState, SetRow]:

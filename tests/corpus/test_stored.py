@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
-import armarius.corpus.kept as kept_module
+import armarius.corpus.stored as kept_module
 from armarius._core import Corpus as CoreCorpus
 from armarius.codex.load import load_codex
-from armarius.corpus.kept import FORM, KIND, KeptParts, fingerprint, names_in, pack, part_rows, unpack
 from armarius.corpus.part import part_of
+from armarius.corpus.stored import FORM, KIND, StoredParts, fingerprint, names_in, pack, part_rows, unpack
 from armarius.documents.document import list_documents, make_document
 from armarius.errors import StoreBusy
 from armarius.search import corpus as tables_module
@@ -47,7 +47,7 @@ class Project:
             self.asked.append(paths)
             return self.rows if paths is None else {path: self.rows[path] for path in paths if path in self.rows}
 
-        return KeptParts(names, read)
+        return StoredParts(names, read)
 
     def corpus(self, *, kept=None, documents=None, before=None, codex=None):
         wanted = self.documents if documents is None else documents

@@ -25,7 +25,7 @@ FORM: Final = f"5.{_CORE}"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredPart:
     """A row, read as far as it is needed at once.
 
     Attributes:
@@ -41,7 +41,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptParts:
+class StoredParts:
     """Where rows can be read, and for which names.
 
     Attributes:
@@ -52,7 +52,7 @@ class KeptParts:
     names: str
     read: Callable[[Sequence[str] | None], Mapping[str, DerivedRow]]
 
-    def of(self, document: Document, row: DerivedRow | None) -> Kept | None:
+    def of(self, document: Document, row: DerivedRow | None) -> StoredPart | None:
         """What a row says of a document, None when it is about another one or damaged."""
         return PARTS.value(row, fingerprint(self.names, document.content_hash))
 
@@ -75,7 +75,7 @@ def pack(part: DocumentPart) -> bytes:
     return join_pieces(_json(texts), _json(names), part.part.to_bytes())
 
 
-def unpack(data: bytes) -> Kept:
+def unpack(data: bytes) -> StoredPart:
     """What `pack` gave; names and part are not read yet.
 
     Raises:
@@ -87,7 +87,7 @@ def unpack(data: bytes) -> Kept:
         texts = tuple(TextPart(number, section, start, end, ()) for number, section, start, end in rows)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"no part of a document: {error}") from error
-    return Kept(texts, names, data, len(data) - len(part))
+    return StoredPart(texts, names, data, len(data) - len(part))
 
 
 def names_in(names: bytes) -> list[tuple[NamedEntities, ...]]:
