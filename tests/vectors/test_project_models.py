@@ -97,7 +97,7 @@ def test_a_vocabulary_is_read_as_the_tokenizers_package_reads_it(tiny):
     for other in tiny.glob("**/tokenizer.json"):
         other.unlink()
     expected = WordPiece.from_file(str(path), unk_token="[UNK]")
-    tokens = Tokens(ModelFolder.open(tiny), 16)
+    tokens = Tokens.read(ModelFolder.open(tiny), 16)
     for word in ("windows", "trailing", "中", "[UNK]"):
         assert tokens._tokenizer.token_to_id(word) == expected.token_to_id(word)
     assert tokens.vocabulary == len(Path(path).read_text("utf-8").split("\n")) - 1

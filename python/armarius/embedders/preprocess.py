@@ -7,9 +7,10 @@ masked, so results do not depend on it.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -61,19 +62,23 @@ class Tokens:
     """A tokenizer. Truncation and padding settings in `tokenizer.json` are overridden.
 
     Args:
-        folder: The model's folder.
+        tokenizer: A `tokenizers.Tokenizer`.
         max_length: Tokens kept of each text, special tokens included; 0 keeps all.
-        inside: Subfolder that is searched for a tokenizer first.
-        pooling: `lasttoken` uses the padding side and `add_eos_token` of `tokenizer_config.json`, because the result
-            is read from the last token.
+        settings: Those of `tokenizer_config.json` that are followed: padding side, `add_eos_token`.
+
+    Attributes:
+        path: The tokenizer's file, part of the fingerprint.
     """
 
     def __init__(
-        self, folder: ModelFolder, max_length: int, *, inside: Path | None = None, pooling: Pooling = "mean"
+        self,
+        tokenizer: Any,  # noqa: ANN401 - it has no types
+        max_length: int,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+        path: Path = Path(),
     ) -> None:
-        self._path, self._tokenizer = _load(folder, inside)
+        self.path, self._tokenizer = path, tokenizer
         self._max_length = max_length
-        settings = folder.json("tokenizer_config.json", "onnx/tokenizer_config.json") if pooling == "lasttoken" else {}
         self._left = settings.get("padding_side") == "left"
         self._end = self._token(settings.get("eos_token")) if settings.get("add_eos_token") is True else None
         self._tokenizer.no_padding()
@@ -82,10 +87,22 @@ class Tokens:
         else:
             self._tokenizer.no_truncation()
 
-    @property
-    def path(self) -> Path:
-        """The tokenizer's file; part of the fingerprint."""
-        return self._path
+    @classmethod
+    def read(
+        cls, folder: ModelFolder, max_length: int, *, inside: Path | None = None, pooling: Pooling = "mean"
+    ) -> "Tokens":
+        """The tokenizer of a model folder.
+
+        Args:
+            folder: The model's folder.
+            max_length: As for the class.
+            inside: Subfolder that is searched for a tokenizer first.
+            pooling: With `lasttoken` the settings of `tokenizer_config.json` count, because the result is read from
+                the last token.
+        """
+        path, tokenizer = _load(folder, inside)
+        settings = folder.json("tokenizer_config.json", "onnx/tokenizer_config.json") if pooling == "lasttoken" else {}
+        return cls(tokenizer, max_length, settings, path)
 
     @property
     def vocabulary(self) -> int:

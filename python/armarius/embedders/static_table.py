@@ -111,7 +111,7 @@ def load_static(
         raise folder.broken(path, f"has a table of shape {table.shape} with values that are not all finite")
     if max_length is None:
         max_length = _max_length(folder)
-    tokens = Tokens(folder, max_length, inside=path.parent)
+    tokens = Tokens.read(folder, max_length, inside=path.parent)
     mapping, weights = _mapping(folder, path, tensors, len(table)), _weights(folder, path, tensors)
     for what, size in (
         ("table", len(table) if mapping is None else None),
