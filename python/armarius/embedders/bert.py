@@ -25,21 +25,6 @@ from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import EmbeddingError
 from armarius.store.vectors_protocol import unit_rows
 
-__all__ = [
-    "BERT_TYPES",
-    "FLOAT",
-    "INT32",
-    "INT64",
-    "BertShape",
-    "Forward",
-    "OnnxGraph",
-    "OnnxValue",
-    "TransformerEmbedder",
-    "encoder",
-    "load_bert",
-    "load_onnx",
-]
-
 Forward = Callable[[NDArray[np.int64], NDArray[np.int64]], Vectors]
 """(ids, mask), each int64 of shape (n, length), to token vectors: float32, shape (n, length, d)."""
 
@@ -99,13 +84,12 @@ class TransformerEmbedder:
         return unit_rows(out) if self.fingerprint.normalise else out
 
 
-FLOAT, INT32, INT64 = 1, 6, 7
-_ELEMENT_TYPES = {"float32": FLOAT, "int32": INT32, "int64": INT64}
+FLOAT, INT32 = 1, 6
 _EXTERNAL = 1
 _IR_VERSION = 10
 _CONTRIB = "com.microsoft"
 
-Attribute = int | float | str
+Attribute = int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +126,15 @@ class OnnxGraph:
         """Append one node of onnxruntime's own operator set."""
         return self.node(op, inputs, *outputs, domain=_CONTRIB, **attributes)
 
-    def to_bytes(
-        self, outputs: Sequence[OnnxValue], weights: Mapping[str, NDArray[np.generic]], *, embed_weights: bool = False
-    ) -> bytes:
+    def to_bytes(self, outputs: Sequence[OnnxValue], weights: Mapping[str, NDArray[np.float32]]) -> bytes:
         """The serialised ModelProto.
 
         Args:
             outputs: The graph's outputs.
-            weights: C-contiguous float32, int32 or int64 arrays by initializer name.
-            embed_weights: Whether to store the weights in the model itself (below 2 GB) and not as external data.
+            weights: C-contiguous arrays by initializer name; onnxruntime reads them in place, as external data.
         """
         graph = b"".join(_bytes(1, node) for node in self.nodes) + _text(2, self.name)
-        graph += b"".join(_bytes(5, _tensor(name, array, embed_weights)) for name, array in weights.items())
+        graph += b"".join(_bytes(5, _tensor(name, array)) for name, array in weights.items())
         graph += b"".join(_bytes(11, _value(value)) for value in self.inputs)
         graph += b"".join(_bytes(12, _value(value)) for value in outputs)
         model = _number(1, _IR_VERSION) + _text(2, "armarius") + _bytes(7, graph)
@@ -185,16 +166,11 @@ def _text(tag: int, text: str) -> bytes:
 def _attribute(name: str, value: Attribute) -> bytes:
     if isinstance(value, float):
         return _text(1, name) + _varint(2 << 3 | 5) + struct.pack("<f", value) + _number(20, 1)
-    if isinstance(value, int):
-        return _text(1, name) + _number(3, value & (1 << 64) - 1) + _number(20, 2)
-    return _text(1, name) + _text(4, value) + _number(20, 3)
+    return _text(1, name) + _number(3, value) + _number(20, 2)
 
 
-def _tensor(name: str, array: NDArray[np.generic], embed: bool) -> bytes:
-    body = b"".join(_number(1, size) for size in array.shape)
-    body += _number(2, _ELEMENT_TYPES[array.dtype.name]) + _text(8, name)
-    if embed:
-        return body + _bytes(9, array.tobytes())
+def _tensor(name: str, array: NDArray[np.float32]) -> bytes:
+    body = b"".join(_number(1, size) for size in array.shape) + _number(2, FLOAT) + _text(8, name)
     entries = {"location": "in-memory", "offset": "0", "length": str(array.nbytes)}
     body += b"".join(_bytes(13, _text(1, key) + _text(2, value)) for key, value in entries.items())
     return body + _number(14, _EXTERNAL)

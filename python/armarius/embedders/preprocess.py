@@ -20,22 +20,6 @@ from armarius.embedders.folder import ModelFolder
 from armarius.embedders.protocol import Vectors
 from armarius.errors import EmbeddingError, MissingExtra
 
-__all__ = [
-    "BATCH_TOKENS",
-    "FAMILIES",
-    "MOST_TOKENS",
-    "Batch",
-    "EmbeddingPrompts",
-    "Family",
-    "Pooling",
-    "Tokens",
-    "family_of",
-    "pool",
-    "pooling_of",
-    "prompted",
-    "prompts_of",
-]
-
 Pooling = Literal["mean", "cls", "max", "lasttoken"]
 
 BATCH_TOKENS = 1024

@@ -19,8 +19,6 @@ from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import ContractError
 from armarius.store.vectors_protocol import unit_rows
 
-__all__ = ["LexicalEmbedder", "StaticEmbedder", "is_static", "load_static"]
-
 _TABLES = ("embeddings", "embedding.weight")
 _FILES = ("model.safetensors", "0_StaticEmbedding/model.safetensors")
 _DEFAULT_MAX_LENGTH = 512

@@ -15,8 +15,6 @@ from pathlib import Path
 from armarius.errors import ProjectError
 from armarius.validation import shown
 
-__all__ = ["Folder", "Refused", "no_path", "opened_folder", "project_folder"]
-
 _BY_DESCRIPTOR = os.open in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)

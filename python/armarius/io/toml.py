@@ -12,8 +12,6 @@ from typing import Any
 from armarius.errors import ConfigError
 from armarius.io import Refused, TooLarge, read_file
 
-__all__ = ["MAX_BYTES", "parse_toml", "quoted", "read_toml", "settings_of"]
-
 MAX_BYTES = 1 << 18
 """A larger file is refused. It is read again with every change, and tomllib needs up to 4 s for a hostile megabyte."""
 

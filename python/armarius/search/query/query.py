@@ -26,18 +26,6 @@ from armarius.search.query.kinship import (
 from armarius.search.thesaurus import near, split
 from armarius.text.matcher import EntityMatcher, Mention
 
-__all__ = [
-    "FAMILIES",
-    "Intent",
-    "QueryWords",
-    "RelationWord",
-    "TermGroup",
-    "Understanding",
-    "question",
-    "terms_of",
-    "understand",
-]
-
 Intent = Literal["consistency", "check"]
 
 # A pasted page is no question: what comes after so many different terms adds time and no direction.
