@@ -86,6 +86,8 @@ _SUBJECTS = {
 _OF_MODULES = {
     "embedders.protocol": "AnyEmbedder Fingerprint OneKindEmbedder",
     "deadline": "Call Observer observe",
+    "evaluation": "Evaluation Miss Question read_questions",
+    "rewording": "ChatModel Message Model Reworded Reworder RewordingRequest parse request",
     "requests": (
         "InspectMeta InspectRequest InspectResult InspectTotals LayerDetail LayerDetails LayerResult LayerResults "
         "PositionEncoding code_points"

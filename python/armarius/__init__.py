@@ -26,7 +26,7 @@ TABLE = {
         "ArmariusError Backpressure BudgetError CodexError ConfigError ContextWarning ContractError MissingExtra "
         "ProjectError SourceUnavailable StoreBusy StoreError StoreUnavailable UnknownDocument UnknownId"
     ),
-    "evaluation.measure": "evaluate",
+    "evaluation": "evaluate",
     "graph.protocol": "GraphStore",
     "index.project_index": "ProjectIndex",
     "index.source": "DocumentSource",
@@ -37,7 +37,7 @@ TABLE = {
     "prompt.report.items": "Explanation PackItem PackOmission",
     "prompt.report.pack": "Pack",
     "requests": "AssembleRequest AssembleResult",
-    "rewording.reworder": "Reworder",
+    "rewording": "Reworder",
     "search.contradictions.statements": "Statement",
     "search.hits": "Retrieval",
     "search.rerank": "Reranker",

@@ -34,7 +34,7 @@ from armarius.errors import StoreError as StoreError
 from armarius.errors import StoreUnavailable as StoreUnavailable
 from armarius.errors import UnknownDocument as UnknownDocument
 from armarius.errors import UnknownId as UnknownId
-from armarius.evaluation.measure import evaluate as evaluate
+from armarius.evaluation import evaluate as evaluate
 from armarius.graph.protocol import GraphStore as GraphStore
 from armarius.index.project_index import ProjectIndex as ProjectIndex
 from armarius.index.source import DocumentSource as DocumentSource
@@ -49,7 +49,7 @@ from armarius.prompt.report.items import PackOmission as PackOmission
 from armarius.prompt.report.pack import Pack as Pack
 from armarius.requests import AssembleRequest as AssembleRequest
 from armarius.requests import AssembleResult as AssembleResult
-from armarius.rewording.reworder import Reworder as Reworder
+from armarius.rewording import Reworder as Reworder
 from armarius.search.contradictions.statements import Statement as Statement
 from armarius.search.hits import Retrieval as Retrieval
 from armarius.search.rerank import Reranker as Reranker

@@ -5,7 +5,7 @@ import pytest
 import armarius
 from armarius.cli import main
 from armarius.errors import ContractError
-from armarius.evaluation.measure import evaluate, read_questions
+from armarius.evaluation import evaluate, read_questions
 
 NOVEL = "examples/novel"
 PAGE = "周远把第十八页交给了"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from armarius import channel as module
 from armarius import deadline as calls
-from armarius.channel import server as module
-from armarius.channel.server import Channel
+from armarius.channel import Channel
 from armarius.errors import ContractError, UnknownDocument
 
 

@@ -12,7 +12,7 @@ from tests.code import wire
 from tests.code.support import EXAMPLE_INDEX, fake_ckb
 
 import armarius
-from armarius.channel.server import Channel
+from armarius.channel import Channel
 from armarius.io.messages_without_paths import answer_without_paths, without_paths
 from armarius.verbs import methods_of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import armarius
-from armarius.channel.server import Channel
+from armarius.channel import Channel
 from armarius.errors import ArmariusError
 from armarius.verbs import methods_of
 

@@ -12,7 +12,7 @@ from collections import Counter
 
 from tests.assembly.forgeries import FORGERIES, expected, read
 
-from armarius.channel.server import Channel
+from armarius.channel import Channel
 from armarius.verbs import methods_of
 
 _LAYER = re.compile(r"<\s*/?\s*layer\s*[-_]\s*\w+")

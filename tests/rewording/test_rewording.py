@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import armarius
-from armarius.rewording import parse, request
-from armarius.rewording.reworder import MOST_NAMES
+from armarius.rewording import MOST_NAMES, parse, request
 
 ROWS = [
     ('["Pip paid", "Joe paid"]', ("Pip paid", "Joe paid")),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.server.novels import files_of
 
-from armarius.channel.server import Channel
+from armarius.channel import Channel
 from armarius.verbs import methods_of_shelf
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "server" / "app.py"

@@ -9,7 +9,7 @@ from rich.text import Text
 from armarius.cli.terminal import add_project, add_series, note, show, show_json
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
-from armarius.evaluation.measure import BUDGETS, Evaluation, evaluate, read_questions
+from armarius.evaluation import BUDGETS, Evaluation, evaluate, read_questions
 from armarius.io.read import read_file
 
 _MOST_BYTES = 64 * 1024 * 1024

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from armarius.channel.server import Channel
+from armarius.channel import Channel
 from armarius.cli.servers import DEFAULT_SCHEMA, add_store, connected
 from armarius.cli.terminal import add_series
 from armarius.engine import ContextEngine

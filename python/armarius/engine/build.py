@@ -28,7 +28,7 @@ from armarius.prompt.counter import Counter
 from armarius.prompt.fetchers.code import SubgraphFetcher
 from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.prompt.request import CounterFor, Resolver
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter

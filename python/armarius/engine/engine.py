@@ -29,7 +29,7 @@ from armarius.lorebooks.project_books import Books
 from armarius.project import counter_for
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
 from armarius.types import Fetcher

@@ -8,7 +8,7 @@ from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.engine import ContextEngine
 from armarius.graph.protocol import GraphStore
 from armarius.index.status import Progress, progress_bar
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 
 

@@ -16,7 +16,7 @@ from armarius.prompt.report.items import PromptPlace, Region, located
 from armarius.prompt.report.pack import Pack, inspection
 from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding, documented
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.types import LayerName
 from armarius.validation import LONGEST_TEXT, valid_text
 from armarius.validation import text as strict_text

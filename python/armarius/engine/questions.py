@@ -28,7 +28,7 @@ from armarius.index.search import search
 from armarius.names.proposals import ProposedName, propose_names
 from armarius.project import Project, ProjectView
 from armarius.prompt.fetchers.entities import hidden
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.search.contradictions.detect import said_of
 from armarius.search.contradictions.statements import Statement
 from armarius.search.hits import Retrieval, excerpt

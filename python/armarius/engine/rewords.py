@@ -11,7 +11,7 @@ from armarius.codex.model import Entity
 from armarius.errors import ContextWarning
 from armarius.project import ProjectView
 from armarius.prompt.report.pack import Pack
-from armarius.rewording.reworder import MOST_NAMES, Model, Reworder
+from armarius.rewording import MOST_NAMES, Model, Reworder
 from armarius.search.query.coreference import Cast, cast_of
 from armarius.search.query.follow_up import FollowUp, follow_up
 

@@ -6,7 +6,7 @@ names.toml      parts of names, titles, genders, closed classes: names/words.py
 questions.toml  kin and intents of questions: search/query/kinship.py
 attributes.toml attributes and values for comparing sentences: search/contradictions/values.py
 followups.toml  words of questions that refer to the conversation: search/query/coreference.py
-rewording.toml  the prompt for query variants: rewording/reworder.py
+rewording.toml  the prompt for query variants: `armarius/rewording.py`
 continuing.toml words of requests that continue the story: prompt/fetchers/story.py
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
 functions.toml  function words, ignored in search: search/query/query.py

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.errors import MissingExtra
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from armarius.index.watcher import Watcher
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
 from armarius.project import counter_for
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, text, valid_text, whole

@@ -31,7 +31,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.lorebooks.importing import Importing
 from armarius.project import counter_for
 from armarius.prompt.profile import read_settings
-from armarius.rewording.reworder import Model, Reworder
+from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.store.postgres.files import count_files, put_files
 from armarius.store.postgres.packing import check_name, check_path, project_key

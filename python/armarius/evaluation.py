@@ -1,4 +1,8 @@
-"""Assemble a prompt for each question of a file (JSON lines), and look for its quotes in it."""
+"""Evaluation of prompts with the user's own questions: does the prompt contain the quotes that answer them?
+
+Invariants: a quote counts only if it is in the prompt verbatim, except for white space; every missing quote has a
+reason; a question with a quote that is not in the project is left out and reported, because no prompt could contain it.
+"""
 
 import json
 import re
