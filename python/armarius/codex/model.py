@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from armarius.display import Shown
+from armarius.display import ResultList
 from armarius.errors import ContextWarning
 
 ContextLevel = Literal["always", "when_detected", "manual_only", "never"]
@@ -79,7 +79,7 @@ class RejectedName:
     reason: str
 
 
-class Entities(Shown[Entity]):
+class Entities(ResultList[Entity]):
     """The entities of a project, in the order first described.
 
     Args:
