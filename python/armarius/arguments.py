@@ -44,8 +44,21 @@ __all__ = [
     "read_wordings",
 ]
 
-Kind = Literal["chapter", "setting", "outline", "note", "code"]
-"""Of a document; character profiles and places are `setting`."""
+Kind = Literal[
+    "chapter",
+    "outline",
+    "setting",
+    "state",
+    "summary",
+    "review",
+    "note",
+    "template",
+    "tool",
+    "data",
+    "code",
+    "manuscript",
+]
+"""Of a document; character profiles and places are `setting`. A `manuscript` holds several chapters or a whole book."""
 Chapters = tuple[int | None, int | None]
 """First and last chapter, inclusive; None is open."""
 Hidden = tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
@@ -208,7 +221,7 @@ def read_kinds(value: object) -> tuple[Kind, ...]:
     for one in given:
         if not isinstance(one, str) or one not in KINDS:
             raise ValueError(f"{shown(one)} is no kind of document; the kinds are {', '.join(KINDS)}")
-    return tuple(kind for kind in KINDS if kind in given)
+    return tuple(kind for kind in KINDS if kind in given or (kind == "manuscript" and "chapter" in given))
 
 
 def checked(name: str, read: Callable[[object], Read], value: object) -> Read:

@@ -5,8 +5,9 @@
     max_bytes = 33554432                 # larger files are reported and skipped; at most 268435456
     index_dir = ".armarius/index"        # where the index lives instead of the user's cache directory: a folder of the
                                          # project, or a name under [indexes] of the user's configuration
+    "reviews/**" = "review"              # what these files are, whatever else says otherwise; first match wins
 
-    [kinds]                              # before any rule of `project.kinds`; first match wins
+    [kinds]                              # the same by kind; after those
     chapter = ["manuscript/**"]
     setting = ["bible/**"]
 
@@ -45,7 +46,8 @@ class Config:
     """What a project says about itself; every field has a default, so an empty file equals no file.
 
     Attributes:
-        kinds: `(kind, glob)` pairs in file order; the first that matches a path decides.
+        kinds: `(kind, glob)` pairs, those of `[documents]` before those of `[kinds]`, each in file order; the first
+            that matches a path decides.
         exclude: Gitignore patterns of files that are not documents; the folder of a configured embedding model is
             among them, for its `vocab.txt` is nobody's prose.
         max_bytes: Files larger than this, and manuscripts with more text, are skipped with a reason.
@@ -96,8 +98,10 @@ def _config(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")
     if unknown := sorted(raw.keys() - TABLES):
         raise ConfigError(f"{CONFIG_NAME}: unknown table {unknown[0]}; known: {', '.join(sorted(TABLES))}")
-    if unknown := sorted(documents.keys() - set(_OF_DOCUMENTS)):
-        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{unknown[0]}; known: {', '.join(_OF_DOCUMENTS)}")
+    stated = [(kind, pattern) for pattern, kind in documents.items() if pattern not in _OF_DOCUMENTS]
+    if wrong := [pattern for kind, pattern in stated if kind not in KINDS]:
+        known = f"known: {', '.join(_OF_DOCUMENTS)}, or a pattern of files and one of {', '.join(KINDS)}"
+        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{wrong[0]}; {known}")
     if unknown := sorted(kinds.keys() - set(KINDS)):
         raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(KINDS)}")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)
@@ -108,7 +112,7 @@ def _config(raw: Mapping[str, Any]) -> Config:
     if index_dir is not None and not isinstance(index_dir, str):
         raise ConfigError(f"{CONFIG_NAME}: documents.index_dir must be a string, got {index_dir!r}")
     return Config(
-        kinds=tuple((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds")),
+        kinds=(*stated, *((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds"))),
         exclude=(*_strings(documents, "exclude", "documents"), *_model_folder(_table(raw, "embedding"))),
         max_bytes=max_bytes,
         index_dir=index_dir,

@@ -20,6 +20,8 @@ from armarius.config import Config
 from armarius.corpus.stored import KIND, StoredParts
 from armarius.documents.document import Document, Skipped, language_of
 from armarius.documents.editor_texts import EditorTexts
+from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.headings import DEFAULT_LANGUAGE, Language
@@ -81,6 +83,7 @@ class ProjectView:
     Attributes:
         documents: By path.
         skipped: Files that could not be read as documents.
+        map: What the files are: kinds, the order of the story, editions.
         codex: Entities and relations, of files and graph.
         who: Resolves an id, name or alias to an entity.
         matcher: Matches the names of those entities in texts.
@@ -100,6 +103,7 @@ class ProjectView:
     config: Config
     documents: Mapping[str, Document]
     skipped: tuple[Skipped, ...]
+    map: ProjectMap
     codex: Codex
     who: NameIndex
     matcher: EntityMatcher
@@ -388,7 +392,7 @@ class Project:
         behind: bool,
         complete: bool,
     ) -> ProjectView:
-        quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
+        quiet = {path for path, document in documents.items() if document.kind in (*STORY_KINDS, "code")}
         watched = {path: stamp for path, stamp in stamps.items() if path not in quiet}
         inputs = (snapshot.codex, snapshot.matcher, watched)
         if inputs != self._fetcher_inputs:
@@ -414,6 +418,7 @@ class Project:
             config=self._config,
             documents=documents,
             skipped=(),
+            map=self.index.map,
             codex=snapshot.codex,
             who=snapshot.who,
             matcher=snapshot.matcher,

@@ -125,7 +125,7 @@ pub fn over_best(values: &mut [f32], counts: impl Fn(usize) -> bool) -> f32 {
 impl UnitSignals {
     fn mark(&mut self, corpus: &Corpus, query: &Query) {
         for (number, unit) in corpus.table.units.iter().enumerate() {
-            if unit.kind == super::rows::Kind::Chapter
+            if unit.kind.is_story()
                 && unit
                     .chapter
                     .is_some_and(|chapter| query.chapters.contains(&chapter))

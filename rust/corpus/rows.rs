@@ -17,6 +17,20 @@ pub enum Kind {
     Note,
     /// Source code.
     Code,
+    /// What is known so far: who is where, who has what.
+    State,
+    /// What a chapter was about.
+    Summary,
+    /// A report on the story.
+    Review,
+    /// A form to be filled in.
+    Template,
+    /// Instructions to a program or about the project.
+    Tool,
+    /// Records.
+    Data,
+    /// Several chapters, or a whole book.
+    Manuscript,
 }
 
 /// What a paragraph is to its document.
@@ -33,17 +47,42 @@ pub enum Role {
 
 impl Kind {
     /// All of them; the position is the number on disk.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 12] = [
         Self::Chapter,
         Self::Setting,
         Self::Outline,
         Self::Note,
         Self::Code,
+        Self::State,
+        Self::Summary,
+        Self::Review,
+        Self::Template,
+        Self::Tool,
+        Self::Data,
+        Self::Manuscript,
     ];
 
     /// Its name outside.
     pub fn name(self) -> &'static str {
-        ["chapter", "setting", "outline", "note", "code"][self as usize]
+        [
+            "chapter",
+            "setting",
+            "outline",
+            "note",
+            "code",
+            "state",
+            "summary",
+            "review",
+            "template",
+            "tool",
+            "data",
+            "manuscript",
+        ][self as usize]
+    }
+
+    /// Whether it is text of the story.
+    pub fn is_story(self) -> bool {
+        matches!(self, Self::Chapter | Self::Manuscript)
     }
 }
 

@@ -137,7 +137,7 @@ impl Total {
 fn told(units: &[Unit]) -> Vec<(u32, u32)> {
     let mut chapters: Vec<(u32, u32)> = (0..)
         .zip(units)
-        .filter(|(_, unit)| unit.kind == Kind::Chapter)
+        .filter(|(_, unit)| unit.kind.is_story())
         .filter_map(|(number, unit)| Some((unit.chapter?, number)))
         .collect();
     chapters.sort_unstable();

@@ -9,6 +9,7 @@ import pytest
 from tests.index.conftest import mentions_of, put
 
 import armarius
+from armarius.documents.kinds import PROSE_KINDS
 from armarius.index.project_index import ProjectIndex
 from armarius.names import Counts, NameCounts
 from armarius.store.rows import DerivedRow, Note
@@ -393,7 +394,7 @@ def test_what_is_learnt_from_is_asked_of_the_store_once_while_nobody_else_writes
         for turn in range(3):
             put(village, "chapters/ch003.md", f"# 第三章\n\n天黑了{turn}次。\n")
             index.refresh()
-        assert ("chapter", "note") not in asked
+        assert PROSE_KINDS not in asked
         with ProjectIndex.open(village) as other:
             put(village, "chapters/ch004.md", f"# 第四章\n\n{COUNTED}\n")
             other.refresh()
@@ -401,6 +402,6 @@ def test_what_is_learnt_from_is_asked_of_the_store_once_while_nobody_else_writes
         asked.clear()
         put(village, "chapters/ch003.md", "# 第三章\n\n天亮了。\n")
         index.refresh()
-        assert ("chapter", "note") in asked
+        assert PROSE_KINDS in asked
         assert index.snapshot.name_model == learnt
         assert json.loads(index.store.note("habits"))["habits"] == learnt.to_dict()

@@ -113,11 +113,11 @@ def test_a_first_index_is_one_transaction(source, authored, store):
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "DerivedRow": 3, "Note": 1}),
+        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "DerivedRow": 4, "Note": 1}),
         (
             "spec/people.md",
             "# 人物\n\n## 林默\n\n- 类型：人物\n",
-            {"Put": 1, "DerivedRow": 9, "Note": 3, "GraphRows": 1},
+            {"Put": 1, "DerivedRow": 10, "Note": 3, "GraphRows": 1},
         ),
     ],
 )

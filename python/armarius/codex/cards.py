@@ -19,6 +19,7 @@ from typing import Protocol
 from armarius.arguments import OPEN, Bounds, Chapters
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.numerals import NUMERAL, parse_numeral
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
@@ -267,7 +268,7 @@ def visible(document: Document, bounds: Bounds) -> Document:
         first = _first_later(document, bounds.as_of)
         hidden += [(one.start, one.end) for one in document.paragraphs[first:]]
     text = _blanked(document.text, hidden)
-    if bounds.as_of is not None and document.kind in ("setting", "note"):
+    if bounds.as_of is not None and document.kind in ("setting", "state", "note"):
         text = without_later(text, bounds.as_of)
     return document if text == document.text else replace(document, text=text)
 
@@ -327,7 +328,7 @@ def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool
         return True
     if bounds.as_of is None:
         return False
-    return document.kind != "chapter" and _begins_later(paragraph, bounds.as_of)
+    return document.kind not in STORY_KINDS and _begins_later(paragraph, bounds.as_of)
 
 
 def _first_later(outline: Document, as_of: int) -> int:

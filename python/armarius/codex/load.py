@@ -22,6 +22,7 @@ from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
+from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import parts_of
 from armarius.errors import CodexError, ConfigError
 from armarius.io import folder_lock, names_in, read_file, write_atomic
@@ -132,7 +133,7 @@ def profiles_in(document: Document, path: str) -> Profiles:
     suffix = parts_of(path).suffix.lower()
     if document.kind == "setting" and suffix in SUFFIXES:
         return profiles_of_data(path, document.text)
-    if document.kind in ("chapter", "code") or suffix not in PROSE_SUFFIXES:
+    if document.kind not in CARD_KINDS or suffix not in PROSE_SUFFIXES:
         return Profiles()
     return parse_profiles(path, document.text, setting=document.kind == "setting", outline=document.kind == "outline")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from armarius._core import CorpusPart
 from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ __all__ = [
     "parts_of",
 ]
 
-_TEXTS = ("chapter", "note", "code")
+_APART = ("setting", "outline")  # each entry, or line, is ranked by itself
 _ROW = struct.Struct("<IIII")  # text, index of the entity, start, end
 _Met = tuple[str, str, int]
 """Entity, the name as written, where it begins in its paragraph."""
@@ -116,7 +117,7 @@ def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPar
     if rows:
         part = part.with_entities(rows)
     texts: list[TextPart] = []
-    if document.kind in _TEXTS:
+    if document.kind not in _APART:
         for number, section, paragraphs in chapters_of(document):
             span = (paragraphs[0].start, paragraphs[-1].end) if paragraphs else (0, 0)
             texts.append(TextPart(number, section, *span, _names(paragraphs, mentions)))
@@ -190,7 +191,7 @@ class OutlineLine:
 
 def chapters_of(document: Document) -> Iterator[tuple[int | None, str, list[Paragraph]]]:
     """The chapters of a file: (number, heading when the file holds several, body paragraphs)."""
-    if document.chapter is not None or document.kind != "chapter":
+    if document.chapter is not None or document.kind not in STORY_KINDS:
         yield document.chapter, "", [p for p in document.paragraphs if p.role == "body"]
         return
     groups: dict[tuple[int | None, str], list[Paragraph]] = {}

@@ -5,14 +5,17 @@ editor_texts.py  the text of an open editor as a document
 decode.py        bytes to text, or the reason why not
 segments.py      paragraphs of prose and code
 definitions.py   paragraphs of source code: functions, methods, classes
-classify.py      kind and chapter of a file
+classify.py      kind and chapter of a file by itself
+features.py      the evidence of one file
+decide.py        the evidence of all files: kind, place in the story, edition
+project_map.py   what the files of a project are
 titles.py        front matter; what a title announces
-kinds.py         words for kinds, glob patterns of the configuration
+kinds.py         what each kind means; words for kinds, glob patterns of the configuration
 numerals.py      numbers of chapters
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 
 A new encoding belongs in `decode.py` (encodings of tokens in `rust/tokens`), a new word of file names in
-`lexicon/kinds.toml`, the order of evidence in `classify.py`. What must hold: equal bytes give equal documents in every
+`lexicon/kinds.toml`, the weight of evidence in `decide.py`. What must hold: equal bytes give equal documents in every
 process; paragraphs are in text order with half-open spans in code points; other files are skipped with a reason;
 links are not followed; the cost is linear in the text.
 """
@@ -22,6 +25,7 @@ from armarius.lazy import lazy
 TABLE = {
     "documents.classify": "Kind",
     "documents.document": "Documents Skipped",
+    "documents.project_map": "DocumentState Edition MappedFile ProjectMap",
     "documents.segments": "Role",
     "documents.titles": "FrontMatter",
 }

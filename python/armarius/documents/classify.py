@@ -30,6 +30,7 @@ __all__ = [
     "PROSE_SUFFIXES",
     "Kind",
     "classify",
+    "kind_named",
     "number_of",
     "outside_story",
 ]
@@ -76,7 +77,7 @@ def classify(
     """
     for kind, pattern in rules:
         if glob(pattern).matches(path):
-            return _as_kind(kind)
+            return kind_named(kind)
     parts = parts_of(path)
     if parts.suffix.lower() in CODE_SUFFIXES:
         return "code"
@@ -147,7 +148,12 @@ def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequ
     return bare_number(stem) if not named else None
 
 
-def _as_kind(name: str) -> Kind:
+def kind_named(name: str) -> Kind:
+    """The kind of that name.
+
+    Raises:
+        ContractError: There is none.
+    """
     for kind in get_args(Kind):
         if kind == name:
             found: Kind = kind
@@ -159,7 +165,7 @@ def _named(name: str) -> Kind | None:
     """The kind that the last classifying word of a file, folder or heading name gives (`magic notes` are notes)."""
     lowered = name.lower()
     if lowered in get_args(Kind):
-        return _as_kind(lowered)
+        return kind_named(lowered)
     kinds, unspaced = _words()
     for word in reversed(re.findall(r"[^\W\d_]+", lowered)):
         if word in kinds:
@@ -173,5 +179,5 @@ def _words() -> tuple[dict[str, Kind], list[str]]:
     """Word to kind, and the words that may be inside others. Loaded at first use: a warm search needs none."""
     from armarius.documents.kinds import KIND_OF_WORD
 
-    kinds = {word: _as_kind(kind) for word, kind in KIND_OF_WORD.items()}
+    kinds = {word: kind_named(kind) for word, kind in KIND_OF_WORD.items()}
     return kinds, sorted((word for word in kinds if _UNSPACED.match(word)), key=len, reverse=True)

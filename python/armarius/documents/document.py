@@ -28,6 +28,7 @@ from armarius.documents.classify import (
 )
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.definitions import SPLITTERS
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import (
     Paragraph,
     Splitter,
@@ -387,8 +388,18 @@ def document_of(
     *,
     config: Config,
     splitters: Mapping[str, Splitter] = SPLITTERS,
+    decided: tuple[Kind, int | None] | None = None,
 ) -> Document:
     """A document from a text without a byte order mark; the path selects the reader.
+
+    Args:
+        path: Project-relative.
+        text: The whole of it.
+        encoding: As of the document.
+        content_hash: As of the document.
+        config: Its rules state kinds.
+        splitters: Suffix to reader of paragraphs, for code.
+        decided: Kind and chapter number; None where the file alone decides.
 
     Cost: one pass over the text; 0.5 ms for 20 kB of Chinese.
     """
@@ -400,11 +411,14 @@ def document_of(
         paragraphs = splitters.get(suffix, split_code)(text, 0)
     else:
         paragraphs = splitters.get(suffix, split_prose)(text, body_start)
-    kind = classify(path, front_matter=front_matter, paragraphs=paragraphs, text=text, rules=config.kinds)
+    if decided is None:
+        kind = classify(path, front_matter=front_matter, paragraphs=paragraphs, text=text, rules=config.kinds)
+    else:
+        kind = decided[0]
     if kind == "outline" and not code:
         paragraphs = split_prose(text, body_start, outline=True)
-    chapter = number_of(path, kind, front_matter, paragraphs)
-    if chapter is not None or outside_story(path, front_matter):
+    chapter = number_of(path, kind, front_matter, paragraphs) if decided is None else decided[1]
+    if chapter is not None or (decided is None and outside_story(path, front_matter)):
         paragraphs = [Paragraph(p.index, p.start, p.end, p.heading_path, p.role, chapter) for p in paragraphs]
     return Document(
         path=path,
@@ -495,7 +509,7 @@ def language_of(documents: Iterable[Document]) -> Language:
     Cost: reads the beginnings of at most 24 documents, evenly spread.
     """
     known = list(documents)
-    chapters = [one for one in known if one.kind == "chapter"]
+    chapters = [one for one in known if one.kind in STORY_KINDS]
     prose = chapters or [one for one in known if one.kind != "code"] or known
     step = max(1, len(prose) // _SAMPLED)
     texts = [one.text[:_SAMPLE] for one in islice(prose, 0, None, step)]

@@ -30,7 +30,7 @@ class EditorTexts:
 
     Args:
         config: Of the project; may set the kind of a path.
-        placed: Adjusts a document by its path (folders of a series); None for no change.
+        placed: Adjusts a document by its path (the map, folders of a series); None for no change.
     """
 
     def __init__(self, config: Config, placed: Callable[[Document], Document] | None = None) -> None:

@@ -1,17 +1,67 @@
-"""Words of file, folder and heading names that give a kind: `lexicon/kinds.toml`, read once.
+"""What each kind of document means, and the words of names that give a kind: `lexicon/kinds.toml`, read once.
 
-Used by `classify.py` (the kind of a document) and `titles.py` (what a title announces); a word for both is in one row.
+The words are used by `classify.py` (the kind of a document) and `titles.py` (what a title announces); a word for both
+is in one row.
 """
 
 import re
 from collections import defaultdict
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
+from armarius.arguments import Kind
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold
 
-__all__ = ["KIND_OF_WORD", "TYPE_OF_WORD", "Glob", "glob", "title_words"]
+__all__ = [
+    "CARD_KINDS",
+    "HIDDEN_KINDS",
+    "KIND_OF_WORD",
+    "PROSE_KINDS",
+    "STORY_KINDS",
+    "TYPE_OF_WORD",
+    "USES",
+    "Glob",
+    "KindUse",
+    "glob",
+    "title_words",
+]
+
+
+class KindUse(NamedTuple):
+    """What a kind means for prompts.
+
+    Attributes:
+        story: Text of the story: it has a place in its order.
+        hidden: In no prompt unless asked for by name, or nothing else answers.
+        cards: Its sections may describe entities.
+        prose: Running prose: names are learnt from it.
+    """
+
+    story: bool = False
+    hidden: bool = False
+    cards: bool = False
+    prose: bool = False
+
+
+USES: Final[dict[Kind, KindUse]] = {
+    "chapter": KindUse(story=True, prose=True),
+    "manuscript": KindUse(story=True, prose=True),
+    "outline": KindUse(cards=True),
+    "setting": KindUse(cards=True),
+    "state": KindUse(cards=True),
+    "summary": KindUse(),
+    "review": KindUse(hidden=True),
+    "note": KindUse(cards=True, prose=True),
+    "template": KindUse(hidden=True),
+    "tool": KindUse(hidden=True),
+    "data": KindUse(),
+    "code": KindUse(),
+}
+STORY_KINDS: Final[tuple[Kind, ...]] = tuple(kind for kind, use in USES.items() if use.story)
+HIDDEN_KINDS: Final[tuple[Kind, ...]] = tuple(kind for kind, use in USES.items() if use.hidden)
+CARD_KINDS: Final[tuple[Kind, ...]] = tuple(kind for kind, use in USES.items() if use.cards)
+PROSE_KINDS: Final[tuple[Kind, ...]] = tuple(kind for kind, use in USES.items() if use.prose)
 
 _DATA: dict[str, Any] = word_file("kinds")
 _BOTH: dict[str, dict[str, str]] = _DATA["both"]

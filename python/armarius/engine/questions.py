@@ -20,6 +20,7 @@ from armarius.codex.cards import Visible, entity_card, visible, visible_text
 from armarius.codex.model import Entities, Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
+from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.rewords import FollowUps, Rewords
 from armarius.errors import ContractError
 from armarius.headings import Language
@@ -269,7 +270,7 @@ class Questions:
         """
         least, known = whole("least", least, least=2), flag("known", known)
         view = self._project.view()
-        chapters = [one for one in view.documents.values() if one.kind == "chapter"]
+        chapters = [one for one in view.documents.values() if one.kind in STORY_KINDS]
         story = chapters or [one for one in view.documents.values() if one.kind != "code"]
         described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
         described += [one.text for one in self._project.index.snapshot.name_model.short]  # as `detect` finds them

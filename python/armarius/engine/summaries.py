@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from armarius.codex.model import Summary
 from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
 from armarius.errors import ArmariusError, ContractError, UnknownId
 from armarius.index.status import IndexStatus
 from armarius.project import Project
@@ -74,7 +75,7 @@ class ProjectSummaries:
             raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")
         documents = self._project.view().documents
         fresh = {one.document for one in self.list()} - set(self.stale())
-        chapters = [one for one in documents.values() if one.kind == "chapter" and not one.past]
+        chapters = [one for one in documents.values() if one.kind in STORY_KINDS and not one.past]
         wanted = [one for one in chapters if one.path not in fresh and not one.front_matter.get("summary")]
         wanted.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
         made = []

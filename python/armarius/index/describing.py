@@ -18,6 +18,7 @@ from armarius.codex.merge import SeriesFolder
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles, pack, unpack
 from armarius.documents.document import Document
+from armarius.documents.kinds import CARD_KINDS
 from armarius.index.series import SeriesAuthored
 from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
@@ -28,7 +29,6 @@ __all__ = ["KIND", "Describing"]
 _RULES: Final = 2  # raised when the same text of the same version describes something else
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack, unpack)
 KIND: Final = _PROFILES.kind
-_KINDS: Final = ("setting", "outline", "note")
 _USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]](
     "uses", "1", lambda uses: _packed(uses), lambda data: _uses(data)
 )
@@ -55,7 +55,7 @@ class Describing:
         """
         self._said, self._unkept = {}, []
         self._told = _Told({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY)})
-        fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=_KINDS)}
+        fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=CARD_KINDS)}
         kept = _PROFILES.load(store, fingerprints)
         for path, said in kept.items():
             self._take(path, said)
@@ -108,7 +108,7 @@ class Describing:
         return [
             _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._said.get(one.path, Profiles()))
             for one in documents
-            if one.kind in _KINDS
+            if one.kind in CARD_KINDS
         ] + self._told.rows([one.path for one in documents])
 
     def unkept(self) -> Sequence[DerivedRow]:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from armarius.codex.model import Codex
 from armarius.documents.document import Document
+from armarius.documents.kinds import PROSE_KINDS
 from armarius.errors import ContextWarning, StoreError
 from armarius.index.snapshot import Snapshot, people_digest_of, snapshot_of
 from armarius.names import Counts, Lessons, NameCounts, NameModel, model_of
@@ -73,7 +74,6 @@ logger = logging.getLogger("armarius")
 
 _COUNTS: Final = DerivedCache[bytes, bytes]("names", f"{RULES}", bytes, bytes)  # read by the core, all at once
 KIND: Final = _COUNTS.kind
-_PROSE: Final = ("chapter", "note")  # kinds of running prose: lists and profiles would distort the statistics
 _BATCH: Final = 32  # documents counted at once
 
 
@@ -169,7 +169,7 @@ class NameLearner:
         known, self._known = self._known, None
         if known is not None and known[0] is store and known[1] == store.generation():
             return known[2]
-        return {row.path: row.content_hash for row in store.documents(kinds=_PROSE)}
+        return {row.path: row.content_hash for row in store.documents(kinds=PROSE_KINDS)}
 
     def know(self, store: Store, generation: int, prose: dict[str, str]) -> None:
         """Cache the result of `prose` for this generation of the store."""
@@ -235,7 +235,7 @@ class Pass:
     def _learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[DerivedRow]]:
         if self._prose is None:
             self._prose = self._learner.prose(self._store)
-        new = [c.document for c in changes if isinstance(c, Put) and c.document.kind in _PROSE]
+        new = [c.document for c in changes if isinstance(c, Put) and c.document.kind in PROSE_KINDS]
         gone = [path for path in map(_path, changes) if path in self._prose]
         if not (new or gone or self._taught):
             head = remembered(self._store)

@@ -7,8 +7,10 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import armarius._core as _core
+from armarius.arguments import KINDS
 from armarius.codex.identity import SharedName
 from armarius.config import Config
+from armarius.documents.kinds import STORY_KINDS
 from armarius.errors import ArmariusError
 from armarius.index.status import IndexStatus
 from armarius.io import read_file
@@ -52,14 +54,13 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
     return found
 
 
-_ORDER = ("chapter", "setting", "outline", "note", "code")
 _SHOWN = 6  # names in a line
 
 
 def found_lines(rows: Sequence[DocumentRow]) -> list[str]:
     """A line for each kind of document, with the first names."""
     lines = []
-    for kind in _ORDER:
+    for kind in KINDS:
         own = [row for row in rows if row.kind == kind]
         if own:
             numbers = [row.chapter for row in own if row.chapter is not None]
@@ -85,7 +86,7 @@ def next_steps(
         shared: Names that several entities have.
     """
     folder, here = here, shlex.quote(here)
-    chapters = [row for row in rows if row.kind == "chapter"]
+    chapters = [row for row in rows if row.kind in STORY_KINDS]
     steps = []
     if not rows and status.skipped:
         steps.append("save what was skipped as .docx, .epub, .md or .txt; the reasons stand above")

@@ -18,6 +18,7 @@ from armarius.config import Config
 from armarius.corpus.paragraphs import StoreCorpus
 from armarius.deadline import verb_of
 from armarius.documents.document import Document, Skipped
+from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
 from armarius.index.folder_source import FolderSource
 from armarius.index.manager import IndexManager
@@ -211,6 +212,11 @@ class ProjectIndex:
         return self._kept.snapshot
 
     @property
+    def map(self) -> ProjectMap:
+        """What the files are, as of the last refresh."""
+        return self._refresher.mapper.map
+
+    @property
     def complete(self) -> bool:
         """Whether all texts have been read; before that, an unknown name may be described in an unread text."""
         return self._kept.complete
@@ -226,8 +232,9 @@ class ProjectIndex:
         return self.source.marked(document) if isinstance(self.source, SeriesSource) else document
 
     def placed(self, document: Document) -> Document:
-        """A document that was read by its path alone, as this source would read it."""
-        return self.source.placed(document) if isinstance(self.source, SeriesSource) else document
+        """A document that was read by its path alone, as this source and its map would read it."""
+        placed = self.source.placed(document) if isinstance(self.source, SeriesSource) else document
+        return self._refresher.mapper.as_decided(placed)
 
     refresh = verb_of("_kept", IndexManager.refresh, question=False)
     """Update the index from the folder, or from some paths of it."""

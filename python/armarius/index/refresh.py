@@ -5,7 +5,7 @@ No threads, no locks.
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from armarius.codex.authored.protocol import Authored
 from armarius.corpus.stored import FORM
@@ -13,6 +13,7 @@ from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.index.commits import BATCH, Commits, ContentsCache, IndexContents
 from armarius.index.describing import Describing
+from armarius.index.mapping import Mapper
 from armarius.index.mentions import read_names, read_names_again
 from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig
@@ -53,6 +54,7 @@ class Refresher:
         self._source = source
         self._authored = authored
         self._describing = Describing(authored)
+        self.mapper = Mapper(config)
         self._authored_stamp = ""
         self._in_store = False  # whether the store holds this snapshot's codex and records
         self._elsewhere = False  # whether the store is not the one that this snapshot was read from
@@ -103,7 +105,7 @@ class Refresher:
         written: dict[str, str] = {}  # path to the digest of the names that were matched in it
         rest: list[Change] = []
         graph, in_store, self._in_store = known.graph, self._in_store, False
-        for found in self._source.read(difference, known.files):
+        for found in self._decided(self._source.read(difference, known.files), known, commits):
             if not commits.flush():
                 break
             if self._take_in(store, found) or self.is_authored_anew():
@@ -121,6 +123,7 @@ class Refresher:
             rest += read_names_again(self._snapshot, self._contents.of(store), written)
             rest += learning.finish(self._snapshot)
             rest += self._describing.unkept()
+            rest += self.mapper.unkept()
             if force:
                 rest.append(Note("reader", reader))
             self._in_store = commits.finish(rest)
@@ -152,11 +155,13 @@ class Refresher:
         self.snapshot, self._authored_stamp = None, ""
         self._contents.forget()
         self._names = NameLearner()
+        self.mapper.forget()
         self.config.forget()
 
     def begin_anew(self) -> None:
         """The store was replaced: read profiles again from it and from the files."""
         self._elsewhere = True
+        self.mapper.forget()
         self._contents.forget()
 
     def look_again(self) -> None:
@@ -206,6 +211,20 @@ class Refresher:
         world = self.snapshot
         return world is None or self._elsewhere or known.is_of_another(world.codex_digest, world.match_digest)
 
+    def _decided(self, found: Iterator[ReadBatch], known: IndexContents, commits: Commits) -> Iterator[ReadBatch]:
+        """The batches with the kinds of the map; at last the documents of the store whose kind they change."""
+        self.mapper.follow(known.store, known.files)
+        written: list[str] = []
+        for batch in found:
+            self.mapper.take(batch)
+            written = [one.path for one in batch.documents]
+            yield batch
+        again = self.mapper.again(known.store, written)
+        if again.changes:
+            done = commits.progress
+            commits.progress = Progress(done.done, done.total + len(again.changes), done.path)
+            yield again
+
     def _take_in(self, store: Store, found: ReadBatch) -> bool:
         """Take over skipped files, profiles and the story's uses of names; True when entities may have changed."""
         changed = False
@@ -240,6 +259,7 @@ class Refresher:
             documents = [change.document for change in batch if isinstance(change, Put)]
             learnt = [counted.pop(document.path) for document in documents if document.path in counted]
             learnt += self._describing.rows(documents)
+            learnt += self.mapper.rows(documents)
             if not commits.documents(batch, [*read_names(self._snapshot, documents), *learnt]):
                 return False
             written.update((document.path, self._snapshot.match_digest) for document in documents)

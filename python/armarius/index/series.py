@@ -15,6 +15,7 @@ from armarius.codex.load import FolderAuthored
 from armarius.codex.merge import SeriesFolder, qualified
 from armarius.config import Config
 from armarius.documents.document import Document, Skipped, read_documents, walk_files
+from armarius.documents.kinds import STORY_KINDS
 from armarius.errors import ContextWarning, ContractError, DocumentSkipped, ProjectError, UnknownDocument
 from armarius.index.folder_source import FolderSource
 from armarius.index.settings import LiveConfig
@@ -128,7 +129,7 @@ def _has_chapters(folder: Path, config: Config) -> bool:
         return False
     for stamp in walk_files(folder, config)[0]:
         for found in read_documents(folder, [stamp.path], config=config):
-            if isinstance(found, Document) and found.kind == "chapter":
+            if isinstance(found, Document) and found.kind in STORY_KINDS:
                 return True
     return False
 
@@ -333,6 +334,11 @@ class SeriesConfig(LiveConfig):
         return "|".join([super().note, *(f"{one.name!r}:{one.past}:{one.config.note}" for one in self._roots)])
 
     @property
+    def folders(self) -> Mapping[str, LiveConfig]:
+        """See `LiveConfig`."""
+        return {one.name: one.config for one in self._roots}
+
+    @property
     def warnings(self) -> tuple[ContextWarning, ...]:
         """Faults of the configurations, and folders that are missing."""
         missing = [SERIES_UNAVAILABLE(root=one.name) for one in self._roots if not one.is_there]
@@ -342,7 +348,7 @@ class SeriesConfig(LiveConfig):
 def _placed(root: Root, document: Document) -> Document:
     """A document of another folder, with the path that it has in the project."""
     paragraphs = document.paragraphs
-    if root.past or document.kind == "chapter":
+    if root.past or document.kind in STORY_KINDS:
         paragraphs = tuple(one if one.chapter is None else replace(one, chapter=None) for one in paragraphs)
     path = qualified(root.name, document.path)
     return replace(document, path=path, chapter=None, paragraphs=paragraphs, past=root.past)

@@ -1,6 +1,6 @@
 """The last valid configuration of an open project, and the location of its index."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LiveConfig", "place_of", "reader_note"]
 
 # Version of the document reader: raise it when `documents` reads the same bytes differently.
-_READER = 2
+_READER = 3
 
 
 def reader_note(config: Config) -> str:
@@ -65,6 +65,11 @@ class LiveConfig:
     def note(self) -> str:
         """See `reader_note`."""
         return reader_note(self.now)
+
+    @property
+    def folders(self) -> "Mapping[str, LiveConfig]":
+        """The configurations of the other folders of a series, by the name before their paths."""
+        return {}
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:

@@ -9,6 +9,7 @@ from typing import Final
 from armarius._core import Corpus as CoreCorpus
 from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.documents.kinds import STORY_KINDS
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import is_unspaced, table
 from armarius.search.query.query import Intent, Understanding
@@ -63,7 +64,7 @@ def check_of(corpus: Corpus, asked: Understanding) -> Check | None:
 
 
 def _scored(core: CoreCorpus, groups: list[CorpusGroup]) -> CorpusScores:
-    return core.score(CorpusQuery(_weights(), groups, kinds=["chapter"]))
+    return core.score(CorpusQuery(_weights(), groups, kinds=[*STORY_KINDS]))
 
 
 @cache

@@ -10,6 +10,7 @@ from armarius._core import CorpusQuery, ScoredParagraph
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex.cards import chapter_at, settings_until, tidy
 from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, heading
 from armarius.search.check import Check
@@ -101,7 +102,7 @@ class RankedPassages:
         found = [
             self._row(document, paragraph, self._worth(document, paragraph))
             for document in (self.documents.values() if wanted else ())
-            if document.kind == "chapter" and (document.chapter is None or document.chapter in wanted)
+            if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
             for paragraph in document.paragraphs
             if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
         ]
@@ -257,7 +258,7 @@ class RankedPassages:
         last = max(row.place[0] for row in self._made)
         chapters: dict[int, list[Document]] = {}
         for document in self.documents.values():
-            if document.kind == "chapter":
+            if document.kind in STORY_KINDS:
                 within = {chapter_at(document, one) for one in document.paragraphs} if document.chapter is None else ()
                 for number in {document.chapter, *within}:
                     if number is not None and number < last and number not in self._wanted:
@@ -292,8 +293,8 @@ class RankedPassages:
     def _row(self, document: Document, paragraph: Paragraph, score: float) -> PassageRow:
         start, path = paragraph.start, document.path
         text = document.text[start : paragraph.end]
-        chapter = chapter_at(document, paragraph) if document.kind == "chapter" else None
-        if self._until is not None and document.kind in ("setting", "note") and not document.past:
+        chapter = chapter_at(document, paragraph) if document.kind in STORY_KINDS else None
+        if self._until is not None and document.kind in ("setting", "state", "note") and not document.past:
             text = tidy(settings_until(text, paragraph, self._until))
         return PassageRow(
             path,

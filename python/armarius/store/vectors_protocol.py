@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarius.documents.document import Document
+from armarius.documents.kinds import CARD_KINDS
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.rows import PassageKey
 
@@ -351,7 +352,7 @@ def check_batch(stored: Fingerprint, given: Fingerprint, texts: Sequence[Pending
 
 
 _LETTERS_AT_LEAST = 4
-_NAMED_BY_HEADING = frozenset({"setting", "outline", "note"})
+_NAMED_BY_HEADING = frozenset(CARD_KINDS)
 
 
 def embedded_texts(document: Document) -> dict[int, str]:

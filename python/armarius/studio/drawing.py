@@ -12,6 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from armarius.codex.model import Relation
+from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.index.mentions import KIND, unpack_mentions
 from armarius.prompt.report.pack import Pack
@@ -40,7 +41,7 @@ class Appearances:
     def of(self, entity: str) -> list[Appearance]:
         """Every chapter in story order with its number of mentions of `entity`, 0 included."""
         counts = self._read().get(entity, Counter())
-        chapters = [one for one in self._engine.documents() if one.kind == "chapter"]
+        chapters = [one for one in self._engine.documents() if one.kind in STORY_KINDS]
         chapters.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
         return [Appearance(one.path, one.chapter, one.title, counts[one.path]) for one in chapters]
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from armarius.codex.cards import entity_card
 from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS
+from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContractError, UnknownId
 from armarius.index.next_steps import found_lines, next_steps
@@ -304,7 +305,7 @@ class ProjectPages:
         """All documents, chapters first, in story order."""
         documents = sorted(
             self._engine.documents(),
-            key=lambda one: (one.kind != "chapter", one.kind, one.chapter is None, one.chapter or 0, one.path),
+            key=lambda one: (one.kind not in STORY_KINDS, one.kind, one.chapter is None, one.chapter or 0, one.path),
         )
         return "chapters.html", {"documents": documents}
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armarius.codex.cards import chapter_at
 from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.embedders.protocol import Embedder
 from armarius.store.protocol import Store
@@ -56,7 +57,7 @@ def measure_quality(store: Store, storage: VectorStore, serving: VectorSet, embe
             ranks.append(0.0)
             continue
         try:
-            found = storage.nearest(serving, vector, _NEAREST, VectorFilter(kinds=("chapter",)))
+            found = storage.nearest(serving, vector, _NEAREST, VectorFilter(kinds=STORY_KINDS))
         except SetGone:
             return 0.0
         order = list(dict.fromkeys(_chapters(found, chapters, own if aside else None)))
@@ -100,7 +101,7 @@ def _paragraphs(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
 
 
 def _chapter_documents(store: Store) -> list[Document]:
-    return store.documents_of([row.path for row in store.documents(kinds=("chapter",))])
+    return store.documents_of([row.path for row in store.documents(kinds=STORY_KINDS)])
 
 
 def _chapters(

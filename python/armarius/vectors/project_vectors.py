@@ -15,6 +15,7 @@ from dataclasses import astuple, dataclass
 from typing import Literal
 
 from armarius.deadline import run_with_deadline
+from armarius.documents.kinds import PROSE_KINDS
 from armarius.embedders.adapt import as_embedder, fingerprint_of, model_failed
 from armarius.embedders.protocol import AnyEmbedder, Embedder, Vectors
 from armarius.embedders.static_table import LexicalEmbedder
@@ -357,7 +358,7 @@ class Semantic:
 
         Cost: two searches.
         """
-        found = self.nearest(query, _NEAREST, VectorFilter(kinds=("chapter", "note")))
+        found = self.nearest(query, _NEAREST, VectorFilter(kinds=PROSE_KINDS))
         lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if found else []
         return VectorHits(
             tuple(self._standing_out(found[:_STANDING_OUT])),

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field, StrictInt
 
-from armarius.arguments import OPEN
+from armarius.arguments import OPEN, Kind
 from armarius.code.subgraph import KINDS
 from armarius.codex.model import ContextLevel, Fact, Origin, Overruled
 from armarius.documents.document import Skipped
@@ -376,7 +376,7 @@ class DocumentSummary(Wire):
     """A document without its text; `contentHash` changes with its file."""
 
     path: str
-    kind: Literal["chapter", "setting", "outline", "note", "code"]
+    kind: Kind
     title: str
     chapter: int | None
     paragraphs: int

@@ -15,6 +15,7 @@ from armarius.arguments import OPEN, Chapters, Hidden
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
 from armarius.documents.document import Document
+from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language
@@ -197,7 +198,6 @@ def _fact(item: object) -> Fact:
     raise TypeError(f"facts: expected text with since and until as chapter numbers, got {item!r}")
 
 
-_KINDS: Final = ("setting", "outline", "note")
 _ITEM: Final = re.compile(r"\s*(?:[-+*•·|]|\d{1,3}[.)、])")
 _LINE: Final = re.compile(r"[^\n]+")
 
@@ -240,7 +240,7 @@ class Described:
 
         Cost: one search of the document, the first time.
         """
-        if document.kind not in _KINDS:
+        if document.kind not in CARD_KINDS:
             return ()
         cast = self._cast
         if cast.entities is not entities or cast.matcher is not matcher:

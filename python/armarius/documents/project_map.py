@@ -1,0 +1,140 @@
+"""`ProjectMap`: what the files of a project are: kind, place in the story, edition, state, with the evidence."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal
+
+from armarius.arguments import Kind
+from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS
+
+__all__ = ["DocumentState", "Edition", "MappedFile", "ProjectMap"]
+
+Edition = Literal["main", "copy", "translation", "archive"]
+DocumentState = Literal["", "draft", "cut"]
+_DOUBTFUL: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    """What one file is.
+
+    Attributes:
+        path: Of the document.
+        kind: As of the document.
+        volume: Number of its volume, as labelled.
+        number: Number of the chapter in its volume, as labelled; that of the document for a chapter.
+        order: Place in the story of its edition, from 0; None outside the story.
+        edition: "main" for everything that is no copy.
+        story: Id of the edition that it belongs to: its folder ("" for the root); "" outside the story.
+        state: `draft` or `cut` as its front matter, name or folder says.
+        confidence: 0 to 1.
+        evidence: Short sentences, the most weighty first.
+        declared: `armarius.toml` or its front matter states the kind.
+    """
+
+    path: str
+    kind: Kind
+    volume: int | None = None
+    number: int | None = None
+    order: int | None = None
+    edition: Edition = "main"
+    story: str = ""
+    state: DocumentState = ""
+    confidence: float = 1.0
+    evidence: tuple[str, ...] = ()
+    declared: bool = False
+
+
+class ProjectMap:
+    """All files of a project; immutable.
+
+    Args:
+        files: In any order.
+        main: Id of the main edition; None when there is no story.
+        unread: What is not read, with the number of files: `.story-system/` 13, `*.xlsx` 2.
+
+    Attributes:
+        files: By path, in path order.
+        hidden: Paths that are in no prompt unless asked for by name, or nothing else answers.
+        doubtful: Files of low confidence, the most doubtful first.
+        unread: As given.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[MappedFile] = (),
+        main: str | None = None,
+        unread: Mapping[str, int] | None = None,
+    ) -> None:
+        self.files: Mapping[str, MappedFile] = MappingProxyType(
+            {one.path: one for one in sorted(files, key=lambda one: one.path)}
+        )
+        self.unread: Mapping[str, int] = MappingProxyType(dict(unread or {}))
+        self.hidden = frozenset(
+            path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main"
+        )
+        unsure = [one for one in self.files.values() if one.confidence < _DOUBTFUL and not one.declared]
+        self.doubtful = tuple(sorted(unsure, key=lambda one: (one.confidence, one.path)))
+        self._main = main
+        stories: dict[str, list[MappedFile]] = {}
+        for one in self.files.values():
+            if one.order is not None:
+                stories.setdefault(one.story, []).append(one)
+        self._stories = {
+            story: tuple(one.path for one in sorted(inside, key=lambda one: one.order or 0))
+            for story, inside in stories.items()
+        }
+
+    @classmethod
+    def joined(cls, maps: Mapping[str, "ProjectMap"]) -> "ProjectMap":
+        """The map of a series: that of the project, "", and those of other folders, by the name before their paths."""
+        if len(maps) == 1:
+            return maps[""]
+        files = [
+            replace(one, path=f"{name}/{one.path}", story=f"{name}/{one.story}") if name else one
+            for name, part in maps.items()
+            for one in part.files.values()
+        ]
+        return cls(files, maps[""]._main, maps[""].unread)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ProjectMap)
+            and self.files == other.files
+            and (self._main, self.unread) == (other._main, other.unread)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ProjectMap({len(self.files)} files, {len(self._stories)} editions of the story)"
+
+    def get(self, path: str) -> MappedFile | None:
+        """What is known of a file; None for an unknown path."""
+        return self.files.get(path)
+
+    def story(self, path: str | None = None) -> tuple[str, ...]:
+        """Paths of the story in its order.
+
+        Args:
+            path: Of the edition of this file; None, and a file outside the story, mean the main edition.
+        """
+        one = None if path is None else self.files.get(path)
+        which = self._main if one is None or one.kind not in STORY_KINDS or one.order is None else one.story
+        return () if which is None else self._stories.get(which, ())
+
+    def before(self, path: str) -> str | None:
+        """The file before this one in the story of its edition."""
+        return self._beside(path, -1)
+
+    def after(self, path: str) -> str | None:
+        """The file after this one in the story of its edition."""
+        return self._beside(path, 1)
+
+    def _beside(self, path: str, step: int) -> str | None:
+        one = self.files.get(path)
+        if one is None or one.order is None:
+            return None
+        at, inside = one.order + step, self._stories[one.story]
+        return inside[at] if 0 <= at < len(inside) else None

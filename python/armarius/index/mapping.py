@@ -1,0 +1,182 @@
+"""The map of a project, kept with the index: the evidence of each document is a derived row.
+
+A document that the files around it make something else than its own text does is read again from its text, before it
+is stored where possible.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from armarius.arguments import Kind
+from armarius.config import Config
+from armarius.documents.decide import decide
+from armarius.documents.document import Document, document_of
+from armarius.documents.features import Features, features_of, pack, unpack
+from armarius.documents.project_map import ProjectMap
+from armarius.index.settings import LiveConfig
+from armarius.index.source import ReadBatch
+from armarius.store.derived import DerivedCache
+from armarius.store.protocol import Store
+from armarius.store.rows import DerivedRow, FileRow, Put, Remove
+
+__all__ = ["Mapper"]
+
+_VERSION: Final = "1"  # raised when the same text gives other features
+_FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
+
+
+@dataclass(slots=True)
+class _Known:
+    """A document of the index: the hash of its text, its evidence, and the kind and number that it is stored with."""
+
+    content_hash: str
+    features: Features
+    kind: Kind
+    chapter: int | None
+
+
+class Mapper:
+    """The features of all documents, and the map that they give. Not thread-safe, but `map` is replaced whole.
+
+    Args:
+        config: Its `[documents]` and `[kinds]` state kinds.
+
+    Attributes:
+        map: As of the last refresh.
+        decisions: How often the map was worked out.
+    """
+
+    def __init__(self, config: LiveConfig) -> None:
+        self.map = ProjectMap()
+        self.decisions = 0
+        self._config = config
+        self._known: dict[str, _Known] = {}
+        self._decided_from: object = None
+        self._unkept: list[str] = []
+
+    def follow(self, store: Store, files: Mapping[str, FileRow]) -> None:
+        """Make the features those of the documents in `store`.
+
+        Cost: one comparison of a hash per document; rows are read where one differs, texts where there is no row.
+        """
+        for path in [path for path in self._known if path not in files]:
+            del self._known[path]
+        new = {path: row for path, row in files.items() if self._hash_of(path) != row.content_hash}
+        if new:
+            rows = {row.path: row for row in store.documents() if row.path in new}
+            kept = _FEATURES.load(store, {path: row.content_hash for path, row in rows.items()})
+            for path, features in kept.items():
+                self._known[path] = _Known(rows[path].content_hash, features, rows[path].kind, rows[path].chapter)
+            for document in store.documents_of([path for path in rows if path not in kept]):
+                self._take(document)
+                self._unkept.append(document.path)
+        self._decide()
+
+    def take(self, found: ReadBatch) -> None:
+        """Take over new, changed and removed documents; those that are of another kind are replaced in `found`."""
+        for change in found.changes:
+            if isinstance(change, Put):
+                self._take(change.document)
+            elif isinstance(change, Remove):
+                self._known.pop(change.path, None)
+        self._decide()
+        found.changes = [
+            Put(self._as_stored(change.document), change.stamp) if isinstance(change, Put) else change
+            for change in found.changes
+        ]
+
+    def again(self, store: Store, waiting: Collection[str]) -> ReadBatch:
+        """The documents that are decided otherwise than they were stored.
+
+        Args:
+            store: Holds all documents but `waiting`.
+            waiting: Paths that wait to be stored, as decided.
+        """
+        other = [path for path, one in self._known.items() if self._is_other(path, one.kind, one.chapter)]
+        if not other:
+            return ReadBatch()
+        files = store.files()
+        documents = store.documents_of(sorted({*other}.difference(waiting)))
+        return ReadBatch([Put(self._as_stored(one), files[one.path].stamp) for one in documents])
+
+    def as_decided(self, document: Document) -> Document:
+        """`document` with the kind and the number of the map; the same object when it has them.
+
+        A text that says something else of itself than the one that was mapped keeps what it says.
+        """
+        path, known = document.path, self._known.get(document.path)
+        if known is None or not self._is_other(path, document.kind, document.chapter):
+            return document
+        said = known.features.kind, known.features.chapter
+        if known.content_hash != document.content_hash and (document.kind, document.chapter) != said:
+            return document
+        made = document_of(
+            path, document.text, document.encoding, document.content_hash,
+            config=Config(), decided=(self.map.files[path].kind, self._chapter(path)),
+        )  # fmt: skip
+        if self._folder(path):  # numbers mean the project's own chapters
+            paragraphs = tuple(replace(one, chapter=None) for one in made.paragraphs)
+            made = replace(made, paragraphs=paragraphs, past=document.past)
+        return made
+
+    def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
+        """The rows to store for documents that were taken."""
+        return [
+            _FEATURES.row(one.path, one.content_hash, self._known[one.path].features)
+            for one in documents
+            if one.path in self._known
+        ]
+
+    def unkept(self) -> list[DerivedRow]:
+        """Rows that the store lacks for documents that it holds; returned once."""
+        paths, self._unkept = self._unkept, []
+        known = ((path, self._known.get(path)) for path in paths)
+        return [_FEATURES.row(path, one.content_hash, one.features) for path, one in known if one is not None]
+
+    def forget(self) -> None:
+        """Drop everything: the store was replaced or rolled back."""
+        self._known, self._decided_from, self._unkept = {}, None, []
+
+    def _take(self, document: Document) -> None:
+        known = _Known(document.content_hash, features_of(document), document.kind, document.chapter)
+        self._known[document.path] = known
+
+    def _as_stored(self, document: Document) -> Document:
+        found = self.as_decided(document)
+        one = self._known[document.path]
+        one.kind, one.chapter = found.kind, found.chapter
+        return found
+
+    def _hash_of(self, path: str) -> str:
+        one = self._known.get(path)
+        return "" if one is None else one.content_hash
+
+    def _is_other(self, path: str, kind: Kind, chapter: int | None) -> bool:
+        one = self.map.get(path)
+        if one is None or one.kind == "code":
+            return False
+        return (one.kind, self._chapter(path)) != (kind, chapter)
+
+    def _chapter(self, path: str) -> int | None:
+        one = self.map.files[path]
+        return one.number if one.kind == "chapter" and not self._folder(path) else None
+
+    def _folder(self, path: str) -> str:
+        """The folder of a series that a document lies in; "" for the project."""
+        name, slash, _ = path.partition("/")
+        return name if slash and name in self._config.folders else ""
+
+    def _decide(self) -> None:
+        rules = {"": self._config.now.kinds, **{name: one.now.kinds for name, one in self._config.folders.items()}}
+        features: dict[str, dict[str, Features]] = {name: {} for name in rules}
+        for path in sorted(self._known):
+            name = self._folder(path)
+            features[name][path[len(name) + 1 :] if name else path] = self._known[path].features
+        if (features, rules) == self._decided_from:
+            return
+        self._decided_from = features, rules
+        self.decisions += 1
+        found = ProjectMap.joined({name: decide(features[name], rules[name]) for name in rules})
+        if found != self.map:
+            self.map = found
