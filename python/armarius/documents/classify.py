@@ -1,27 +1,23 @@
-"""Classify files: chapter, setting, outline, note or code; and the chapter number.
+"""Kind and chapter number of a file by itself, from the configuration or its evidence (`documents/features.py`).
 
-Evidence in order: configuration, front matter, file name, folders from the file outwards, headings, shape of the
-content. Without evidence a file is a note.
+Without evidence a file is a note. `documents/decide.py` decides with the evidence of the other files.
 """
 
-import re
 from collections.abc import Sequence
-from functools import cache
 from typing import get_args
 
 from armarius.arguments import Kind
+from armarius.documents.features import Features, features_of
 from armarius.documents.kinds import glob
 from armarius.documents.numerals import (
     appended,
     bare_number,
     chapter_number,
     parse_numeral,
-    volume_number,
 )
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter
 from armarius.errors import ContractError
-from armarius.text.unicode import HAN, HANGUL, KANA
 
 __all__ = [
     "CODE_SUFFIXES",
@@ -32,7 +28,7 @@ __all__ = [
     "classify",
     "kind_named",
     "number_of",
-    "outside_story",
+    "stated_kind",
 ]
 
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text"})
@@ -42,8 +38,6 @@ _CODE = (
 )
 CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 
-# `status:` of front matter for text that is not part of the story (yet or any more). `cut` excludes the file.
-_UNFINISHED = frozenset({"draft", "草稿"})
 
 MANUSCRIPTS = frozenset({".docx", ".odt", ".epub", ".rtf", ".fountain", ".html", ".htm", ".xhtml"})
 NOT_READ = {
@@ -54,9 +48,6 @@ NOT_READ = {
 }
 """Suffix to advice for the user."""
 
-_UNSPACED = re.compile(f"[{KANA}{HAN}{HANGUL}]")
-_PROFILE_LINE = re.compile(r"^\s*[-*+]\s*\**[^:：\n*]{1,12}\**\s*[:：]", re.MULTILINE)
-
 
 def classify(
     path: str,
@@ -65,8 +56,8 @@ def classify(
     paragraphs: Sequence[Paragraph],
     text: str,
     rules: Sequence[tuple[str, str]] = (),
-) -> Kind:
-    """The kind of a document.
+) -> tuple[Kind, Features]:
+    """The kind of a document by itself, and the evidence.
 
     Args:
         path: Posix path inside the project.
@@ -75,50 +66,18 @@ def classify(
         text: The text itself.
         rules: `(kind, glob)` pairs of the configuration; the first match decides.
     """
-    for kind, pattern in rules:
-        if glob(pattern).matches(path):
-            return kind_named(kind)
-    parts = parts_of(path)
-    if parts.suffix.lower() in CODE_SUFFIXES:
-        return "code"
-    for key in ("kind", "type", "类型"):
-        named = front_matter.get(key)
-        if isinstance(named, str) and (found := _named(named)):
-            return found
-    if front_matter.get("status") in _UNFINISHED or (appended(parts.stem) and chapter_number(parts.stem) is None):
-        return "note"  # 附录, Appendix B; ch008a is prose without a number
-    if chapter_number(parts.stem) is not None:
-        return "chapter"
-    if found := _named(parts.stem):
-        return found
-    for folder in reversed(parts.folders):
-        if found := _named(folder):
-            return found
-        if volume_number(folder) is not None or chapter_number(folder) is not None:
-            return "chapter"
-    return _by_content(paragraphs, text)
+    if parts_of(path).suffix.lower() in CODE_SUFFIXES:
+        features = Features("code", None, length=len(text), prose=0.0)
+    else:
+        features = features_of(
+            path, front_matter, paragraphs, text, lambda kind: number_of(path, kind, front_matter, paragraphs)
+        )
+    return stated_kind(path, rules) or features.kind, features
 
 
-def _by_content(paragraphs: Sequence[Paragraph], text: str) -> Kind:
-    headings = [p for p in paragraphs if p.role == "heading"]
-    bodies = [p for p in paragraphs if p.role == "body"]
-    if headings:
-        title = headings[0].heading_path[-1]
-        if chapter_number(title) is not None or volume_number(title) is not None:
-            return "chapter"
-        if found := _named(title):
-            return found
-    profiles = sum(len(_PROFILE_LINE.findall(text, p.start, p.end)) >= 2 for p in bodies)
-    if bodies and 2 * profiles >= len(bodies):
-        return "setting"
-    if any(chapter_number(p.heading_path[-1]) is not None for p in headings):
-        return "chapter"
-    return "note"
-
-
-def outside_story(path: str, front_matter: FrontMatter) -> bool:
-    """Whether a file has no chapter number: an appendix, a supplement of a chapter, a draft."""
-    return front_matter.get("status") in _UNFINISHED or appended(parts_of(path).stem)
+def stated_kind(path: str, rules: Sequence[tuple[str, str]]) -> Kind | None:
+    """The kind that the configuration states; the first match decides."""
+    return next((kind_named(kind) for kind, pattern in rules if glob(pattern).matches(path)), None)
 
 
 def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequence[Paragraph]) -> int | None:
@@ -128,7 +87,7 @@ def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequ
     """
     if kind != "chapter":
         return None
-    if outside_story(path, front_matter):  # not a second chapter with that number
+    if appended(parts_of(path).stem):  # not a second chapter with that number
         return None
     for key in ("chapter", "number", "章节", "章"):
         value = front_matter.get(key)
@@ -159,25 +118,3 @@ def kind_named(name: str) -> Kind:
             found: Kind = kind
             return found
     raise ContractError(f"kind must be one of {', '.join(get_args(Kind))}, got {name!r}")
-
-
-def _named(name: str) -> Kind | None:
-    """The kind that the last classifying word of a file, folder or heading name gives (`magic notes` are notes)."""
-    lowered = name.lower()
-    if lowered in get_args(Kind):
-        return kind_named(lowered)
-    kinds, unspaced = _words()
-    for word in reversed(re.findall(r"[^\W\d_]+", lowered)):
-        if word in kinds:
-            return kinds[word]
-    ends = [(lowered.rfind(word) + len(word), len(word), word) for word in unspaced if word in lowered]
-    return kinds[max(ends)[2]] if ends else None
-
-
-@cache
-def _words() -> tuple[dict[str, Kind], list[str]]:
-    """Word to kind, and the words that may be inside others. Loaded at first use: a warm search needs none."""
-    from armarius.documents.kinds import KIND_OF_WORD
-
-    kinds = {word: kind_named(kind) for word, kind in KIND_OF_WORD.items()}
-    return kinds, sorted((word for word in kinds if _UNSPACED.match(word)), key=len, reverse=True)

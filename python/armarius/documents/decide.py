@@ -1,20 +1,34 @@
-"""The evidence of all files together: what each file is (`ProjectMap`)."""
+"""The evidence of all files together: what each file is (`ProjectMap`).
 
+A file's own evidence is in its features. Here come the runs of numbers of a folder, what its neighbours are, which
+folders hold the same text again, and the languages.
+"""
+
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from statistics import median
 from typing import Final
 
-from armarius.documents.classify import kind_named
-from armarius.documents.features import Features
-from armarius.documents.kinds import STORY_KINDS, glob
+from armarius.documents.classify import stated_kind
+from armarius.documents.features import PROSE, Features, Vote, best_of
+from armarius.documents.kinds import EDITION_WORDS, STORY_KINDS
+from armarius.documents.numerals import bare_number
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import parts_of
 
 __all__ = ["decide"]
 
-_DRAFTS: Final = frozenset({"draft", "草稿"})
-_SAME: Final = 0.3  # share of sentences that two files of one text have in common at least
+_DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
+_SAME: Final = 0.25  # share of sentences that a text and its copy have in common at least
+_FIRST: Final = re.compile(r"prologue|preface|prelude|foreword|楔子|序章|序幕|序言|引子|前言|пролог", re.IGNORECASE)
+_LAST: Final = re.compile(r"epilogue|afterword|postscript|尾声|尾聲|终章|終章|后记|後記|番外|эпилог", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
+_END: Final = float(1 << 31)
+
+Place = tuple[int | None, float | tuple[int, int, int]]
 
 
 def decide(features: Mapping[str, Features], rules: Sequence[tuple[str, str]] = ()) -> ProjectMap:
@@ -24,94 +38,308 @@ def decide(features: Mapping[str, Features], rules: Sequence[tuple[str, str]] = 
         features: Of every file, by path, in path order.
         rules: `(kind, glob)` pairs of the configuration; the first match decides.
 
-    Cost: linear in the files, and in the pairs of folders that may hold the same story.
+    Cost: linear in the files, and in the pairs of folders that hold story text; 1,000 files take some milliseconds.
     """
-    files = {path: _alone(path, one, rules) for path, one in features.items()}
-    return _with_stories(files, features)
+    prose = {path: one for path, one in features.items() if one.kind != "code"}
+    votes = _beside(prose)
+    files = {path: _file(path, one, rules, votes.get(path, ())) for path, one in features.items()}
+    _Stories(files, prose).place()
+    return ProjectMap(files.values(), _main(files, prose))
 
 
-def _alone(path: str, one: Features, rules: Sequence[tuple[str, str]]) -> MappedFile:
-    declared = next((kind for kind, pattern in rules if glob(pattern).matches(path)), None)
-    kind = one.kind if declared is None else kind_named(declared)
-    state: DocumentState = "draft" if one.status in _DRAFTS else ""
-    number = one.chapter
-    if declared is None and kind == "note" and state and (one.marked or one.bare or one.numbers):
-        kind = "chapter"  # a draft in progress is a story
-    if kind == "chapter" and number is None:
-        number = one.marked if one.marked is not None else one.bare
+def _file(path: str, one: Features, rules: Sequence[tuple[str, str]], beside: Sequence[Vote]) -> MappedFile:
+    declared = stated_kind(path, rules)
+    if declared is not None:
+        kind, sure, why = declared, 1.0, (f"armarius.toml says {declared}",)
+    elif one.declared or one.kind == "code":
+        kind, sure, why = one.kind, 1.0, (f"front matter says {one.kind}" if one.declared else "source code",)
+    else:
+        kind, sure, why = best_of((*one.votes, *beside))
+        if kind == "chapter" and one.kind == "manuscript":
+            kind = "manuscript"
+    number = _number(one, beside) if kind == "chapter" else None
     if kind == "chapter" and number is None and len(one.numbers) > 1:
         kind = "manuscript"
-    if kind != "chapter":
-        number = None
-    evidence = (f"armarius.toml says {kind}",) if declared else ()
-    return MappedFile(path, kind, one.volume, number, state=state, evidence=evidence, declared=declared is not None)
+    state: DocumentState = "draft" if one.status in _DRAFTS else ""
+    return MappedFile(
+        path, kind, one.volume, number,
+        state=state, confidence=sure, evidence=why[:6], declared=declared is not None or one.declared,
+    )  # fmt: skip
+
+
+def _number(one: Features, beside: Sequence[Vote]) -> int | None:
+    if one.chapter is not None:
+        return one.chapter
+    if one.kind in STORY_KINDS:  # its own evidence names none: an appendix, several chapters
+        return one.marked if one.marked is not None else _counted(one, beside)
+    for number in (one.marked, *(one.numbers if len(one.numbers) == 1 else ()), one.bare):
+        if number is not None:
+            return number
+    return _counted(one, beside)
+
+
+def _counted(one: Features, beside: Sequence[Vote]) -> int | None:
+    return int(one.counted[1]) if one.counted is not None and any(kind == "chapter" for kind, _, _ in beside) else None
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
+    """What the files of the same folder say of each."""
+    folders: defaultdict[str, list[str]] = defaultdict(list)
+    for path in features:
+        folders[_folder(path)].append(path)
+    votes: defaultdict[str, list[Vote]] = defaultdict(list)
+    for paths in folders.values():
+        _runs(paths, features, votes)
+        if len(paths) < 3:
+            continue
+        kinds = Counter(features[path].kind for path in paths if features[path].prose < PROSE)
+        for kind, count in kinds.most_common(1):
+            if kind not in STORY_KINDS and kind != "note" and count >= 0.6 * len(paths):
+                for path in paths:
+                    if features[path].prose < PROSE:
+                        votes[path].append((kind, 0.8, f"{count} of {len(paths)} files of its folder"))
+    _retold(features, folders, votes)
+    return votes
+
+
+def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[str, list[Vote]]) -> None:
+    """Prose files of one folder that count on are chapters; lists that count on are none."""
+    counted: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    dated: dict[str, tuple[int, int, int]] = {}
+    for path in paths:
+        one = features[path]
+        if one.prose < PROSE:
+            continue
+        if one.marked is not None:
+            counted["第"][path] = one.marked
+        elif one.counted is not None:
+            counted[one.counted[0]][path] = one.counted[1]
+        elif one.dated is not None:
+            dated[path] = one.dated
+    for run in counted.values():
+        numbers = {*run.values()}
+        if len(numbers) >= 2 and 3 * len(numbers) >= 2 * len(run):
+            for path in run:
+                votes[path].append(("chapter", 2.0, f"{len(run)} files of its folder count on"))
+    if len({*dated.values()}) >= 2:
+        for path in dated:
+            votes[path].append(("chapter", 0.8, f"{len(dated)} files of its folder are dated"))
+
+
+def _retold(features: Mapping[str, Features], folders: Mapping[str, list[str]], votes: dict[str, list[Vote]]) -> None:
+    """A folder that repeats the numbers of the story in a fraction of its length retells it."""
+    runs = {}
+    for folder, paths in folders.items():
+        lengths = {
+            features[path].marked or features[path].bare: features[path].length
+            for path in paths
+            if features[path].kind in STORY_KINDS and (features[path].marked or features[path].bare)
+        }
+        if len(lengths) >= 2:
+            runs[folder] = lengths
+    if len(runs) < 2:
+        return
+    longest = max(runs, key=lambda folder: (sum(runs[folder].values()), folder))
+    for folder, lengths in runs.items():
+        shared = lengths.keys() & runs[longest].keys()
+        if folder == longest or 2 * len(shared) < len(lengths):
+            continue
+        if median(lengths[number] / max(1, runs[longest][number]) for number in shared) < 0.3:
+            for path in folders[folder]:
+                votes[path].append(
+                    ("summary", 2.5, f"the numbers of {longest or 'the story'} in a fraction of its length")
+                )
 
 
 @dataclass(slots=True)
 class _Run:
-    """The story files of one folder."""
+    """The story files of one folder, or those of one story."""
 
     folder: str
     paths: list[str]
     length: int
     language: str
+    places: frozenset[Place]
     shingles: frozenset[int]
-    keys: frozenset[tuple[int | None, int | None]]
+    marks: frozenset[str]  # editions that the names of its folders speak of
+
+    def joined(self, other: "_Run") -> "_Run":
+        return _Run(
+            self.folder, [*self.paths, *other.paths], self.length + other.length, self.language,
+            self.places | other.places, self.shingles | other.shingles, self.marks,
+        )  # fmt: skip
 
 
-def _with_stories(files: dict[str, MappedFile], features: Mapping[str, Features]) -> ProjectMap:
-    folders: defaultdict[str, list[str]] = defaultdict(list)
-    for path, one in files.items():
-        if one.kind in STORY_KINDS:
-            folders["/".join(parts_of(path).folders)].append(path)
-    runs = [_run(folder, paths, files, features) for folder, paths in folders.items()]
-    if not runs:
-        return ProjectMap(files.values())
-    spoken: Counter[str] = Counter()
-    for said in features.values():
-        spoken[said.language] += said.length
-    spoken.pop("", None)
-    language = max(spoken, key=lambda one: spoken[one]) if spoken else ""
-    runs.sort(key=lambda run: (run.language != language, -run.length, run.folder))
-    stories: list[tuple[Edition, list[_Run]]] = []
-    for run in runs:
-        edition: Edition = "main"
-        for known_as, inside in stories:
-            if known_as != "main" or not any(run.keys & one.keys for one in inside):
+@dataclass(slots=True)
+class _Stories:
+    """Puts the story files in order, edition by edition."""
+
+    files: dict[str, MappedFile]
+    features: Mapping[str, Features]
+    language: str = field(init=False)
+
+    def place(self) -> None:
+        spoken: Counter[str] = Counter()
+        folders: defaultdict[str, list[str]] = defaultdict(list)
+        for path, one in self.features.items():
+            spoken[one.language] += one.length
+            if self.files[path].kind in STORY_KINDS:
+                folders[_folder(path)].append(path)
+        spoken.pop("", None)
+        self.language = max(spoken, key=lambda one: (spoken[one], one)) if spoken else ""
+        self._name_volumes(folders)
+        self._mark_others()
+        runs = [self._run(folder, paths) for folder, paths in folders.items()]
+        runs.sort(key=lambda run: (-self._worth(run), run.folder))
+        main: list[_Run] = []
+        for run in runs:
+            self._settle(run, main)
+        for run in main:
+            self._in_order(run, "main")
+
+    def _worth(self, run: _Run) -> float:
+        """What speaks for it as the main edition: its length, less for another language and names of other editions."""
+        worth = float(run.length)
+        for mark, factor in (("archive", 0.1), ("translation", 0.5), ("copy", 0.5), ("draft", 0.6), ("final", 1.5)):
+            if mark in run.marks:
+                worth *= factor
+        numbered = len(run.places) > 1
+        return worth * (1.0 if run.language == self.language else 0.2) * (1.0 if numbered else 0.5)
+
+    def _settle(self, run: _Run, main: list[_Run]) -> None:
+        """Decide whether a run continues a story, is another edition of one, or a story of its own."""
+        if "archive" in run.marks and main:
+            self._in_order(run, "archive")
+            return
+        for at, story in enumerate(main):
+            shared = run.places & story.places
+            overlap = len(shared) / len(run.places) if run.places else 0.0
+            if run.language and story.language and run.language != story.language:
+                if overlap >= 0.5 or (not run.places and "translation" in run.marks):
+                    self._in_order(run, "translation")
+                    return
                 continue
-            if any(one.language != run.language for one in inside):
-                edition = "translation"
-            elif any(_alike(run, one) for one in inside):
-                edition = "copy"
-        if edition == "main" and stories and not any(run.keys & one.keys for one in stories[0][1]):
-            stories[0][1].append(run)
-        else:
-            stories.append((edition, [run]))
-    for edition, inside in stories:
-        story = inside[0].folder
-        paths = sorted((path for run in inside for path in run.paths), key=lambda path: _place(files[path]))
-        for order, path in enumerate(paths):
-            files[path] = replace(files[path], order=order, edition=edition, story=story)
-    return ProjectMap(files.values(), stories[0][1][0].folder)
+            is_draft = "draft" in run.marks or "draft" in story.marks
+            again = [path for path in run.paths if self._is_copy(path, story)]
+            if 2 * len(again) >= len(run.paths):
+                rest = [path for path in run.paths if path not in again and self._place(path) not in story.places]
+                self._in_order(self._run(run.folder, [path for path in run.paths if path not in rest]), "copy")
+                if rest:
+                    main[at] = story.joined(self._run(run.folder, rest))
+                return
+            if overlap and is_draft:  # a text of the same place is finished
+                finished = [path for path in run.paths if self._place(path) in shared]
+                self._in_order(self._run(run.folder, finished), "copy", "draft")
+                rest = [path for path in run.paths if path not in finished]
+                if rest:
+                    main[at] = story.joined(self._run(run.folder, rest))
+                return
+            if overlap >= 0.5 and run.marks & {"copy"}:
+                self._in_order(run, "copy")
+                return
+            if run.places and story.places and not shared:
+                main[at] = story.joined(run)
+                return
+        main.append(run)
+
+    def _is_copy(self, path: str, story: _Run) -> bool:
+        own = self.features[path].shingles
+        return len(own) >= 3 and len(story.shingles.intersection(own)) >= _SAME * len(own)
+
+    def _in_order(self, run: _Run, edition: Edition, state: DocumentState = "") -> None:
+        for order, path in enumerate(sorted(run.paths, key=self._key)):
+            one = self.files[path]
+            marked = state or one.state or ("draft" if "draft" in _marks(_folder(path)) else "")
+            self.files[path] = replace(one, order=order, edition=edition, story=run.folder, state=marked)
+
+    def _run(self, folder: str, paths: list[str]) -> _Run:
+        languages: Counter[str] = Counter()
+        for path in paths:
+            languages[self.features[path].language] += self.features[path].length
+        languages.pop("", None)
+        return _Run(
+            folder,
+            paths,
+            sum(self.features[path].length for path in paths),
+            max(languages, key=lambda one: (languages[one], one)) if languages else "",
+            frozenset(place for path in paths for place in self._places(path)),
+            frozenset(shingle for path in paths for shingle in self.features[path].shingles),
+            _marks(folder),
+        )
+
+    def _places(self, path: str) -> Iterable[Place]:
+        one = self.files[path]
+        if one.kind == "manuscript":
+            return [(one.volume, float(number)) for number in self.features[path].numbers]
+        place = self._place(path)
+        return [place] if place[1] != _END else []
+
+    def _place(self, path: str) -> Place:
+        one, said = self.files[path], self.features[path]
+        if one.kind == "manuscript" and said.numbers:
+            return one.volume, float(said.numbers[0])
+        if one.number is not None:
+            exact = said.counted[1] if said.counted is not None and int(said.counted[1]) == one.number else one.number
+            return one.volume, float(exact)
+        return (one.volume, said.dated) if said.dated is not None else (one.volume, _END)
+
+    def _key(self, path: str) -> tuple[object, ...]:
+        volume, number = self._place(path)
+        stem = parts_of(path).stem
+        where = -1 if number == _END and _FIRST.search(stem) else 1 if number == _END and _LAST.search(stem) else 0
+        by_number = (0, (0, 0, 0), number) if isinstance(number, float | int) else (1, number, 0.0)
+        return (volume or 0, where if volume is not None or where <= 0 else 0, by_number, where, _natural(path))
+
+    def _name_volumes(self, folders: Mapping[str, list[str]]) -> None:
+        """Folders beside each other that begin with numbers are volumes."""
+        beside: defaultdict[str, dict[int, str]] = defaultdict(dict)
+        for folder, paths in folders.items():
+            number = bare_number(folder.rpartition("/")[2])
+            if number is not None and all(self.files[path].volume is None for path in paths):
+                beside[_folder(folder)][number] = folder
+        for numbers in beside.values():
+            if len(numbers) < 2:
+                continue
+            for number, folder in numbers.items():
+                for path in folders[folder]:
+                    self.files[path] = replace(self.files[path], volume=number)
+
+    def _mark_others(self) -> None:
+        """Files outside the story below the folder of an old or translated edition belong to it."""
+        for path, one in self.features.items():
+            if self.files[path].kind in STORY_KINDS:
+                continue
+            marks = _marks(_folder(path))
+            if "archive" in marks:
+                self.files[path] = replace(self.files[path], edition="archive")
+            elif "translation" in marks and one.language not in ("", self.language):
+                self.files[path] = replace(self.files[path], edition="translation")
 
 
-def _run(folder: str, paths: list[str], files: Mapping[str, MappedFile], features: Mapping[str, Features]) -> _Run:
-    languages = Counter(features[path].language for path in paths)
-    languages.pop("", None)
-    return _Run(
-        folder,
-        paths,
-        sum(features[path].length for path in paths),
-        max(languages, key=lambda one: languages[one]) if languages else "",
-        frozenset(shingle for path in paths for shingle in features[path].shingles),
-        frozenset((files[path].volume, files[path].number) for path in paths if files[path].number is not None),
+def _main(files: Mapping[str, MappedFile], features: Mapping[str, Features]) -> str | None:
+    """The story with the most text."""
+    lengths: Counter[str] = Counter()
+    for path, one in files.items():
+        if one.order is not None and one.edition == "main":
+            lengths[one.story] += features[path].length
+    return max(lengths, key=lambda story: (lengths[story], story)) if lengths else None
+
+
+@lru_cache(maxsize=1024)
+def _marks(folder: str) -> frozenset[str]:
+    """The editions that the names of folders speak of."""
+    lowered = folder.lower()
+    words = set(re.findall(r"[^\W\d_]+", lowered))
+    return frozenset(
+        edition
+        for edition, known in EDITION_WORDS.items()
+        if words & known or any(not word.isascii() and word in lowered for word in known)
     )
 
 
-def _alike(one: _Run, other: _Run) -> bool:
-    shared = len(one.shingles & other.shingles)
-    return shared >= _SAME * max(1, min(len(one.shingles), len(other.shingles)))
-
-
-def _place(one: MappedFile) -> tuple[int, int, str]:
-    return (one.volume or 0, one.number if one.number is not None else 1 << 31, one.path)
+def _natural(path: str) -> tuple[object, ...]:
+    return tuple((0, float(part), "") if at % 2 else (1, 0.0, part) for at, part in enumerate(_NUMBER.split(path)))

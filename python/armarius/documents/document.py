@@ -24,11 +24,12 @@ from armarius.documents.classify import (
     Kind,
     classify,
     number_of,
-    outside_story,
 )
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.definitions import SPLITTERS
+from armarius.documents.features import Features
 from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.numerals import appended
 from armarius.documents.segments import (
     Paragraph,
     Splitter,
@@ -83,6 +84,7 @@ class Document:
         encoding: What the bytes were decoded as; of a manuscript its suffix, and `text` is what was extracted.
         content_hash: BLAKE2b-128 of the bytes, hexadecimal.
         past: Whether it belongs to an earlier book of a series, before all chapters of the project.
+        features: The evidence for its kind, of a document that was just read; else None.
     """
 
     path: str
@@ -95,6 +97,7 @@ class Document:
     encoding: str
     content_hash: str
     past: bool = False
+    features: Features | None = field(default=None, compare=False)
     _unread: "Unread | None" = field(default=None, init=False, compare=False)
 
     @classmethod
@@ -122,6 +125,7 @@ class Document:
             "encoding": encoding,
             "content_hash": content_hash,
             "past": past,
+            "features": None,
             "_unread": unread,
         }.items():
             object.__setattr__(document, name, value)
@@ -411,14 +415,15 @@ def document_of(
         paragraphs = splitters.get(suffix, split_code)(text, 0)
     else:
         paragraphs = splitters.get(suffix, split_prose)(text, body_start)
+    features = None
     if decided is None:
-        kind = classify(path, front_matter=front_matter, paragraphs=paragraphs, text=text, rules=config.kinds)
+        kind, features = classify(path, front_matter=front_matter, paragraphs=paragraphs, text=text, rules=config.kinds)
     else:
         kind = decided[0]
     if kind == "outline" and not code:
         paragraphs = split_prose(text, body_start, outline=True)
     chapter = number_of(path, kind, front_matter, paragraphs) if decided is None else decided[1]
-    if chapter is not None or (decided is None and outside_story(path, front_matter)):
+    if chapter is not None or appended(parts_of(path).stem):
         paragraphs = [Paragraph(p.index, p.start, p.end, p.heading_path, p.role, chapter) for p in paragraphs]
     return Document(
         path=path,
@@ -430,6 +435,7 @@ def document_of(
         front_matter=front_matter,
         encoding=encoding,
         content_hash=content_hash,
+        features=features,
     )
 
 

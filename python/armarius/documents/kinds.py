@@ -15,8 +15,11 @@ from armarius.text.unicode import fold
 
 __all__ = [
     "CARD_KINDS",
+    "CONTENT_WORDS",
+    "EDITION_WORDS",
     "HIDDEN_KINDS",
     "KIND_OF_WORD",
+    "LANGUAGE_WORDS",
     "PROSE_KINDS",
     "STORY_KINDS",
     "TYPE_OF_WORD",
@@ -80,10 +83,22 @@ def title_words(row: str) -> frozenset[str]:
 KIND_OF_WORD: dict[str, str] = {
     word: kind
     for kind, only in _DATA["files"].items()
-    for words in (only, *_BOTH[kind].values())
+    for words in (only, *_BOTH.get(kind, {}).values())
     for word in words.split()
 }
 """Lower-case word in a name to the kind of document."""
+
+
+def _rows(table: str) -> dict[str, frozenset[str]]:
+    return {name: frozenset(words.split()) for name, words in _DATA[table].items()}
+
+
+EDITION_WORDS: Final = _rows("editions")
+"""Words of names for another edition, or for a draft."""
+CONTENT_WORDS: Final = _rows("content")
+"""Kind to words of its headings and fields."""
+LANGUAGE_WORDS: Final = _rows("languages")
+"""Language to its most frequent words."""
 
 TYPE_OF_WORD: dict[str, str] = {
     word: kind for kind, words in _DATA["types"].items() for word in _title_row(kind, words)

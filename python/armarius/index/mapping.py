@@ -12,7 +12,7 @@ from armarius.arguments import Kind
 from armarius.config import Config
 from armarius.documents.decide import decide
 from armarius.documents.document import Document, document_of
-from armarius.documents.features import Features, features_of, pack, unpack
+from armarius.documents.features import Features, pack, unpack
 from armarius.documents.project_map import ProjectMap
 from armarius.index.settings import LiveConfig
 from armarius.index.source import ReadBatch
@@ -22,7 +22,7 @@ from armarius.store.rows import DerivedRow, FileRow, Put, Remove
 
 __all__ = ["Mapper"]
 
-_VERSION: Final = "1"  # raised when the same text gives other features
+_VERSION: Final = "2"  # raised when the same text gives other features
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
 
 
@@ -139,8 +139,15 @@ class Mapper:
         self._known, self._decided_from, self._unkept = {}, None, []
 
     def _take(self, document: Document) -> None:
-        known = _Known(document.content_hash, features_of(document), document.kind, document.chapter)
-        self._known[document.path] = known
+        features = document.features or self._anew(document).features
+        assert features is not None
+        self._known[document.path] = _Known(document.content_hash, features, document.kind, document.chapter)
+
+    def _anew(self, document: Document) -> Document:
+        """A document of the store as its own text makes it."""
+        return document_of(
+            document.path, document.text, document.encoding, document.content_hash, config=self._config.now
+        )
 
     def _as_stored(self, document: Document) -> Document:
         found = self.as_decided(document)
