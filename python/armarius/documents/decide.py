@@ -13,8 +13,8 @@ from statistics import median
 from typing import Final
 
 from armarius.documents.classify import stated_kind
-from armarius.documents.features import PROSE, Features, Vote, best_of
-from armarius.documents.kinds import EDITION_WORDS, STORY_KINDS
+from armarius.documents.features import PROSE, Features, Vote, best_of, named
+from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
 from armarius.documents.numerals import bare_number
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import parts_of
@@ -23,8 +23,8 @@ __all__ = ["decide"]
 
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
 _SAME: Final = 0.25  # share of sentences that a text and its copy have in common at least
-_FIRST: Final = re.compile(r"prologue|preface|prelude|foreword|楔子|序章|序幕|序言|引子|前言|пролог", re.IGNORECASE)
-_LAST: Final = re.compile(r"epilogue|afterword|postscript|尾声|尾聲|终章|終章|后记|後記|番外|эпилог", re.IGNORECASE)
+_FIRST: Final = re.compile(r"prologue|prelude|楔子|序章|序幕|引子|пролог", re.IGNORECASE)
+_LAST: Final = re.compile(r"epilogue|尾声|尾聲|终章|終章|番外|эпилог", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
 _END: Final = float(1 << 31)
 
@@ -55,11 +55,10 @@ def _file(path: str, one: Features, rules: Sequence[tuple[str, str]], beside: Se
         kind, sure, why = one.kind, 1.0, (f"front matter says {one.kind}" if one.declared else "source code",)
     else:
         kind, sure, why = best_of((*one.votes, *beside))
-        if kind == "chapter" and one.kind == "manuscript":
+        counts_on = any(vote == "chapter" for vote, _, _ in beside)
+        if kind == "chapter" and one.holds_several(beside=counts_on):
             kind = "manuscript"
     number = _number(one, beside) if kind == "chapter" else None
-    if kind == "chapter" and number is None and len(one.numbers) > 1:
-        kind = "manuscript"
     state: DocumentState = "draft" if one.status in _DRAFTS else ""
     return MappedFile(
         path, kind, one.volume, number,
@@ -70,16 +69,22 @@ def _file(path: str, one: Features, rules: Sequence[tuple[str, str]], beside: Se
 def _number(one: Features, beside: Sequence[Vote]) -> int | None:
     if one.chapter is not None:
         return one.chapter
-    if one.kind in STORY_KINDS:  # its own evidence names none: an appendix, several chapters
-        return one.marked if one.marked is not None else _counted(one, beside)
-    for number in (one.marked, *(one.numbers if len(one.numbers) == 1 else ()), one.bare):
-        if number is not None:
-            return number
-    return _counted(one, beside)
+    known = (one.marked, *one.numbers[:1], one.bare, _counted(one, beside))
+    return next((number for number in known if number is not None), None)
 
 
 def _counted(one: Features, beside: Sequence[Vote]) -> int | None:
-    return int(one.counted[1]) if one.counted is not None and any(kind == "chapter" for kind, _, _ in beside) else None
+    if one.counted is None:
+        return None
+    named = one.counted[0]
+    is_place = (
+        len(named) <= 2 or KIND_OF_WORD.get(named) in STORY_KINDS or any(kind == "chapter" for kind, _, _ in beside)
+    )
+    return int(one.counted[1]) if is_place else None
+
+
+def _in_name(one: Features) -> float | None:
+    return float(one.marked) if one.marked is not None else None if one.counted is None else one.counted[1]
 
 
 def _folder(path: str) -> str:
@@ -103,31 +108,72 @@ def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
                     if features[path].prose < PROSE:
                         votes[path].append((kind, 0.8, f"{count} of {len(paths)} files of its folder"))
     _retold(features, folders, votes)
+    told = any(best_of((*one.votes, *votes.get(path, ())))[0] in STORY_KINDS for path, one in features.items())
+    if not told:
+        for path, one in features.items():
+            if one.prose >= PROSE and one.spoken >= 0.06 and one.length >= 600:
+                votes[path].append(("chapter", 1.5, "prose with dialogue, and no other story"))
     return votes
 
 
 def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[str, list[Vote]]) -> None:
-    """Prose files of one folder that count on are chapters; lists that count on are none."""
+    """Prose files of one folder that count on are chapters; lists that count on are plans."""
     counted: defaultdict[str, dict[str, float]] = defaultdict(dict)
     dated: dict[str, tuple[int, int, int]] = {}
+    listed: dict[str, float] = {}
     for path in paths:
         one = features[path]
-        if one.prose < PROSE:
-            continue
-        if one.marked is not None:
+        if one.prose < 0.5:
+            if one.marked is not None:
+                listed[path] = one.marked
+        elif one.marked is not None:
             counted["第"][path] = one.marked
         elif one.counted is not None:
             counted[one.counted[0]][path] = one.counted[1]
         elif one.dated is not None:
             dated[path] = one.dated
-    for run in counted.values():
+    together = {path: number for run in counted.values() for path, number in run.items()}
+    if 3 * len({*together.values()}) >= 2 * len(together):
+        counted = defaultdict(dict, {"": together})
+    told: set[float] = set()  # numbers of the longest run
+    for run in sorted(counted.values(), key=lambda run: -sum(features[path].length for path in run)):
         numbers = {*run.values()}
-        if len(numbers) >= 2 and 3 * len(numbers) >= 2 * len(run):
+        if len(numbers) < 2 or 3 * len(numbers) < 2 * len(run):
+            continue
+        if 2 * len(numbers & told) >= len(numbers):  # a story counts on; what is written about it repeats its numbers
             for path in run:
+                votes[path].append(("note", 2.0, f"repeats the numbers of {len(told)} files beside it"))
+            continue
+        if not told:
+            _apart(paths, run, features, votes)
+        told |= numbers
+        twice = {number for number, count in Counter(run.values()).items() if count > 1}
+        for path, number in run.items():
+            about = [one for one in named(parts_of(path).stem) if one[0] not in STORY_KINDS] if number in twice else []
+            if about:
+                votes[path].append((about[0][0], 2.0, f"the number of another file of its folder, with {about[0][2]}"))
+            else:
                 votes[path].append(("chapter", 2.0, f"{len(run)} files of its folder count on"))
+    if len({*listed.values()}) >= 3:
+        for path in listed:
+            votes[path].append(("outline", 0.6, f"{len(listed)} files of its folder count on, with lists"))
     if len({*dated.values()}) >= 2:
         for path in dated:
             votes[path].append(("chapter", 0.8, f"{len(dated)} files of its folder are dated"))
+
+
+def _apart(
+    paths: Sequence[str], run: Mapping[str, float], features: Mapping[str, Features], votes: dict[str, list[Vote]]
+) -> None:
+    """Where the files of a folder are numbered, one without a number is about the book, if not its beginning or end."""
+    others = [path for path in paths if path not in run and features[path].marked is None]
+    if len(run) < 4 or 3 * len(others) > len(run):
+        return
+    for path in others:
+        one = features[path]
+        is_part = any(kind in STORY_KINDS for kind, _, _ in named(parts_of(path).stem))
+        if one.chapter is None and one.dated is None and not is_part:
+            votes[path].append(("note", 2.0, f"the other {len(run)} files of its folder are numbered"))
 
 
 def _retold(features: Mapping[str, Features], folders: Mapping[str, list[str]], votes: dict[str, list[Vote]]) -> None:
@@ -146,6 +192,8 @@ def _retold(features: Mapping[str, Features], folders: Mapping[str, list[str]], 
     longest = max(runs, key=lambda folder: (sum(runs[folder].values()), folder))
     for folder, lengths in runs.items():
         shared = lengths.keys() & runs[longest].keys()
+        if median(features[path].spoken for path in folders[folder]) >= 0.06:
+            continue
         if folder == longest or 2 * len(shared) < len(lengths):
             continue
         if median(lengths[number] / max(1, runs[longest][number]) for number in shared) < 0.3:
@@ -166,12 +214,18 @@ class _Run:
     places: frozenset[Place]
     shingles: frozenset[int]
     marks: frozenset[str]  # editions that the names of its folders speak of
+    named: frozenset[str]  # what stands before the numbers of its files
 
     def joined(self, other: "_Run") -> "_Run":
         return _Run(
             self.folder, [*self.paths, *other.paths], self.length + other.length, self.language,
-            self.places | other.places, self.shingles | other.shingles, self.marks,
+            self.places | other.places, self.shingles | other.shingles, self.marks, self.named | other.named,
         )  # fmt: skip
+
+    @property
+    def volumes(self) -> bool:
+        """Whether all of it lies in volumes."""
+        return bool(self.places) and all(volume is not None for volume, _ in self.places)
 
 
 @dataclass(slots=True)
@@ -180,7 +234,8 @@ class _Stories:
 
     files: dict[str, MappedFile]
     features: Mapping[str, Features]
-    language: str = field(init=False)
+    language: str = ""
+    by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
 
     def place(self) -> None:
         spoken: Counter[str] = Counter()
@@ -191,6 +246,11 @@ class _Stories:
                 folders[_folder(path)].append(path)
         spoken.pop("", None)
         self.language = max(spoken, key=lambda one: (spoken[one], one)) if spoken else ""
+        for folder, paths in folders.items():
+            numbers = [_in_name(self.features[path]) for path in paths]
+            if None not in numbers and len({*numbers}) == len(numbers):
+                self.by_name.add(folder)
+        self._join_single(folders)
         self._name_volumes(folders)
         self._mark_others()
         runs = [self._run(folder, paths) for folder, paths in folders.items()]
@@ -241,7 +301,7 @@ class _Stories:
             if overlap >= 0.5 and run.marks & {"copy"}:
                 self._in_order(run, "copy")
                 return
-            if run.places and story.places and not shared:
+            if run.places and story.places and not shared and (run.named & story.named or run.volumes):
                 main[at] = story.joined(run)
                 return
         main.append(run)
@@ -269,7 +329,12 @@ class _Stories:
             frozenset(place for path in paths for place in self._places(path)),
             frozenset(shingle for path in paths for shingle in self.features[path].shingles),
             _marks(folder),
+            frozenset(text for path in paths if (text := self._before_number(path)) is not None),
         )
+
+    def _before_number(self, path: str) -> str | None:
+        one = self.features[path]
+        return "第" if one.marked is not None else None if one.counted is None else one.counted[0]
 
     def _places(self, path: str) -> Iterable[Place]:
         one = self.files[path]
@@ -283,8 +348,8 @@ class _Stories:
         if one.kind == "manuscript" and said.numbers:
             return one.volume, float(said.numbers[0])
         if one.number is not None:
-            exact = said.counted[1] if said.counted is not None and int(said.counted[1]) == one.number else one.number
-            return one.volume, float(exact)
+            exact = _in_name(said) if _folder(path) in self.by_name else None
+            return one.volume, float(one.number if exact is None else exact)
         return (one.volume, said.dated) if said.dated is not None else (one.volume, _END)
 
     def _key(self, path: str) -> tuple[object, ...]:
@@ -293,6 +358,19 @@ class _Stories:
         where = -1 if number == _END and _FIRST.search(stem) else 1 if number == _END and _LAST.search(stem) else 0
         by_number = (0, (0, 0, 0), number) if isinstance(number, float | int) else (1, number, 0.0)
         return (volume or 0, where if volume is not None or where <= 0 else 0, by_number, where, _natural(path))
+
+    def _join_single(self, folders: dict[str, list[str]]) -> None:
+        """Folders beside each other that hold one unnumbered file each are places of one story, by their names."""
+        single: defaultdict[str, list[str]] = defaultdict(list)
+        for folder, paths in folders.items():
+            if folder and len(paths) == 1 and self._place(paths[0])[1] == _END:
+                single[_folder(folder)].append(folder)
+        for parent, inside in single.items():
+            if len(inside) >= 2:
+                folders[parent] = [
+                    *folders.get(parent, ()),
+                    *(path for folder in inside for path in folders.pop(folder)),
+                ]
 
     def _name_volumes(self, folders: Mapping[str, list[str]]) -> None:
         """Folders beside each other that begin with numbers are volumes."""

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cache, lru_cache
 from heapq import nsmallest
 from typing import Any, Final, get_args
@@ -31,6 +31,7 @@ PROSE: Final = 0.7
 
 _SAMPLE: Final = 16_000  # code points whose shape is judged
 _SHORT: Final = 120  # code points below which a text has no shape
+_CHAPTER: Final = 600  # code points that a chapter has at least, where several stand in one file
 _SHINGLES: Final = 24
 _SENTENCE: Final = re.compile(r"[^\s。！？!?.…\"“”「」*#>|\-][^。！？!?.…\n]{11,}")
 _MARKED: Final = re.compile(r"^[ \t]*(?:[-+*•|#>`]|\d+[.)、]\s|\*\*[^*\n]{1,30}(?::|：)).*$", re.MULTILINE)
@@ -70,12 +71,14 @@ class Features:
         status: Of its front matter, lower case.
         marked: Number after a chapter word in the file name.
         bare: Number that the file name begins with.
-        counted: Text before the first number in the file name, and the number: ("S", 6.0) of `S06 - The Bridge`.
-        dated: Date in the file name as year, month, day.
+        counted: Text before the first number in the file name, and the number: ("s", 6.0) of `S06 - The Bridge`; or the
+            key and number of front matter such as `session: 6`.
+        dated: Date in the file name or front matter as year, month, day.
         volume: Number of a volume that the file name, or the nearest folder that states one, has.
         numbers: Numbers of chapters in its headings, each once, in order.
         length: Code points.
         prose: Share of plain lines in the text, by length; 1 for a text that is too short.
+        spoken: Lines that begin speech, a line.
         language: Two letters, "" for too little text.
         shingles: The smallest hashes of its sentences, ascending.
     """
@@ -93,13 +96,26 @@ class Features:
     numbers: tuple[int, ...] = ()
     length: int = 0
     prose: float = 1.0
+    spoken: float = 0.0
     language: str = ""
     shingles: tuple[int, ...] = ()
+
+    def holds_several(self, *, beside: bool) -> bool:
+        """Whether a file of the story holds several chapters of it.
+
+        Args:
+            beside: Its file name has a number that other files of its folder count on.
+        """
+        if len(self.numbers) < 2 or self.marked is not None:
+            return False
+        if self.length >= _SHORT and self.length // len(self.numbers) < _CHAPTER:
+            return False
+        return [*self.numbers] == sorted(self.numbers) and not (beside and len(self.numbers) < 4)
 
 
 def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
-    sums: Counter[Kind] = Counter({"note": 0.5})
+    sums: Counter[Kind] = Counter({"note": 1.0})
     for kind, weight, _ in votes:
         sums[kind] += weight  # type: ignore[assignment]
     ranked = sorted(sums, key=lambda kind: (-sums[kind], KINDS.index(kind)))
@@ -137,14 +153,16 @@ def features_of(
         dict.fromkeys(n for title in titles if not appended(title) and (n := chapter_number(title)) is not None)
     )
     stated = _stated(front_matter)
-    votes = list(_votes(parts.folders, stem, parts.suffix.lower(), front_matter, titles, numbers, shape))
+    votes = list(_votes(parts.folders, stem, parts.suffix.lower(), front_matter, titles, numbers, shape, len(text)))
     kind = best_of(votes)[0] if stated is None else stated
-    if kind == "chapter" and len(numbers) > 1 and chapter_number(stem) is None:
-        kind = "manuscript"
     status = front_matter.get("status")
     sentences = {zlib.crc32(one.encode("utf-8", "surrogatepass")) for one in _SENTENCE.findall(sample)}
-    counted, dated = _COUNTED.match(stem), _DATED.search(stem)
-    return Features(
+    counted = _COUNTED.match(stem)
+    dated = _DATED.search(stem) or _DATED.search(
+        " ".join(as_strings(front_matter.get("date") or front_matter.get("日期")))
+    )
+    said = _placed(front_matter)
+    found = Features(
         kind=kind,
         chapter=number_of(kind),
         votes=tuple(votes),
@@ -152,15 +170,27 @@ def features_of(
         status=status.lower() if isinstance(status, str) else "",
         marked=None if appended(stem) else chapter_number(stem),
         bare=bare_number(stem),
-        counted=(counted[1].strip(" _-.").lower(), float(counted[2])) if counted and not dated else None,
+        counted=said or ((counted[1].strip(" _-.").lower(), float(counted[2])) if counted and not dated else None),
         dated=(int(dated[1]), int(dated[2]), int(dated[3])) if dated else None,
         volume=_volume(parts.folders, stem),
         numbers=numbers,
         length=len(text) - begins,
-        prose=shape.prose,
+        prose=round(shape.prose, 2),
+        spoken=round(shape.spoken, 2),
         language=_language(sample[:4_000]),
         shingles=tuple(nsmallest(_SHINGLES, sentences)),
     )
+    if kind != "chapter" or not found.holds_several(beside=False):
+        return found
+    return replace(found, kind="manuscript", chapter=None)
+
+
+def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
+    for key in ("session", "scene", "order", "sequence", "episode", "场次"):
+        value = front_matter.get(key)
+        if isinstance(value, str) and re.fullmatch(r"\d{1,4}(?:\.\d)?", value):
+            return key, float(value)
+    return None
 
 
 def _stated(front_matter: FrontMatter) -> Kind | None:
@@ -204,6 +234,7 @@ def _votes(
     titles: Sequence[str],
     numbers: Sequence[int],
     shape: _Shape,
+    whole: int,
 ) -> Iterator[Vote]:
     is_prose = shape.prose >= PROSE
     yield from _of_the_name(stem, shape, is_prose)
@@ -212,7 +243,7 @@ def _votes(
     if suffix in (".json", ".yaml", ".yml", ".toml", ".csv"):
         yield "data", 2.2, f"a {suffix[1:]} file"
         return
-    yield from _of_headings(titles, numbers, shape, is_prose)
+    yield from _of_headings(titles, numbers, shape, is_prose, whole)
     yield from _of_the_text(shape, is_prose)
 
 
@@ -223,11 +254,15 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Vote]:
     number = chapter_number(stem)
     if number is None:
         for kind, weight, word in named(stem):
-            yield kind, (5.0 if kind == "tool" and weight == 1 else 3.2) * weight, f"file name: {word}"
+            yield kind, 5.0 if weight == 1 else 3.2 * weight, f"file name: {word}"
         if bare_number(stem) is not None and is_prose and not shape.is_short:
             yield "chapter", 0.6, f"file name {stem}: a number"
         return
-    yield "chapter", 4.0 if is_prose or shape.is_short else 1.8, f"file name {stem}: chapter {number}"
+    if is_prose or shape.is_short:
+        yield "chapter", 4.0, f"file name {stem}: chapter {number}"
+    else:
+        yield "chapter", 1.8, f"file name {stem}: chapter {number}"
+        yield "outline", 1.2, f"file name {stem}: chapter {number}, and lists"
     rest, parted = _after_number(stem)
     for kind, weight, word in named(rest):
         if kind != "chapter" and (weight > 0.5 or not parted):
@@ -236,10 +271,14 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Vote]:
 
 def _of_the_folders(folders: Sequence[str], is_prose: bool) -> Iterator[Vote]:
     weight = 2.6
+    for folder in folders:  # what is below such a folder is a form, whatever the nearer folders are called
+        if any(kind == "template" for kind, _, _ in named(folder)):
+            yield "template", 4.0, f"folder {folder}"
+            return
     for folder in reversed(folders):
         found = named(folder)
         for kind, share, word in found[:1]:
-            lists = 0.3 if kind == "chapter" and not is_prose else 1.0
+            lists = 0.3 if kind == "chapter" and not is_prose else 0.7 if kind == "tool" else 1.0
             yield kind, lists * weight * max(0.6, share), f"folder {folder}: {word}"
         if found:
             weight *= 0.45
@@ -258,11 +297,15 @@ def _of_front_matter(front_matter: FrontMatter) -> Iterator[Vote]:
         yield "tool", 3.0, "front matter of an assistant's instructions"
 
 
-def _of_headings(titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool) -> Iterator[Vote]:
+def _of_headings(
+    titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool, whole: int
+) -> Iterator[Vote]:
     if titles:
         first = titles[0]
         if (number := chapter_number(first)) is not None or (volume_number(first) is not None and is_prose):
             yield "chapter", 3.2 if is_prose or shape.is_short else 0.4, f"heading {first}"
+            if not is_prose:
+                yield "outline", 0.6, f"heading {first} above lists"
             rest, parted = _after_number(first) if number is not None else (first, False)
             for kind, weight, word in named(rest):
                 if kind not in STORY_KINDS and not (is_prose and parted):
@@ -271,8 +314,13 @@ def _of_headings(titles: Sequence[str], numbers: Sequence[int], shape: _Shape, i
             for kind, weight, word in named(first):
                 yield kind, (1.0 if kind == "chapter" else 2.0) * weight, f"heading: {word}"
     if len(numbers) > 1 and not shape.is_short:
-        if is_prose:
+        each = whole // len(numbers)
+        if is_prose and each >= _CHAPTER:
             yield "chapter", 1.5, f"headings of {len(numbers)} chapters"
+        elif is_prose:
+            yield "chapter", -3.0, f"{each} characters a chapter"
+            yield "outline", 1.5, f"{each} characters below each heading of a chapter"
+            yield "summary", 1.0, f"{each} characters below each heading of a chapter"
         else:
             yield "outline", 2.0, f"headings of {len(numbers)} chapters above lists"
     elif numbers and is_prose and titles and chapter_number(titles[0]) is None:
@@ -293,7 +341,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
         if not shape.is_short:
             spoken = shape.spoken >= 0.08
             if shape.length >= 600 or spoken:
-                yield "chapter", 1.2 if spoken else 0.4, "prose with dialogue" if spoken else "prose"
+                yield "chapter", 0.9 if spoken else 0.4, "prose with dialogue" if spoken else "prose"
         return
     yield "chapter", -2.0 if not shape.is_short else 0.0, "lists"
     words = _content_words(shape)
@@ -339,7 +387,7 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     The weight is 1 where the whole name is such words, or the last of them ends it (`magic notes`), less for a word
     inside it.
     """
-    lowered = name.lower().strip()
+    lowered = re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower().strip()
     if not lowered:
         return []
     if lowered in KINDS:
