@@ -100,8 +100,9 @@ def _config(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(f"{CONFIG_NAME}: unknown table {unknown[0]}; known: {', '.join(sorted(TABLES))}")
     stated = [(kind, pattern) for pattern, kind in documents.items() if pattern not in _OF_DOCUMENTS]
     if wrong := [pattern for kind, pattern in stated if kind not in KINDS]:
-        known = f"known: {', '.join(_OF_DOCUMENTS)}, or a pattern of files and one of {', '.join(KINDS)}"
-        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{wrong[0]}; {known}")
+        kinds_of_a_pattern = f"to a pattern of files belongs one of {', '.join(KINDS)}"
+        known = f"known: {', '.join(_OF_DOCUMENTS)}"
+        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{wrong[0]}; {kinds_of_a_pattern}; {known}")
     if unknown := sorted(kinds.keys() - set(KINDS)):
         raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(KINDS)}")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)

@@ -16,6 +16,7 @@ pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
 from mcp import Client, MCPError, StdioServerParameters
 
 import armarius
+from armarius.arguments import KINDS
 from armarius.index.folder_source import FolderSource
 from armarius.mcp import build_server
 
@@ -147,7 +148,7 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
         (
             "search",
             {"query": "x", "kinds": ["y"]},
-            "kinds: 'y' is no kind of document; the kinds are chapter, setting, outline, note, code, got ['y']",
+            "kinds: 'y' is no kind of document; the kinds are " + ", ".join(KINDS) + ", got ['y']",
         ),
         (
             "assemble_context",

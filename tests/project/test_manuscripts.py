@@ -145,7 +145,7 @@ def test_a_style_based_on_a_heading_is_one_and_a_circle_of_styles_ends():
 def test_spans_are_of_the_text_that_comes_out(tmp_path):
     (tmp_path / "book.docx").write_bytes(DOCX)
     (document,) = list_documents(tmp_path).documents
-    assert (document.kind, document.encoding) == ("chapter", "docx")
+    assert (document.kind, document.encoding) == ("manuscript", "docx")
     bodies = [document.text[one.start : one.end] for one in document.paragraphs if one.role == "body"]
     assert bodies[0] == "林默来了。"
     assert {one.chapter for one in document.paragraphs if one.role == "body"} >= {1, 2}
@@ -303,10 +303,10 @@ def test_the_command_line_makes_chapters_and_keeps_the_file(tmp_path, capsys):
         ("chapters/ch008a.md", "# 第八章附\n\n信件。", "chapter", None),
         ("附录.md", "# 附录\n\n年表。", "note", None),
         ("chapters/appendix-b.md", "# Appendix B\n\nText.", "note", None),
-        ("chapters/ch009.md", "---\nstatus: draft\n---\n# 第九章\n\n正文。", "note", None),
+        ("chapters/ch009.md", "---\nstatus: draft\n---\n# 第九章\n\n正文。", "chapter", 9),
     ],
 )
-def test_appendices_and_drafts_are_no_second_chapter(path, text, kind, chapter):
+def test_an_appendix_is_no_second_chapter_and_a_draft_is_one(path, text, kind, chapter):
     document = make_document(path, text.encode())
     assert (document.kind, document.chapter) == (kind, chapter)
     assert {one.chapter for one in document.paragraphs} <= {chapter}

@@ -49,15 +49,13 @@ def decide(features: Mapping[str, Features], rules: Sequence[tuple[str, str]] = 
 
 def _file(path: str, one: Features, rules: Sequence[tuple[str, str]], beside: Sequence[Vote]) -> MappedFile:
     declared = stated_kind(path, rules)
+    kind, sure, why = best_of((*one.votes, *beside))
     if declared is not None:
-        kind, sure, why = declared, 1.0, (f"armarius.toml says {declared}",)
+        kind, sure, why = declared, 1.0, (f"armarius.toml says {declared}", *why)
     elif one.declared or one.kind == "code":
         kind, sure, why = one.kind, 1.0, (f"front matter says {one.kind}" if one.declared else "source code",)
-    else:
-        kind, sure, why = best_of((*one.votes, *beside))
-        counts_on = any(vote == "chapter" for vote, _, _ in beside)
-        if kind == "chapter" and one.holds_several(beside=counts_on):
-            kind = "manuscript"
+    elif kind == "chapter" and one.holds_several(beside=any(vote == "chapter" for vote, _, _ in beside)):
+        kind = "manuscript"
     number = _number(one, beside) if kind == "chapter" else None
     state: DocumentState = "draft" if one.status in _DRAFTS else ""
     return MappedFile(

@@ -29,6 +29,7 @@ Vote = tuple[Kind, float, str]
 PROSE: Final = 0.7
 """Share of a text in plain lines, from which on it is prose: chapters have .9 and more, all other kinds below .5."""
 
+_BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _SAMPLE: Final = 16_000  # code points whose shape is judged
 _SHORT: Final = 120  # code points below which a text has no shape
 _CHAPTER: Final = 600  # code points that a chapter has at least, where several stand in one file
@@ -345,16 +346,15 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
         return
     yield "chapter", -2.0 if not shape.is_short else 0.0, "lists"
     words = _content_words(shape)
-    for kind in ("review", "tool", "state", "summary", "outline", "setting"):
+    for kind in _BY_WORDS:
         met = [word for word in words if word in CONTENT_WORDS[kind]]
         distinct = len(dict.fromkeys(met))
         if distinct >= 2:
-            found: Kind = kind  # type: ignore[assignment]
             weight = min(2.4 if kind != "setting" else 1.6, 0.35 * distinct + 0.03 * len(met))
-            yield found, weight, f"words of its headings and fields: {', '.join([*dict.fromkeys(met)][:4])}"
+            yield kind, weight, f"words of its headings and fields: {', '.join([*dict.fromkeys(met)][:4])}"
     fields = len(shape.labels) / shape.lines
-    if fields >= 0.3 and shape.length >= _SHORT:
-        yield "setting", 0.7, "fields with values"
+    if fields >= 0.3 and len(shape.labels) > 2 * shape.empty:
+        yield "setting", 1.6 if fields >= 0.5 else 0.7, "fields with values"
 
 
 def _content_words(shape: _Shape) -> list[str]:
