@@ -16,7 +16,7 @@ import logging
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import cache
@@ -74,6 +74,27 @@ def parse(reply: object, *, question: str = "", n: int = 4) -> tuple[str, ...]:
         if wording and key != asked and _is_wording(wording):
             kept.setdefault(key, wording)
     return tuple(kept.values())[: max(0, min(n, MOST))]
+
+
+def read_object(reply: object) -> dict[str, Any] | None:
+    """The first JSON object in a reply that is not part of another one, None when there is none. Never raises.
+
+    Cost: linear in the first 20,000 characters.
+    """
+    if isinstance(reply, Mapping) and not {"content", "text"} & reply.keys():
+        return dict(reply)
+    text, decoder = _THOUGHT.sub("", _text(reply)), json.JSONDecoder()
+    at, tried = text.find("{"), 0
+    while at >= 0 and tried < _ARRAYS:
+        tried += 1
+        try:
+            value, _ = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            return value
+        at = text.find("{", at + 1)
+    return None
 
 
 def _text(reply: Any) -> str:  # noqa: ANN401 - model libraries have many types of replies
@@ -217,8 +238,17 @@ class Message(TypedDict):
     content: str
 
 
-class RewordingRequest(tuple[Message, ...]):  # noqa: SLOT001 - a tuple has no slots for what it is about
-    """The messages, serialisable as JSON and accepted by chat models; `parse` reads the reply.
+class Asked(tuple[Message, ...]):  # noqa: SLOT001 - a tuple has no slots for what it is about
+    """Messages for a language model, serialisable as JSON and accepted by chat models."""
+
+    @property
+    def text(self) -> str:
+        """The messages as one text, for models without roles."""
+        return "\n\n".join(message["content"] for message in self)
+
+
+class RewordingRequest(Asked):
+    """The messages that ask for variants of a query; `parse` reads the reply.
 
     Attributes:
         question: The original query.
@@ -231,11 +261,6 @@ class RewordingRequest(tuple[Message, ...]):  # noqa: SLOT001 - a tuple has no s
     def parse(self, reply: object) -> tuple[str, ...]:
         """The variants in a reply, at most `n`; see `armarius.rewording.parse`."""
         return parse(reply, question=self.question, n=self.n)
-
-    @property
-    def text(self) -> str:
-        """The messages as one text, for models without roles."""
-        return "\n\n".join(message["content"] for message in self)
 
 
 def request(question: str, *, names: Iterable[str] = (), language: str | None = None, n: int = 4) -> RewordingRequest:
@@ -346,8 +371,7 @@ class Reworder:
         remembered: int = 256,
         language: str | None = None,
     ) -> None:
-        if not (callable(model) or isinstance(model, ChatModel)):
-            raise ContractError(f"reword: a {type(model).__name__} is neither callable nor a chat model with invoke")
+        check_model("reword", model)
         n, remembered = how_many(n), whole("remembered", remembered)
         if timeout_s == 0:
             raise ContractError(f"timeout_s must be > 0, got {timeout_s!r}")
@@ -411,7 +435,7 @@ class Reworder:
     ) -> None:
         try:
             asked = request(key[0], names=key[1], language=self._language, n=self._n)
-            wordings = asked.parse(self._reply(asked, caller))
+            wordings = asked.parse(reply_of(self.model, asked, timeout_s=self.timeout_s, caller=caller))
         except BaseException as error:  # noqa: BLE001 - passed on to the waiting threads
             self._done(key)
             flight.set_exception(error if isinstance(error, Exception) else RuntimeError(type(error).__name__))
@@ -427,23 +451,42 @@ class Reworder:
                 while len(self._known) > self._remembered:
                     self._known.popitem(last=False)
 
-    def _reply(self, asked: RewordingRequest, caller: "asyncio.AbstractEventLoop | None") -> Any:  # noqa: ANN401
-        invoke: Any = getattr(self.model, "invoke", self.model)
-        if caller is not None:
-            invoke = getattr(self.model, "ainvoke", invoke)
-        reply = invoke(asked)
-        return self._awaited(reply, caller) if isawaitable(reply) else reply
 
-    def _awaited(self, reply: Awaitable[Any], caller: "asyncio.AbstractEventLoop | None") -> Any:  # noqa: ANN401
-        """Run a coroutine within the timeout, on the caller's event loop if it is running, else on a new one."""
-        import asyncio
+def check_model(argument: str, model: object) -> None:
+    """Raise ContractError, which names the argument, unless `model` is a function or a chat model."""
+    if not (callable(model) or isinstance(model, ChatModel)):
+        raise ContractError(f"{argument}: a {type(model).__name__} is neither callable nor a chat model with invoke")
 
-        async def wait() -> Any:  # noqa: ANN401
-            return await asyncio.wait_for(reply, self.timeout_s)
 
-        if caller is None or not caller.is_running():
-            return asyncio.run(wait())
-        return asyncio.run_coroutine_threadsafe(wait(), caller).result(2 * self.timeout_s)
+def reply_of(
+    model: Callable[[Any], Any] | ChatModel,
+    asked: Asked,
+    *,
+    timeout_s: float,
+    caller: "asyncio.AbstractEventLoop | None",
+) -> Any:  # noqa: ANN401 - model libraries have many types of replies
+    """What a model replies to messages; a coroutine runs on `caller` if that loop is running, else on a new one.
+
+    Args:
+        model: A function, a coroutine function, or a chat model.
+        asked: The messages.
+        timeout_s: Seconds that a coroutine may take; a function takes what it takes.
+        caller: Of another thread than this one.
+    """
+    invoke: Any = getattr(model, "invoke", model)
+    if caller is not None:
+        invoke = getattr(model, "ainvoke", invoke)
+    reply = invoke(asked)
+    if not isawaitable(reply):
+        return reply
+    import asyncio
+
+    async def wait() -> Any:  # noqa: ANN401
+        return await asyncio.wait_for(reply, timeout_s)
+
+    if caller is None or not caller.is_running():
+        return asyncio.run(wait())
+    return asyncio.run_coroutine_threadsafe(wait(), caller).result(2 * timeout_s)
 
 
 def _unavailable(why: str) -> Reworded:

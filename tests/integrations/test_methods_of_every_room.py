@@ -60,6 +60,8 @@ CALLS = [
     ("documents:search", {"query": "第十八页", "asOf": 3}),
     ("documents:retrieve", {"query": "白鹭洲的灯塔", "chapters": 3, "excerpts": True}),
     ("documents:locate", {"quote": "第十八页"}),
+    ("project:map", {}),
+    ("project:setKind", {"pattern": "side/**", "kind": "note"}),
     ("code:subgraph", {"symbol": "白鹭洲", "includeTree": True}),
     ("index:status", {}),
     ("index:refresh", {}),

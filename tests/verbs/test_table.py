@@ -16,7 +16,7 @@ from armarius.verbs import VERBS
 OF = {one.name: one for one in VERBS}
 KEYWORDS = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY}
 # What only Python can hand over, and what Python says by other means.
-PYTHON_ALONE = {"previous", "layers", "reword", "timeout_s", "timeout"}
+PYTHON_ALONE = {"previous", "layers", "reword", "timeout_s", "timeout", "model", "model_name", "comment"}
 OTHERWISE = {
     "documents:list": {"chapters", "kinds", "limit", "offset"},
     "documents:get": {"paragraphs"},

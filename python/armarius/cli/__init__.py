@@ -28,6 +28,7 @@ _COMMANDS = {
     "cli.retrieving": "retrieve evidence",
     "cli.indexing": "index search watch",
     "cli.doctor": "doctor",
+    "cli.mapping": "map",
     "cli.embedding": "embed",
     "cli.lorebooks": "import export",
     "cli.proposing": "propose",

@@ -188,6 +188,7 @@ EXAMPLES = {
     "search": "armarius search novel/ '“seven forty”' --kind chapter --limit 20",
     "watch": "armarius watch novel/",
     "doctor": "armarius doctor novel/",
+    "map": "armarius map novel/ --set 'reviews/**=review'",
     "embed": "armarius embed novel/ --model models/text2vec-base-chinese",
     "import": "armarius import card.png lore.json book.docx --into novel/ --yes",
     "export": "armarius export novel/ --book eldoria --as card-v3",

@@ -27,6 +27,7 @@ from armarius.documents.segments import parts_of
 from armarius.errors import CodexError, ConfigError
 from armarius.io import folder_lock, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
+from armarius.io.toml import toml_text
 from armarius.warnings import CODEX_INVALID
 
 __all__ = ["FolderAuthored"]
@@ -225,6 +226,13 @@ class FolderAuthored:
     def config(self) -> Config:
         """See `Authored`."""
         return load_config(self.root)
+
+    def change_config(self, change: Callable[[str], str]) -> None:
+        """See `Authored`."""
+        with folder_lock(self.root / FOLDER, below=self.root):
+            path = self.root / CONFIG_NAME
+            text = change(toml_text(path, name=CONFIG_NAME) or "")
+            write_atomic(path, text.encode("utf-8"), below=self.root)
 
     def declared(self) -> CodexFile:
         """See `Authored`."""

@@ -12,6 +12,7 @@ project_map.py   what the files of a project are
 titles.py        front matter; what a title announces
 kinds.py         what each kind means; words for kinds, glob patterns of the configuration
 numerals.py      numbers of chapters
+map_shown.py     the map of a project as a tree, doubts first
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 
 A new encoding belongs in `decode.py` (encodings of tokens in `rust/tokens`), a new word of file names in
@@ -26,6 +27,7 @@ TABLE = {
     "documents.classify": "Kind",
     "documents.document": "Documents Skipped",
     "documents.project_map": "DocumentState Edition MappedFile ProjectMap",
+    "documents.map_shown": "Doubt ShownMap",
     "documents.segments": "Role",
     "documents.titles": "FrontMatter",
 }

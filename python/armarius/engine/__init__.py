@@ -5,9 +5,9 @@
 
 `ContextEngine` (`engine.py`) delegates each verb to one of its parts (`armarius.deadline`), which has signature and
 docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt), `rewords.py` (query variants,
-follow-ups, tasks), `summaries.py` (document summaries). Verbs of one other room (`similar`, `subgraph`) are methods of
-its objects. `build.py` creates and connects the parts; code that needs two rooms belongs there or in
-`armarius.project`. `opening.py` is `armarius.open`.
+follow-ups, tasks), `summaries.py` (document summaries), `maps.py` (what the files are). Verbs of one other room
+(`similar`, `subgraph`) are methods of its objects. `build.py` creates and connects the parts; code that needs two rooms
+belongs there or in `armarius.project`. `opening.py` is `armarius.open`.
 
 Invariants: a verb reads one `ProjectView`, so that its result is consistent during concurrent changes; an engine is
 thread-safe.
@@ -17,6 +17,7 @@ from armarius.lazy import lazy
 
 TABLE = {
     "engine.engine": "ContextEngine",
+    "engine.maps": "AnsweredMap MapRequest Proposal Proposals",
     "engine.opening": "open",
     "engine.summaries": "ProjectSummaries",
 }

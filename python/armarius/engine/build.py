@@ -11,6 +11,7 @@ from armarius.deadline import SingleFlight
 from armarius.embedders import configured
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder, Embedder
+from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.rewords import FollowUps, Rewords
@@ -70,6 +71,7 @@ class EngineParts:
     resolver: Resolver
     prompts: Prompts
     questions: Questions
+    maps: Maps
 
 
 def build(
@@ -152,6 +154,7 @@ def build(
             follow_ups,
         ),
         questions=Questions(project, rewords, follow_ups, settings.language),
+        maps=Maps(project),
     )
 
 

@@ -15,6 +15,7 @@ from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import NO_EMBEDDER, EngineParts, build
+from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.summaries import ProjectSummaries, brief, rows
@@ -238,6 +239,14 @@ class ContextEngine:
     """The card of an entity as a prompt shows it."""
     documents = verb_of("_parts.questions", Questions.documents)
     document = verb_of("_parts.questions", Questions.document)
+
+    map = verb_of("_parts.maps", Maps.map)
+    """What every file is taken for, doubts first; with a host's model, what that proposes."""
+    amap = awaitable(map)  # noqa: A003 - the verb
+    map_request = verb_of("_parts.maps", Maps.map_request)
+    """What `map(model=…)` would send."""
+    set_kind = verb_of("_parts.maps", Maps.set_kind)
+    """Say what files are: one line of armarius.toml."""
 
     active = verb_of("_parts.project.lore.asked", BookSearch.active)
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""

@@ -36,6 +36,12 @@ def read_toml(path: Path, *, name: str, follow: bool = False) -> dict[str, Any] 
 
     Cost: one read of at most 256 KiB; about 0.4 s for the worst that is let through.
     """
+    text = toml_text(path, name=name, follow=follow)
+    return None if text is None else settings_of(text, name=name)
+
+
+def toml_text(path: Path, *, name: str, follow: bool = False) -> str | None:
+    """The text of a TOML file, which may be no TOML; None when there is none. Arguments and errors as `read_toml`."""
     try:
         data = read_file(path, limit=MAX_BYTES, follow=follow)
     except (FileNotFoundError, NotADirectoryError):
@@ -50,10 +56,9 @@ def read_toml(path: Path, *, name: str, follow: bool = False) -> dict[str, Any] 
     except OSError as error:
         raise ConfigError(f"{name}: {error.strerror or error}") from None
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except ValueError as error:
         raise ConfigError(f"{name}: {error}") from None
-    return settings_of(text, name=name)
 
 
 def settings_of(text: str, *, name: str) -> dict[str, Any]:
@@ -118,3 +123,59 @@ def _escaped(char: str) -> str:
     if char.isprintable():
         return char
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
+
+
+def with_value(text: str, table: str, key: str, value: str, *, comment: str = "") -> str | None:
+    """`text` with `key = "value"` in `[table]`, and every other line as it was; None where no line can say so.
+
+    A line that states the key already is changed, its comment kept; else the new line is the first of its table, which
+    is made at the end when it is not there. None: no TOML, or a table of another form (`{…}`, dotted keys).
+
+    Args:
+        text: TOML, at most 256 KiB.
+        table: Name of a top-level table.
+        key: Any text.
+        value: Any text.
+        comment: Behind the value; "" is that of the line that is changed.
+    """
+    try:
+        wanted = parse_toml(text)
+    except tomllib.TOMLDecodeError:
+        return None
+    if not isinstance(wanted.setdefault(table, {}), dict):
+        return None
+    wanted[table][key] = value
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = (text if text.endswith("\n") or not text else text + end).splitlines(keepends=True)
+    new = f"{quoted(key, key=True)} = {quoted(value)}"
+    behind = "  # " + "".join(char if char.isprintable() else " " for char in comment) if comment else ""
+    found = [
+        [*lines[:at], f"{new}{behind or old}{end}", *lines[at + 1 :]]
+        for at, line in enumerate(lines)
+        if (old := _comment_behind(line, key)) is not None
+    ]
+    opening = re.compile(rf"\s*\[\s*{re.escape(quoted(table, key=True))}\s*\]")
+    heads = [at for at, line in enumerate(lines) if opening.match(line)]
+    found += [[*lines[: at + 1], f"{new}{behind}{end}", *lines[at + 1 :]] for at in heads]
+    found.append([*lines, end * bool(lines), f"[{quoted(table, key=True)}]{end}", f"{new}{behind}{end}"])
+    return next((whole for one in found if _says(whole := "".join(one), wanted)), None)
+
+
+def _comment_behind(line: str, key: str) -> str | None:
+    """The comment behind a line that states `key`, with the space before it; "" for none, None for another line."""
+    if not line.lstrip().startswith((key, f"'{key}'", quoted(key))):
+        return None
+    for at in (*(at for at, char in enumerate(line) if char == "#"), len(line)):
+        try:
+            if parse_toml(said := line[:at]).keys() == {key}:
+                return said[len(said.rstrip()) :].strip("\r\n") + line[at:].rstrip("\r\n")
+        except tomllib.TOMLDecodeError:
+            continue
+    return None
+
+
+def _says(text: str, wanted: dict[str, Any]) -> bool:
+    try:
+        return parse_toml(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False

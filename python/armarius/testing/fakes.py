@@ -301,6 +301,11 @@ class FakeAuthored:
         """See `Authored`."""
         return parse_config(self._config)
 
+    def change_config(self, change: Callable[[str], str]) -> None:
+        """See `Authored`."""
+        with self._lock:
+            self.configure(change(self._config))
+
     def declared(self) -> CodexFile:
         """See `Authored`."""
         return CodexFile() if self._codex is None else parse_codex_json(CODEX_FILE, self._codex)
@@ -354,7 +359,7 @@ class _MemoryRecords:
             self.extend([(table, data)])
         return str(data["id"])
 
-    def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    def extend(self, records: Sequence[tuple[str, dict[str, Any]]], *, comment: str = "") -> None:
         """See `RecordStore`."""
         with self._owner._lock:
             blocks = self.records()

@@ -259,6 +259,24 @@ class AuthoredConformance:
         with pytest.raises(ConfigError, match=r"documents\.except"):
             authored.config()
 
+    def test_the_configuration_is_changed_while_nobody_else_does(self, open_authored: Open) -> None:
+        """From no text to one, by four handles at once; what fails leaves it."""
+
+        def add(text: str) -> str:
+            return (text or "[documents]\n") + f'"{len(text)}/**" = "note"\n'
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: open_authored().change_config(add), range(12)))
+        authored = open_authored()
+        assert len(authored.config().kinds) == 12
+
+        def fail(_: str) -> str:
+            raise LookupError("no")
+
+        with pytest.raises(LookupError, match="no"):
+            authored.change_config(fail)
+        assert len(authored.config().kinds) == 12
+
     def test_what_is_declared_is_read_as_it_is_now(self, authored: Authored) -> None:
         """Its errors are reported, not raised."""
         before = authored.stamp()

@@ -16,6 +16,7 @@ from armarius.arguments import OPEN, Kind
 from armarius.code.subgraph import KINDS
 from armarius.codex.model import ContextLevel, Fact, Origin, Overruled
 from armarius.documents.document import Skipped
+from armarius.documents.project_map import DocumentState, Edition
 from armarius.index.status import Progress
 from armarius.requests import (
     AsOfIn,
@@ -265,6 +266,13 @@ class Reading(Params):
     position_encoding: EncodingIn = "code-point"
 
 
+class NewKind(Params):
+    """What files are, as a line of `[documents]` in armarius.toml says it."""
+
+    pattern: str = Field(description="A path, or a pattern such as `notes/**`.", min_length=1)
+    kind: Kind
+
+
 class _Bounded(Params):
     query: QueryIn
     chapters: ChaptersIn = OPEN
@@ -382,6 +390,42 @@ class DocumentSummary(Wire):
     paragraphs: int
     encoding: str
     content_hash: str
+
+
+class MappedFile(Wire):
+    """What a file is taken for; `order` is its place in the story of its edition, from 0."""
+
+    path: str
+    kind: Kind
+    volume: int | None
+    number: int | None
+    order: int | None
+    edition: Edition
+    story: str
+    state: DocumentState
+    confidence: float
+    evidence: list[str]
+    declared: bool
+    hidden: bool
+
+
+class Doubt(Wire):
+    """Files whose kind is doubtful, and the line of `[documents]` in armarius.toml that settles it."""
+
+    pattern: str
+    kind: Kind
+    files: int
+    confidence: float
+    evidence: list[str]
+    line: str
+
+
+class ProjectMap(Wire):
+    """What every file is taken for; doubts, most doubtful first; what is not read, by folder or ending."""
+
+    files: list[MappedFile]
+    doubts: list[Doubt]
+    unread: dict[str, int]
 
 
 class Part(Wire):

@@ -373,6 +373,18 @@ def _locate(engine: "Engine", asked: p.Locating) -> Json:
     return _items(engine.locate(asked.quote, document=asked.document, text=asked.text), at)
 
 
+@_verb("project:map", p.ProjectMap, "map", command="map")
+def _map(engine: "Engine", asked: p.Params) -> Json:
+    """What every file is taken for, how sure that is, and the line that settles each doubt."""
+    return engine.map().to_wire()
+
+
+@_verb("project:setKind", p.ProjectMap, "set_kind")
+def _set_kind(engine: "Engine", asked: p.NewKind) -> Json:
+    """Say what files are, in armarius.toml; the map after it."""
+    return engine.set_kind(asked.pattern, asked.kind).to_wire()
+
+
 @_verb("summaries:list", {"items": list[Summary], "stale": list[str]}, "summaries.list")
 def _summaries(engine: "Engine", asked: p.Params) -> Json:
     """Every summary, and which documents have a stale one."""

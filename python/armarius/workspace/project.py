@@ -54,6 +54,8 @@ class ShelvedEngine(ContextEngine):
     card = _asked(ContextEngine.card)
     documents = _asked(ContextEngine.documents)
     document = _asked(ContextEngine.document)
+    map = _asked(ContextEngine.map)
+    amap = awaitable(map)  # noqa: A003 - the verb
     active = _asked(ContextEngine.active)
     similar = _asked(ContextEngine.similar)
     asimilar = awaitable(similar)

@@ -242,11 +242,15 @@ class StoredAuthored:
 
     def config(self) -> Config:
         """See `Authored`; without what only the user of a machine may say."""
-        data = self._files.text(CONFIG_NAME)
-        try:
-            return served_config((data or b"").decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
+        return served_config(_config_text(self._files.text(CONFIG_NAME)))
+
+    def change_config(self, change: Callable[[str], str]) -> None:
+        """See `Authored`."""
+
+        def rewritten(data: bytes | None) -> bytes:
+            return change(_config_text(data)).encode()
+
+        self._files.rewrite(CONFIG_NAME, rewritten)
 
     def declared(self) -> CodexFile:
         """See `Authored`."""
@@ -298,6 +302,13 @@ class _StoredRecords(RecordText):
             return change("" if data is None else text_of_records(self.name, data)).encode()
 
         self._files.rewrite(self.name, rewritten)
+
+
+def _config_text(data: bytes | None) -> str:
+    try:
+        return (data or b"").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
 
 
 def _profile(data: bytes | None) -> Mapping[str, Any] | None:

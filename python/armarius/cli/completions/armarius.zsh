@@ -25,6 +25,7 @@ _shtab_armarius_commands() {
     import:'Shows first what each file is, its entries, what has no effect here, and conflicts with what was imported before. Nothing is written without --yes.'
     index:'Build the index, or make it equal to the folder'
     inspect:'One row per item: layer, source, tokens, kept or omitted, why.'
+    map:'Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.'
     new:'Writes the example: seven short chapters, profiles, an outline, a style and a codex, to look at and to write over.'
     propose:'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
     retrieve:'The documents and sections that answer a question'
@@ -300,6 +301,19 @@ _shtab_armarius_inspect_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_inspect_defaults_added=0
 
+_shtab_armarius_map_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
+  "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
+  "*--set[write this into \[documents\] of armarius.toml, whose comments stay\; may be repeated]:GLOB=KIND:"
+  "--all[a line for each file, with the evidence]"
+  "--json[json]"
+  ":the project folder (default\: this one):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_map_defaults_added=0
+
 _shtab_armarius_new_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   ":the folder\; new, or empty:_files"
@@ -522,6 +536,7 @@ _shtab_armarius() {
         import) _arguments -C -s $_shtab_armarius_import_options ;;
         index) _arguments -C -s $_shtab_armarius_index_options ;;
         inspect) _arguments -C -s $_shtab_armarius_inspect_options ;;
+        map) _arguments -C -s $_shtab_armarius_map_options ;;
         new) _arguments -C -s $_shtab_armarius_new_options ;;
         propose) _arguments -C -s $_shtab_armarius_propose_options ;;
         retrieve) _arguments -C -s $_shtab_armarius_retrieve_options ;;

@@ -113,7 +113,15 @@ class AuthoredCodex:
             raise self._unknown(id_)
         return entity
 
-    def create(self, name: str, *, id: str = "", force: bool = False, **values: Any) -> Entity:  # noqa: A002, ANN401
+    def create(
+        self,
+        name: str,
+        *,
+        id: str = "",  # noqa: A002
+        force: bool = False,
+        comment: str = "",
+        **values: Any,  # noqa: ANN401
+    ) -> Entity:
         """Add an entity with a name that no other entity has.
 
         Args:
@@ -121,6 +129,7 @@ class AuthoredCodex:
             id: Used unchanged; derived from the name by default, as for a profile.
             force: Allow a name or alias that another entity has: two are meant. A derived id gets a number, and a
                 profile that would be merged by its name gets a record with its id.
+            comment: A line above the record in the file, for who edits it.
             values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; other fields are not stated.
 
         Raises:
@@ -150,7 +159,7 @@ class AuthoredCodex:
             for one in who.bearers(name, id_)
             if one.id == slug(name) and one.id not in known and fold(one.name) == fold(name)
         ]
-        self._file.extend([("entity", one) for one in (*others, data)])
+        self._file.extend([("entity", one) for one in (*others, data)], comment=comment)
         return self._written(id_)
 
     def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:

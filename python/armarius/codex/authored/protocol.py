@@ -218,8 +218,13 @@ class RecordStore(Protocol):
         """
         ...
 
-    def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        """Append records, each with its table, all or none; raises as `add`."""
+    def extend(self, records: Sequence[tuple[str, dict[str, Any]]], *, comment: str = "") -> None:
+        """Append records, each with its table, all or none; raises as `add`.
+
+        Args:
+            records: Table and values.
+            comment: For who edits the book, above each record; a book without comments passes over it.
+        """
         ...
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
@@ -248,6 +253,15 @@ class Authored(Protocol):
 
         Raises:
             ConfigError: It is wrong; names the key.
+        """
+        ...
+
+    def change_config(self, change: Callable[[str], str]) -> None:
+        """Replace the text of the configuration ("" when there is none) by `change(text)` under a lock.
+
+        Raises:
+            ConfigError: It is there and cannot be read.
+            StoreFull, StoreBusy: It cannot be written.
         """
         ...
 

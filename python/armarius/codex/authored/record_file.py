@@ -94,8 +94,8 @@ class RecordText(ABC):
             return found.id
         return str(data["id"])
 
-    def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        """Append records, each with its table, in one write: all or none.
+    def extend(self, records: Sequence[tuple[str, dict[str, Any]]], *, comment: str = "") -> None:
+        """Append records, each with its table and a comment above it, in one write: all or none.
 
         Raises:
             CodexError, StoreFull, StoreBusy: As `add`.
@@ -107,7 +107,7 @@ class RecordText(ABC):
                 if (table, data["id"]) in taken:
                     raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
                 taken.add((table, data["id"]))
-            return self._appended(blocks, records)
+            return self._appended(blocks, records, comment)
 
         if records:
             self._edit(edit)
@@ -143,11 +143,13 @@ class RecordText(ABC):
 
         self._edit(edit)
 
-    def _appended(self, blocks: list[Block], records: Sequence[tuple[str, dict[str, Any]]]) -> str:
+    def _appended(self, blocks: list[Block], records: Sequence[tuple[str, dict[str, Any]]], comment: str = "") -> str:
         text = "".join(block.text for block in blocks)
         if not text:
             text = f"# Records of this project; edit freely. One [[{records[0][0]}]] each, `id` unique.\n"
-        return "\n\n".join((text.rstrip("\n"), *(self._written(*record).rstrip("\n") for record in records)))
+        above = Block(f"# {' '.join(comment.split())}") if comment else None
+        written = (self._written(*record, before=above).rstrip("\n") for record in records)
+        return "\n\n".join((text.rstrip("\n"), *written))
 
     def _written(self, table: str, data: dict[str, Any], *, before: Block | None = None) -> str:
         try:

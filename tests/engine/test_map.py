@@ -1,0 +1,276 @@
+"""The map of a project: shown as a tree, mended in one line of armarius.toml, proposed by a host's model."""
+
+import asyncio
+import json
+import tomllib
+
+import pytest
+
+import armarius
+from armarius.documents.map_shown import ShownMap, doubts_of
+from armarius.documents.project_map import MappedFile, ProjectMap
+from armarius.errors import ArmariusError, ConfigError, ContractError
+from armarius.io.toml import with_value
+from armarius.verbs import methods_of
+
+PROSE = "林默推开门，走进钟楼。风从窗口吹进来，他没有说话。\n\n他等了很久。\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in {
+        "正文/第1章.md": f"# 第1章 钟楼\n\n{PROSE}",
+        "正文/第2章.md": f"# 第2章 来客\n\n{PROSE}",
+        "杂/一.md": "随手记的话。\n",
+        "style.md": "句子要短。\n",
+    }.items():
+        (tmp_path / "novel" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "novel" / name).write_text(text, "utf-8")
+    return tmp_path / "novel"
+
+
+@pytest.fixture
+def engine(folder, tmp_path):
+    with armarius.open(folder, watch=False, index_dir=tmp_path / "index") as engine:
+        yield engine
+
+
+def mapped(*rows):
+    """A map of rows `path kind confidence`, with anything else by name."""
+    return ProjectMap(
+        {path: MappedFile(path=path, kind=kind, confidence=sure, **more) for path, kind, sure, more in map(_row, rows)}
+    )
+
+
+def _row(row):
+    path, kind, sure, *more = row
+    known = {"volume": None, "number": None, "order": None, "edition": "main", "story": "", "state": ""}
+    return (
+        path,
+        kind,
+        sure,
+        {**known, "evidence": ("a word of its name",), "declared": False, **(more[0] if more else {})},
+    )
+
+
+def test_a_folder_of_one_kind_is_one_line_with_count_and_numbers():
+    found = ShownMap.of(mapped(*[(f"正文/第{n}章.md", "chapter", 0.9, {"number": n}) for n in range(1, 301)]))
+    assert str(found) == "正文/  300 chapters, 1–300"
+
+
+def test_copies_and_drafts_are_said():
+    rows = [
+        (f"{place}/0{n}.md", "chapter", 0.9, more)
+        for n in (1, 2)
+        for place, more in (
+            ("en", {"number": n}),
+            ("ja", {"number": n, "edition": "translation"}),
+            ("old", {"state": "draft"}),
+        )
+    ]
+    assert str(ShownMap.of(mapped(*rows))).split("\n") == [
+        "en/   2 chapters, 1–2",
+        "ja/   2 chapters, 1–2, a translation",
+        "old/  2 chapters, draft",
+    ]
+
+
+def test_a_mixed_folder_is_told_file_by_file_and_what_is_alike_in_one_line():
+    rows = [(f"a/b/n{n}.md", "note", 0.9) for n in range(4)] + [("a/b/x.md", "outline", 0.9), ("c.md", "note", 0.9)]
+    assert str(ShownMap.of(mapped(*rows))).split("\n") == [
+        "a/b/",
+        "  n0.md … n3.md  4 notes",
+        "  x.md           outline",
+        "c.md             note",
+    ]
+
+
+def test_every_file_has_its_line_with_the_evidence_when_asked():
+    rows = [("a/1.md", "chapter", 0.9, {"number": 1}), ("a/2.md", "chapter", 0.85, {"number": 2})]
+    assert ShownMap.of(mapped(*rows)).tree(every=True).split("\n") == [
+        "a/",
+        "  1.md  chapter 1, .90: a word of its name",
+        "  2.md  chapter 2, .85: a word of its name",
+    ]
+
+
+def test_doubts_come_first_as_lines_to_paste_into_armarius_toml():
+    found = ShownMap.of(mapped(("a.md", "note", 0.4), ("b.md", "chapter", 0.9), ("c.md", "review", 0.3)))
+    lines = str(found).split("\n")
+    assert lines[:4] == [
+        "[documents]  # 2 doubts: write what is right into armarius.toml",
+        '"c.md" = "review"  # .30: a word of its name',
+        '"a.md" = "note"  # .40: a word of its name',
+        "",
+    ]
+    assert tomllib.loads("\n".join(lines[:3])) == {"documents": {"c.md": "review", "a.md": "note"}}
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "sure", "pattern"),
+    [
+        (["a/b/1.md", "a/b/2.md", "a/b/c/3.md"], ["a/x.md"], "a/b/**"),
+        (["a/01_notes.md", "a/02_notes.md", "a/03_notes.md"], ["a/01.md", "a/02.md"], "a/*_notes.md"),
+        (["a/审查1.md", "a/审查2.md", "a/审查3.md"], ["a/1.md"], "a/审查*"),
+        (["a/1.md", "a/2.md"], ["x.md"], None),
+        (["a/1.md", "a/2.md", "a/3.md"], ["a/4.md"], None),
+    ],
+)
+def test_files_that_one_pattern_tells_from_the_others_are_one_doubt(doubtful, sure, pattern):
+    rows = [(path, "note", 0.4) for path in doubtful] + [(path, "chapter", 0.9) for path in sure]
+    found = doubts_of(mapped(*rows))
+    assert [one.pattern for one in found] == ([pattern] if pattern else doubtful)
+    assert sum(one.files for one in found) == len(doubtful)
+
+
+def test_what_is_not_read_is_counted_once():
+    found = ShownMap.of(ProjectMap({}, unread={".story/": 13, "*.xlsx": 1}))
+    assert str(found).split("\n") == [".story/  13 files, not read", "*.xlsx   1 file, not read"]
+    assert repr(found) == "<0 files; 14 not read>"
+
+
+def test_names_of_files_are_no_commands_to_a_terminal():
+    assert "\x1b" not in str(ShownMap.of(mapped(("a\x1b[2J.md", "note", 0.2))))
+
+
+def test_the_engine_gives_the_map_of_its_folder(engine):
+    found = engine.map()
+    assert [(one.path, one.kind) for one in found if one.kind == "chapter"] == [
+        ("正文/第1章.md", "chapter"),
+        ("正文/第2章.md", "chapter"),
+    ]
+    assert "2 chapters, 1–2" in str(found)
+    assert {one["path"] for one in found.to_wire()["files"]} == {one.path for one in engine.documents()}
+    assert found.proposals is None
+
+
+def test_set_kind_writes_one_line_and_keeps_every_other(engine, folder):
+    before = '# mine\n[style]\ntext = "短"  # why\n\n[documents]\n# old\nexclude = [\n  "x/**", # no\n]\n'
+    (folder / "armarius.toml").write_text(before, "utf-8")
+    found = engine.set_kind("杂/**", "setting")
+    lines = (folder / "armarius.toml").read_text("utf-8").splitlines()
+    assert [one for one in lines if one != '"杂/**" = "setting"'] == before.splitlines()
+    assert next(one for one in found if one.path == "杂/一.md").kind == "setting"
+    assert engine.document("杂/一.md").kind == "setting"
+    engine.set_kind("杂/**", "note")
+    assert (folder / "armarius.toml").read_text("utf-8").count("杂/**") == 1
+
+
+def test_a_file_that_no_line_can_be_put_into_is_left_and_the_line_is_said(engine, folder):
+    (folder / "armarius.toml").write_text('documents = { exclude = ["x/**"] }\n', "utf-8")
+    with pytest.raises(ConfigError, match=r'write into \[documents\]: "杂/\*\*" = "note"'):
+        engine.set_kind("杂/**", "note")
+    assert (folder / "armarius.toml").read_text("utf-8") == 'documents = { exclude = ["x/**"] }\n'
+
+
+@pytest.mark.parametrize(("pattern", "kind"), [("杂/**", "essay"), (" ", "note"), ("a\ud800", "note"), (3, "note")])
+def test_what_is_no_kind_or_no_pattern_is_refused(engine, folder, pattern, kind):
+    with pytest.raises(ContractError):
+        engine.set_kind(pattern, kind)
+    assert not (folder / "armarius.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("", '[documents]\n"a" = "b"\n'),
+        ("[documents]", '[documents]\n"a" = "b"\n'),
+        ("[style]\r\nx = 1\r\n", '[style]\r\nx = 1\r\n\r\n[documents]\r\n"a" = "b"\r\n'),
+        ('[documents]\nx = 1\na = "c"  # keep\n', '[documents]\nx = 1\n"a" = "b"  # keep\n'),
+        ("x = '''\n[documents]\n'''\n", "x = '''\n[documents]\n'''\n\n[documents]\n\"a\" = \"b\"\n"),
+        ('[other]\na = "c"\n', '[other]\na = "c"\n\n[documents]\n"a" = "b"\n'),
+        ("documents.x = 1\n", None),
+        ("documents = 3\n", None),
+        ("no toml", None),
+    ],
+)
+def test_a_value_is_put_into_a_table_and_the_rest_stays(text, after):
+    assert with_value(text, "documents", "a", "b") == (after and after.replace('"a" =', "a ="))
+
+
+REPLY = {
+    "kinds": {"杂/**": "setting", "没有/**": "note", "style.md": "essay"},
+    "people": [{"name": "林默", "aliases": ["阿默"], "path": "正文/第1章.md"}, {"name": "蒋夜晨"}, {"nome": "x"}],
+}
+
+
+def test_a_model_is_asked_once_and_what_it_says_is_written_only_on_consent(engine, folder):
+    asked = []
+
+    def model(messages):
+        asked.append(messages)
+        return f"好的：\n```json\n{json.dumps(REPLY, ensure_ascii=False)}\n```"
+
+    found = engine.map(model=model, model_name="qwen-x")
+    assert len(asked) == 1
+    assert not (folder / "armarius.toml").exists()
+    assert [(one.about, one.name, one.kind) for one in found.proposals] == [
+        ("kind", "杂/**", "setting"),
+        ("person", "林默", ""),
+    ]
+    assert found.proposals.refused == (
+        "'没有/**': no file matches it",
+        "'style.md': 'essay' is no kind",
+        "'蒋夜晨' stands in no file",
+        "{'nome': 'x'}: no name",
+    )
+    found.proposals.apply()
+    found.proposals.apply()
+    assert '"杂/**" = "setting"  # proposed by qwen-x' in (folder / "armarius.toml").read_text("utf-8")
+    assert "# proposed by qwen-x\n[[entity]]" in (folder / ".armarius/codex.toml").read_text("utf-8")
+    assert engine.document("杂/一.md").kind == "setting"
+    assert engine.entity("阿默").name == "林默"
+    engine.set_kind("杂/**", "setting")
+    assert "proposed by" not in (folder / "armarius.toml").read_text("utf-8")
+
+
+def test_what_is_taken_out_of_the_proposals_is_not_written(engine, folder):
+    found = engine.map(model=lambda _: REPLY).proposals
+    del found[0]
+    found.apply()
+    assert not (folder / "armarius.toml").exists()
+    assert engine.entity("林默")
+
+
+async def test_a_coroutine_is_awaited_where_the_caller_waits(engine):
+    loops = []
+
+    async def model(messages):
+        loops.append(asyncio.get_running_loop())
+        return json.dumps(REPLY)
+
+    assert len((await engine.amap(model=model)).proposals) == 2
+    assert loops == [asyncio.get_running_loop()]
+    assert len(engine.map(model=model).proposals) == 2  # inside a running loop, as in a notebook
+
+
+def test_what_would_be_sent_can_be_looked_at_first(engine):
+    request = engine.map_request()
+    sent = []
+    engine.map(model=lambda messages: sent.append(messages) or "{}")
+    assert sent == [request]
+    assert "2 chapters" in request.text
+    assert "随手记的话。" in request.text
+    assert request.tokens == armarius.TokenCounter.for_encoding("o200k_base").count(request.text)
+    assert json.loads(json.dumps(request)) == list(request)
+
+
+def test_no_answer_of_a_model_breaks_the_map(engine):
+    with pytest.raises(ContractError, match="no JSON object"):
+        engine.map(model=lambda _: "I cannot help with that.")
+    with pytest.raises(ContractError, match="neither callable"):
+        engine.map(model=3)
+    with pytest.raises(ArmariusError, match="no reply within"):
+        engine.map(model=lambda _: __import__("time").sleep(0.5), timeout_s=0.01)
+    with pytest.raises(ZeroDivisionError):
+        engine.map(model=lambda _: 1 / 0)
+    for reply in ("{}", '{"kinds": [1], "people": {"a": 1}}', {"kinds": {"杂/**": 3}}):
+        assert engine.map(model=lambda _, reply=reply: reply).proposals == []
+
+
+def test_the_channel_tells_the_map_and_mends_it(engine, folder):
+    methods = methods_of(engine)
+    assert methods["project:map"]({}) == engine.map().to_wire()
+    found = methods["project:setKind"]({"pattern": "杂/**", "kind": "setting"})
+    assert {one["kind"] for one in found["files"] if one["path"].startswith("杂/")} == {"setting"}
+    assert (folder / "armarius.toml").read_text("utf-8") == '[documents]\n"杂/**" = "setting"\n'
