@@ -133,7 +133,7 @@ def setting_ignored(folder):
 
 def skipped(folder):
     put(folder, "notes/picture.md", b"\x00\x01\x02" * 100)
-    return told(folder)
+    return told(folder, query="小雨在 picture.md 里吗？")
 
 
 def empty(folder):

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import PurePosixPath
 
 from armarius.arguments import Hidden
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
@@ -151,6 +152,12 @@ class ProjectView:
         readable = query.encode("utf-8", "replace").decode()  # no name holds a lone surrogate
         return waiting.intersection(one.entity_id for one in self.matcher.find_in_question(readable))
 
+    def skipped_in(self, query: str) -> tuple[ContextWarning, ...]:
+        """Warnings about the files that a query names, with their ending, and that could not be read."""
+        words = query.casefold()
+        names = ((PurePosixPath(one.path.casefold()), one) for one in self.skipped)
+        return tuple(_skipped(one) for path, one in names if path.suffix and path.name in words)
+
     def described_entities(self, live: Document | None = None) -> Mapping[str, Sequence[About]]:
         """The sections of settings, outlines and notes about a single entity, by path; `live` replaces its saved text.
 
@@ -215,6 +222,10 @@ class ProjectView:
             close = near(name, [called for one in entities for called in (one.name, *one.aliases, one.id)])
             raise UnknownId(f"no entity is called {shown(name)}{suggestion(close)}", close)
         return found
+
+
+def _skipped(item: Skipped) -> ContextWarning:
+    return DOCUMENT_SKIPPED(path=item.path, reason=item.reason)
 
 
 class Project:
@@ -341,7 +352,7 @@ class Project:
             *self._emptiness(troubles),
             *(snapshot.warnings if complete else ()),
             *missing,
-            *(DOCUMENT_SKIPPED(path=item.path, reason=item.reason) for item in skipped),
+            *(_skipped(item) for item in skipped if not PurePosixPath(item.path).suffix),  # a folder, an ignore file
         )
         if warnings != self._view.warnings or skipped != self._view.skipped:
             self._view = replace(self._view, warnings=warnings, skipped=skipped)

@@ -118,7 +118,9 @@ CODE_INDEX_STALE: Final = WarningRow(
     "INDEX_STALE", "source files changed since the code index was made", "stale: {changes}"
 )
 DOCUMENT_SKIPPED: Final = WarningRow(
-    "DOCUMENT_SKIPPED", "a file was not read: too large, a symbolic link, or not text", "{path}: {reason}"
+    "DOCUMENT_SKIPPED",
+    "a file that the question names was not read (too large, a symbolic link, not text); or a folder, an ignore file",
+    "{path}: {reason}",
 )
 PROJECT_EMPTY: Final = WarningRow(
     "PROJECT_EMPTY", "the folder contains no document", "{folder}: no document to read; is this the project folder?"

@@ -60,6 +60,10 @@ pub(super) struct Ignored {
     above: (PathBuf, Vec<Rules>),
     /// The rules of the folders that lead to the entry asked last, from the root on.
     way: Vec<Rules>,
+    /// Hidden entries that are not left out.
+    opened: Gitignore,
+    /// Folders that were left out because they are hidden, relative to the root.
+    hidden: Vec<PathBuf>,
     /// Ignore files that were not heeded.
     unheeded: Vec<Unheeded>,
     /// Folders and ignore files that were read.
@@ -74,9 +78,21 @@ impl Ignored {
             exclude,
             above: (PathBuf::new(), Vec::new()),
             way: Vec::new(),
+            opened: Gitignore::empty(),
+            hidden: Vec::new(),
             unheeded: Vec::new(),
             seen: Seen::of(root),
         }
+    }
+
+    /// Do not leave out the hidden entries that these gitignore patterns match.
+    pub(super) fn opening(mut self, patterns: &[String]) -> Result<Self, ignore::Error> {
+        let mut builder = GitignoreBuilder::new(&self.root);
+        for pattern in patterns {
+            builder.add_line(None, pattern)?;
+        }
+        self.opened = builder.build()?;
+        Ok(self)
     }
 
     /// The ignore files that were not heeded, and all that the answers rest on but the files themselves.
@@ -85,6 +101,11 @@ impl Ignored {
             std::mem::take(&mut self.unheeded),
             std::mem::take(&mut self.seen),
         )
+    }
+
+    /// The folders that were left out because they are hidden, relative to the root.
+    pub(super) fn hidden(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.hidden)
     }
 
     /// Heed the ignore files of the folders above the root, too. They are the user's own: links are followed.
@@ -116,7 +137,9 @@ impl Ignored {
         }
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let skipped = match self.matched(entry.path(), is_folder) {
-            Match::None => is_hidden(entry) || (is_folder && self.is_built(entry.path())),
+            Match::None => {
+                self.is_left_hidden(entry, is_folder) || (is_folder && self.is_built(entry.path()))
+            }
             Match::Ignore(()) => true,
             Match::Whitelist(()) => false,
         };
@@ -124,6 +147,18 @@ impl Ignored {
             self.seen.rests_on(entry.path());
         }
         skipped
+    }
+
+    fn is_left_hidden(&mut self, entry: &DirEntry, is_folder: bool) -> bool {
+        if !is_hidden(entry) || self.opened.matched(entry.path(), is_folder).is_ignore() {
+            return false;
+        }
+        if is_folder {
+            let path = entry.path();
+            self.hidden
+                .push(path.strip_prefix(&self.root).unwrap_or(path).to_path_buf());
+        }
+        true
     }
 
     /// Whether a folder is a program's and not the writer's: its name says so, or its name and what lies beside or in

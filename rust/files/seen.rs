@@ -267,7 +267,7 @@ mod tests {
         ];
         for (name, change) in changes {
             let root = project(name);
-            let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+            let (_, _, seen) = walk(&root, &[], &[], &[], &mut || true).expect("no patterns");
             assert!(seen.holds(), "{name}: nothing has changed");
             change(&root);
             assert!(!seen.holds(), "{name}");
@@ -282,7 +282,7 @@ mod tests {
         let before = fs::metadata(&path)
             .and_then(|meta| meta.modified())
             .expect("has a time");
-        let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        let (_, _, seen) = walk(&root, &[], &[], &[], &mut || true).expect("no patterns");
         fs::write(&path, "ONE").expect("can write");
         let file = fs::File::options()
             .write(true)
@@ -297,7 +297,7 @@ mod tests {
     fn a_folder_that_changed_just_now_is_walked_again() {
         let root = project("fresh");
         fs::write(root.join("b/new.md"), "").expect("can write");
-        let (found, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        let (found, _, seen) = walk(&root, &[], &[], &[], &mut || true).expect("no patterns");
         assert_eq!(found.len(), 4);
         assert!(
             !seen.holds(),
@@ -310,13 +310,13 @@ mod tests {
     fn a_folder_swapped_for_another_is_seen() {
         let root = project("swapped");
         let other = project("swapped-other");
-        let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        let (_, _, seen) = walk(&root, &[], &[], &[], &mut || true).expect("no patterns");
         let aside = root.with_extension("aside");
         let _ = fs::remove_dir_all(&aside);
         fs::rename(&root, &aside).expect("can rename");
         fs::rename(&other, &root).expect("can rename");
         assert!(!seen.holds());
-        let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        let (_, _, seen) = walk(&root, &[], &[], &[], &mut || true).expect("no patterns");
         fs::remove_dir_all(&root).expect("can remove");
         assert!(!seen.holds(), "gone is changed");
         fs::remove_dir_all(aside).expect("can remove");

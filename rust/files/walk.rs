@@ -25,6 +25,9 @@ pub struct WalkedFile {
     pub changed_ns: i64,
 }
 
+/// The reason for which a folder with a dot before its name is refused.
+pub const HIDDEN: &str = "hidden folder";
+
 /// Something that cannot be a document, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Refused {
@@ -36,7 +39,8 @@ pub struct Refused {
 
 /// All files below `root` in path order, what was refused, and what all of that rests on.
 ///
-/// Hidden files are left out. Ignore files above `root` and the user's global ones are not read: the
+/// Hidden files are left out unless a pattern of `opened` matches them; a hidden folder that is left out is refused as
+/// [`HIDDEN`]. Ignore files above `root` and the user's global ones are not read: the
 /// same folder gives the same answer on every machine. With `only` not empty, entries that are
 /// neither above nor below one of those relative paths are left out without being looked at, whose number
 /// does not matter: an entry costs a look-up per folder it lies in. An ignore file that is a link, no regular file or
@@ -45,11 +49,12 @@ pub struct Refused {
 /// `go_on` is asked before every entry; once it says no, what has been found so far is the answer.
 ///
 /// # Errors
-/// A pattern of `exclude` that is not a gitignore pattern.
+/// A pattern of `exclude` or `opened` that is not a gitignore pattern.
 pub fn walk(
     root: &Path,
     exclude: &[String],
     only: &[PathBuf],
+    opened: &[String],
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(Vec<WalkedFile>, Vec<Refused>, Seen), ignore::Error> {
     let mut overrides = OverrideBuilder::new(root);
@@ -61,7 +66,7 @@ pub fn walk(
         .iter()
         .flat_map(|path| path.ancestors().map(|part| root.join(part)))
         .collect();
-    let ignored = Arc::new(Mutex::new(Ignored::new(root, false)));
+    let ignored = Arc::new(Mutex::new(Ignored::new(root, false).opening(opened)?));
     let rules = Arc::clone(&ignored);
     let walker = WalkBuilder::new(root)
         .standard_filters(false)
@@ -120,16 +125,17 @@ pub fn walk(
             }
         }
     }
-    let (unheeded, mut seen) = ignored
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .finish();
+    let mut rules = ignored.lock().unwrap_or_else(PoisonError::into_inner);
+    let hidden = rules.hidden();
+    let (unheeded, mut seen) = rules.finish();
+    drop(rules);
     for (path, meta) in files {
         seen.found(&path, &meta);
     }
     if missed || !only.is_empty() {
         seen.missed(); // of a part of a folder nothing can be told
     }
+    refused.extend(hidden.into_iter().map(|path| refuse(path, HIDDEN)));
     refused.extend(
         unheeded
             .into_iter()
@@ -209,7 +215,8 @@ mod tests {
     use std::fs;
 
     fn names(root: &Path, exclude: &[String], only: &[PathBuf]) -> Vec<String> {
-        let (found, _, _) = walk(root, exclude, only, &mut || true).expect("patterns are valid");
+        let (found, _, _) =
+            walk(root, exclude, only, &[], &mut || true).expect("patterns are valid");
         found
             .into_iter()
             .map(|file| file.path.to_string_lossy().replace('\\', "/"))
@@ -219,7 +226,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_gone_is_refused_without_saying_where_it_was() {
         let root = std::env::temp_dir().join("armarius-walk-that-nobody-made");
-        let (found, refused, _) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        let (found, refused, _) = walk(&root, &[], &[], &[], &mut || true).expect("no patterns");
         assert!(found.is_empty());
         let [one] = refused.as_slice() else {
             panic!("{refused:?}");
@@ -248,6 +255,24 @@ mod tests {
         assert_eq!(names(&root, &["old/**".into()], &[]), ["a.md", "b/c.md"]);
         assert_eq!(names(&root, &[], &["b/c.md".into()]), ["b/c.md"]);
         assert_eq!(names(&root, &[], &["b".into()]), ["b/c.md"]);
+        fs::remove_dir_all(root).expect("can remove");
+    }
+
+    #[test]
+    fn a_hidden_folder_is_left_out_and_named_unless_a_pattern_opens_it() {
+        let root = std::env::temp_dir().join(format!("armarius-hidden-{}", std::process::id()));
+        for path in ["a.md", ".story/b.md", ".story/.deep/c.md", ".other/d.md"] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("has a parent")).expect("can create");
+            fs::write(path, "").expect("can write");
+        }
+        let opened = ["/.story".to_owned()];
+        let (found, refused, _) =
+            walk(&root, &[], &[], &opened, &mut || true).expect("patterns are valid");
+        let paths: Vec<_> = found.iter().map(|file| file.path.as_path()).collect();
+        assert_eq!(paths, [Path::new(".story/b.md"), Path::new("a.md")]);
+        let hidden = [".other", ".story/.deep"].map(|path| refuse(path.into(), HIDDEN));
+        assert_eq!(refused, hidden);
         fs::remove_dir_all(root).expect("can remove");
     }
 

@@ -46,9 +46,9 @@ impl Seen {
     }
 }
 
-/// Files below `root`, refusals as `(path, reason)`, and what all of that rests on.
+/// Files below `root`, refusals as `(path, reason)`, and what all of that rests on; hidden files that `opened` matches.
 #[pyfunction]
-#[pyo3(signature = (root, exclude, only))]
+#[pyo3(signature = (root, exclude, only, opened = Vec::new()))]
 #[expect(
     clippy::needless_pass_by_value,
     reason = "extracted from Python, owned for the detached walk"
@@ -58,9 +58,11 @@ pub fn walk(
     root: PathBuf,
     exclude: Vec<String>,
     only: Vec<PathBuf>,
+    opened: Vec<String>,
 ) -> PyResult<(Vec<WalkedFile>, Refusals, Seen)> {
     let mut signals = Signals::new();
-    let walked = py.detach(|| walk_folder(&root, &exclude, &only, &mut || signals.go_on()));
+    let walked =
+        py.detach(|| walk_folder(&root, &exclude, &only, &opened, &mut || signals.go_on()));
     signals.finish()?;
     let (found, refused, seen) =
         walked.map_err(|error| ContractError::new_err(format!("exclude: {error}")))?;

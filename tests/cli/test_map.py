@@ -1,10 +1,15 @@
 """`armarius map` and what `doctor` says of doubts."""
 
 import json
+import types
 
 import pytest
 
 from armarius.cli import main
+from armarius.documents.project_map import MappedFile, ProjectMap
+from armarius.index.next_steps import next_steps
+from armarius.index.project_index import ProjectIndex
+from armarius.store.rows import DocumentRow
 
 PROSE = "The old man went home. Marlowe followed him to the gate and said nothing.\n"
 
@@ -48,3 +53,30 @@ def test_the_map_as_json_is_that_of_the_channel(capsys, folder):
     found = json.loads(capsys.readouterr().out)
     assert found.keys() == {"files", "doubts", "unread"}
     assert [one["path"] for one in found["files"]] == ["chapters/ch001.md", "chapters/ch002.md", "misc/one.md"]
+
+
+def test_doctor_names_what_is_doubtful_with_the_line_to_write_and_what_is_not_read(capsys, folder, monkeypatch):
+    doubt = MappedFile("misc/one.md", "note", confidence=0.3, evidence=("nothing",))
+    monkeypatch.setattr(ProjectIndex, "map", ProjectMap([doubt]))
+    (folder / ".story").mkdir()
+    (folder / ".story/state.md").write_text("x\n", "utf-8")
+    (folder / "table.xlsx").write_bytes(b"PK")
+    main(["doctor", str(folder)])
+    out = capsys.readouterr().out
+    assert "next: misc/one.md is taken for note (.30: nothing)" in out
+    assert '[documents]: "misc/one.md" = "note"' in out
+    assert "not read: .story/ 1, *.xlsx 1" in out
+
+
+def test_a_translation_is_no_second_chapter_of_a_number(capsys, folder):
+    there = [
+        MappedFile(f"{at}/1.md", "chapter", number=1, order=0, edition=edition, story=at)
+        for at, edition in (
+            ("en", "main"),
+            ("ja", "translation"),
+        )
+    ]
+    rows = [DocumentRow(one.path, "chapter", "", 1, 1, 1, "utf-8", "") for one in there]
+    status = types.SimpleNamespace(skipped=(), entities=1)
+    assert not any("more than once" in one for one in next_steps(rows, status, ".", mapped=ProjectMap(there)))
+    assert any("more than once" in one for one in next_steps(rows, status, "."))

@@ -24,7 +24,7 @@ PROSE = "The old man went home. Marlowe followed him to the gate and said nothin
     ("files", "said"),
     [
         ({}, "armarius new"),
-        ({"ch/one.md": PROSE * 3, "ch/two.md": PROSE, "x.md": "x"}, 'chapter = ["ch/**"]'),
+        ({"ch/one.md": PROSE * 3, "ch/two.md": PROSE, "x.md": "x"}, "--set 'ch/**=chapter'"),
         ({"chapters/ch001.md": PROSE, "chapters/ch001b copy.md": "# Chapter 1\n\n" + PROSE}, "nobody is described"),
         ({f"chapters/ch00{n}.md": PROSE for n in (1, 2, 4, 5)}, "chapter 3 is missing"),
         (

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import time
 import tomllib
 
 import pytest
 
 import armarius
+from armarius.config import parse_config
+from armarius.documents.hidden import is_hidden
 from armarius.documents.map_shown import ShownMap, doubts_of
 from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.errors import ArmariusError, ConfigError, ContractError
@@ -36,20 +39,10 @@ def engine(folder, tmp_path):
 
 
 def mapped(*rows):
-    """A map of rows `path kind confidence`, with anything else by name."""
+    """A map of rows: path, kind, confidence, and other fields by name."""
+    evidence = ("a word of its name",)
     return ProjectMap(
-        {path: MappedFile(path=path, kind=kind, confidence=sure, **more) for path, kind, sure, more in map(_row, rows)}
-    )
-
-
-def _row(row):
-    path, kind, sure, *more = row
-    known = {"volume": None, "number": None, "order": None, "edition": "main", "story": "", "state": ""}
-    return (
-        path,
-        kind,
-        sure,
-        {**known, "evidence": ("a word of its name",), "declared": False, **(more[0] if more else {})},
+        MappedFile(path, kind, confidence=sure, evidence=evidence, **dict(*more)) for path, kind, sure, *more in rows
     )
 
 
@@ -70,7 +63,7 @@ def test_copies_and_drafts_are_said():
     ]
     assert str(ShownMap.of(mapped(*rows))).split("\n") == [
         "en/   2 chapters, 1–2",
-        "ja/   2 chapters, 1–2, a translation",
+        "ja/   2 chapters, 1–2, a translation, in no prompt",
         "old/  2 chapters, draft",
     ]
 
@@ -124,7 +117,7 @@ def test_files_that_one_pattern_tells_from_the_others_are_one_doubt(doubtful, su
 
 
 def test_what_is_not_read_is_counted_once():
-    found = ShownMap.of(ProjectMap({}, unread={".story/": 13, "*.xlsx": 1}))
+    found = ShownMap.of(ProjectMap(), {".story/": 13, "*.xlsx": 1})
     assert str(found).split("\n") == [".story/  13 files, not read", "*.xlsx   1 file, not read"]
     assert repr(found) == "<0 files; 14 not read>"
 
@@ -274,3 +267,71 @@ def test_the_channel_tells_the_map_and_mends_it(engine, folder):
     found = methods["project:setKind"]({"pattern": "杂/**", "kind": "setting"})
     assert {one["kind"] for one in found["files"] if one["path"].startswith("杂/")} == {"setting"}
     assert (folder / "armarius.toml").read_text("utf-8") == '[documents]\n"杂/**" = "setting"\n'
+
+
+def put(folder, path, text="x\n"):
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(text, "utf-8")
+
+
+def test_hidden_folders_and_other_endings_are_counted_and_one_line_opens_a_folder(engine, folder):
+    for path in (
+        ".story/state.md",
+        ".story/a/b.md",
+        ".story/c.png",
+        ".git/x.md",
+        ".armarius/y.md",
+        "表.xlsx",
+        "LICENSE",
+    ):
+        put(folder, path)
+    put(folder, ".gitignore", ".venv/\n")
+    put(folder, ".venv/z.md")
+    assert engine.map().unread == {".story/": 3, "*.xlsx": 1, "LICENSE": 1}
+    found = engine.set_kind(".story/**", "state")
+    assert [one.path for one in found if one.path.startswith(".story")] == [".story/a/b.md", ".story/state.md"]
+    assert found.unread == {"*.xlsx": 1, "*.png": 1, "LICENSE": 1}
+    put(folder, ".story/state.md", "陆沉在第3章死了。\n")
+    assert "陆沉在第3章死了" in engine.document(".story/state.md").text
+    assert "陆沉在第3章死了" in engine.assemble("陆沉在哪一章死了？", budget=2000).prompt
+    engine.set_kind(".git/**", "note")
+    assert not [one for one in engine.map() if one.path.startswith(".git")]
+
+
+def test_a_change_in_an_opened_folder_is_followed(folder, tmp_path):
+    put(folder, ".story/state.md", "陆沉活着。\n")
+    put(folder, "armarius.toml", '[documents]\n".story/**" = "state"\n')
+    with armarius.open(folder, watch=True, index_dir=tmp_path / "index") as engine:
+        while engine.index.freshen() or not engine.index._following.is_current():
+            time.sleep(0.02)
+        put(folder, ".story/state.md", "陆沉死了，青鸾说的。\n")
+        while not engine.search("青鸾"):
+            time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("path", "hidden"),
+    [
+        (".story/a.md", False),
+        (".story/.deep/a.md", True),
+        ("books/.notes/a.md", False),
+        (".other/a.md", True),
+        (".a.md", True),
+        ("a.md", False),
+        (".armarius/a.md", True),
+    ],
+)
+def test_a_pattern_opens_the_hidden_folders_that_it_names_and_no_others(path, hidden):
+    text = '[documents]\n".story/**" = "state"\n"**/.notes/*.md" = "note"\n".armarius/**" = "note"\n'
+    assert is_hidden(path, parse_config(text)) is hidden
+
+
+def test_a_skipped_file_is_no_warning_of_every_prompt_but_of_one_that_names_it(engine, folder):
+    (folder / "设定").mkdir()
+    (folder / "设定/Map.PDF").write_bytes(b"%PDF-1.4")
+    engine.refresh()
+    assert engine.assemble("林默在哪里？", budget=2000).warnings == ()
+    assert [one.path for one in engine.status().skipped] == ["设定/Map.PDF"]
+    assert engine.map().unread == {"*.pdf": 1}
+    said = engine.assemble("按 map.pdf 写钟楼", budget=2000).warnings
+    assert [one.partition(":")[0] for one in map(str, said)] == ["DOCUMENT_SKIPPED"]

@@ -340,7 +340,8 @@ def test_another_folder_reads_nothing_outside_itself_and_names_no_place(shelf, t
     with opened(shelf, "book1") as engine:
         pack = engine.assemble(query="铜钥匙的密码", budget=6000)
         assert "四九" not in pack.prompt
-        assert codes(pack) == ["DOCUMENT_SKIPPED"]
+        assert codes(pack) == []
+        assert [one.path for one in engine.status().skipped] == ["book1/link.md"]
         with pytest.raises(UnknownDocument):
             engine.document("book1/../../secret.md")
     assert not (tmp_path / "out").exists()

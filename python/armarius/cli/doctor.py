@@ -6,8 +6,10 @@ from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
 from armarius.cli.terminal import add_index_dir, add_project, add_series, plain, printable, show_json
 from armarius.cli.trusting import TrustReport, trust_report
+from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.identity import shared_names
 from armarius.config import load_config
+from armarius.documents.hidden import unread_files
 from armarius.errors import ConfigError, GraphError
 from armarius.graph.options import read_graph_options
 from armarius.index.next_steps import books_lying_about, found_lines, next_steps
@@ -49,7 +51,8 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     rows = index.ask(lambda store: store.documents())
     books = [] if index.root is None else books_lying_about(index.root, config)
     shared = shared_names(index.snapshot.codex.entities)
-    steps = next_steps(rows, status, here, books, shared)
+    steps = next_steps(rows, status, here, books, shared, index.map)
+    unread = {} if index.root is None else unread_files(index.root, config, {*IMPORTERS, *(row.path for row in rows)})
     wrong += embedding_problems(index, config)
     broken = Books(index.root, index.books).look()[1]
     wrong += [str(LORE_INVALID(book=id_, why=why)) for id_, why in sorted(broken.items())]
@@ -71,10 +74,12 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     wrong += [str(one) for one in trust.ignored if not any(str(one) in sentence for sentence in problems)]
     if as_json:
         found = {"wrong": wrong, "next": steps, "shared": [one.to_wire() for one in shared]}
-        show_json({**plain(status), **found, "vectors": vectors, "trust": trust.to_wire()})
+        show_json({**plain(status), **found, "vectors": vectors, "trust": trust.to_wire(), "unread": unread})
     else:
         print(holds(status))
         print(*trust.lines(), *map(printable, found_lines(rows)), sep="\n")
+        if unread:
+            print("not read:", ", ".join(f"{printable(name)} {files:,}" for name, files in unread.items()))
         print(f"index: {status.path}")
         print(*vectors, *graphs, sep="\n")
         for sentence in wrong:

@@ -12,6 +12,7 @@ project_map.py   what the files of a project are
 titles.py        front matter; what a title announces
 kinds.py         what each kind means; words for kinds, glob patterns of the configuration
 numerals.py      numbers of chapters
+hidden.py        hidden folders, and what of a folder is not read
 map_shown.py     the map of a project as a tree, doubts first
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 

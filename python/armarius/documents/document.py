@@ -28,6 +28,7 @@ from armarius.documents.classify import (
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.definitions import SPLITTERS
 from armarius.documents.features import Features
+from armarius.documents.hidden import HIDDEN, is_hidden, opened
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.numerals import appended
 from armarius.documents.segments import (
@@ -255,7 +256,8 @@ def list_documents(root: Path, config: Config | None = None) -> FolderListing:
 def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple[list[FileStamp], list[Skipped]]:
     """Files below `root` with a suffix of documents, in path order, without opening them.
 
-    `.gitignore`, `.ignore` and `config.exclude` are honoured, hidden files left out, links never followed.
+    `.gitignore`, `.ignore` and `config.exclude` are honoured, hidden files left out unless `config.kinds` names them,
+    links never followed.
 
     Args:
         root: The project folder.
@@ -269,7 +271,7 @@ def look_at(
     root: Path, config: Config, *, only: Iterable[str] = ()
 ) -> tuple[list[FileStamp], list[Skipped], _core.Seen]:
     """`walk_files`, and the state that its result depends on: while it is unchanged, so is the result."""
-    found, refused, seen = _core.walk(str(root), list(config.exclude), list(only))
+    found, refused, seen = _core.walk(str(root), list(config.exclude), list(only), opened(config))
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
     projects: set[str] = set()
@@ -288,7 +290,10 @@ def look_at(
     skipped += [
         Skipped(_printable(path), reason)
         for raw, reason in refused
-        if _is_document_name(path := raw.replace(os.sep, "/")) or reason not in ("symbolic link", "not a regular file")
+        if reason != HIDDEN
+        and (
+            _is_document_name(path := raw.replace(os.sep, "/")) or reason not in ("symbolic link", "not a regular file")
+        )
     ]
     return stamps, sorted(skipped, key=lambda item: item.path), seen
 
@@ -452,7 +457,7 @@ def refusal_of(path: str, size: int, config: Config) -> str | None:
 
     For texts that are not in a folder; a hidden path is no document, as in a folder.
     """
-    if path.startswith(".") or "/." in path or _PROJECT_FOLDER in path or not _is_document_name(path):
+    if is_hidden(path, config) or _PROJECT_FOLDER in path or not _is_document_name(path):
         return None
     return _refusal(path, size, config)
 

@@ -23,6 +23,7 @@ __all__ = ["Doubt", "ShownMap", "doubts_of"]
 _NO_PLURAL = {"code", "data"}
 _FOLDED = 3  # files of a folder that are alike stand in one line from so many on
 _TELLING = 4  # columns of what names have in common, to make a pattern of it
+_MOST_UNREAD = 8  # folders and endings
 _MOST_DOUBTS = 12  # shown before the tree
 _EDITIONS = {"copy": "a copy", "translation": "a translation", "archive": "an archive"}
 
@@ -107,16 +108,19 @@ class ShownMap(Shown[MappedFile]):
     noun = ("file", "files")
     columns = ("path", "kind", "number", "edition", "confidence", "evidence")
 
-    def __init__(self, files: Iterable[MappedFile] = (), mapped: ProjectMap | None = None) -> None:
-        super().__init__(files if mapped is None else mapped.files.values())
-        self.doubts = () if mapped is None else doubts_of(mapped)
-        self.hidden: frozenset[str] = frozenset() if mapped is None else mapped.hidden
-        self.unread: Mapping[str, int] = {} if mapped is None else mapped.unread
+    def __init__(self, files: Iterable[MappedFile] = ()) -> None:
+        super().__init__(files)
+        self.doubts: tuple[Doubt, ...] = ()
+        self.hidden: frozenset[str] = frozenset()
+        self.unread: Mapping[str, int] = {}
 
     @classmethod
-    def of(cls, mapped: ProjectMap) -> Self:
-        """Of the map of an index."""
-        return cls(mapped=mapped)
+    def of(cls, mapped: ProjectMap, unread: Mapping[str, int] | None = None) -> Self:
+        """Of the map of an index, and of what is not read, folders and endings to their number of files."""
+        made = cls(mapped.files.values())
+        made.doubts, made.hidden = doubts_of(mapped), mapped.hidden
+        made.unread = dict(unread or mapped.unread)
+        return made
 
     @classmethod
     def brief(cls, file: MappedFile, /) -> str:
@@ -205,8 +209,11 @@ class ShownMap(Shown[MappedFile]):
 
     def _rows(self, *, every: bool) -> Iterator[tuple[str, str]]:
         yield from self._below("", list(self), 0, every=every)
-        for name, files in self.unread.items():
-            yield name, f"{counted(files, 'file')}, not read"
+        rows = list(self.unread.items())
+        shown = rows if every else rows[:_MOST_UNREAD]
+        yield from ((name, f"{counted(files, 'file')}, not read") for name, files in shown)
+        if len(shown) < len(rows):
+            yield "…", f"{counted(sum(files for _, files in rows[len(shown) :]), 'file')} more, not read"
 
     def _below(self, folder: str, files: list[MappedFile], depth: int, *, every: bool) -> Iterator[tuple[str, str]]:
         """Rows of what lies in a folder: its folders and files by name."""

@@ -12,6 +12,7 @@ from armarius.config import CONFIG_NAME, parse_config
 from armarius.deadline import CALLER, calling, run_with_deadline
 from armarius.display import Shown
 from armarius.documents.document import Document
+from armarius.documents.hidden import unread_files
 from armarius.documents.kinds import glob
 from armarius.documents.map_shown import ShownMap
 from armarius.documents.project_map import ProjectMap
@@ -150,7 +151,7 @@ class Maps:
             ArmariusError: No reply in time. Errors of the model itself are passed on.
         """
         view = self._project.view()
-        found = AnsweredMap.of(view.map)
+        found = AnsweredMap.of(view.map, self._unread(view))
         if model is not None:
             check_model("model", model)
             asked = _request(view, found)
@@ -161,10 +162,10 @@ class Maps:
     def map_request(self) -> MapRequest:
         """What `map(model=…)` would send: the tree, what is doubtful, and the heads of up to 60 files.
 
-        Cost: reads nothing that is not in memory.
+        Cost: a walk of the folder.
         """
         view = self._project.view()
-        return _request(view, ShownMap.of(view.map))
+        return _request(view, ShownMap.of(view.map, self._unread(view)))
 
     def set_kind(self, pattern: str, kind: Kind) -> "AnsweredMap":
         """Say what files are: a line in `[documents]` of armarius.toml; all other lines and comments stay.
@@ -183,6 +184,10 @@ class Maps:
         """
         self._write_kinds({_pattern(pattern): _kind(kind)})
         return self.map()
+
+    def _unread(self, view: ProjectView) -> Mapping[str, int]:
+        index = self._project.index
+        return {} if index.root is None else unread_files(index.root, index.config, view.stamps)
 
     def _write_kinds(self, kinds: Mapping[str, str], comment: str = "") -> None:
         def changed(text: str) -> str:

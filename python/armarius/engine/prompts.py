@@ -245,8 +245,9 @@ class Prompts:
             follow_up = self._follow_ups.of(view, request.query, request.messages)
             worded = self._rewords.ask(view, follow_up.asked, request.also, reword)
             request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
+            warnings = (*worded.warnings, *view.skipped_in(request.query))
             task = self._resolver.task(
-                view, request, previous, layers, worded.warnings, asked=follow_up.asked, carried=follow_up.carried
+                view, request, previous, layers, warnings, asked=follow_up.asked, carried=follow_up.carried
             )
         return self._flight.run(_key(kind, task, view), lambda: self._timed(task, remember=kind[0] == "assemble"))
 

@@ -11,6 +11,8 @@ from armarius.arguments import KINDS
 from armarius.codex.identity import SharedName
 from armarius.config import Config
 from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.map_shown import doubts_of
+from armarius.documents.project_map import ProjectMap
 from armarius.errors import ArmariusError
 from armarius.index.status import IndexStatus
 from armarius.io import read_file
@@ -55,6 +57,7 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
 
 
 _SHOWN = 6  # names in a line
+_DOUBTS = 3
 
 
 def found_lines(rows: Sequence[DocumentRow]) -> list[str]:
@@ -75,6 +78,7 @@ def next_steps(
     here: str,
     books: Sequence[LyingAbout] = (),
     shared: Sequence[SharedName] = (),
+    mapped: ProjectMap | None = None,
 ) -> list[str]:
     """Suggestions, the most useful first; each is a sentence with a command or a line of configuration.
 
@@ -84,9 +88,11 @@ def next_steps(
         here: The project folder, as its user would write it in a command.
         books: Lorebooks and cards in the folder that are not imported.
         shared: Names that several entities have.
+        mapped: What the files are.
     """
     folder, here = here, shlex.quote(here)
-    chapters = [row for row in rows if row.kind in STORY_KINDS]
+    mapped = ProjectMap() if mapped is None else mapped
+    chapters = [row for row in rows if row.kind in STORY_KINDS and row.path not in mapped.hidden]
     steps = []
     if not rows and status.skipped:
         steps.append("save what was skipped as .docx, .epub, .md or .txt; the reasons stand above")
@@ -94,19 +100,31 @@ def next_steps(
         steps.append("put .md or .txt files here, or start with `armarius new FOLDER`")
     elif not chapters and not _is_code(rows) and (guess := _stories(rows)):
         steps.append(
-            f"no file is taken for a chapter; notes are found all the same; if {guess} holds the story: armarius.toml, "
-            f'[kinds] chapter = ["{guess}"]'
+            f"no file is taken for a chapter; notes are found all the same; if {guess} holds the story: "
+            f"`armarius map {here} --set {shlex.quote(f'{guess}=chapter')}`"
         )
+    doubts = doubts_of(mapped)
+    steps += [
+        f"{one.pattern} is taken for {one.kind} ({one.reason}); what is right belongs into armarius.toml, [documents]: "
+        f"{one.line}"
+        for one in doubts[:_DOUBTS]
+    ]
+    if len(doubts) > _DOUBTS:
+        steps.append(f"{len(doubts) - _DOUBTS} more are doubtful: `armarius map {here}` lists them")
     steps += [
         f"{one.path} is a book of {_counted(one.entries)} ({one.format}): "
         f"`armarius import {shlex.quote(f'{folder}/{one.path}')} --into {here}`"
         for one in books[:_SHOWN]
     ]
-    twice = [number for number, count in Counter(row.chapter for row in chapters).items() if number and count > 1]
+    places: dict[tuple[int, int], list[str]] = {}
+    for row in chapters:
+        file = mapped.get(row.path)
+        places.setdefault((0 if file is None else file.volume or 0, row.chapter or 0), []).append(row.path)
+    twice = [(place, paths) for place, paths in sorted(places.items()) if place[1] and len(paths) > 1]
     if twice:
-        paths = [row.path for row in chapters if row.chapter == min(twice)]
+        (_, number), paths = twice[0]
         steps.append(
-            f"chapter {min(twice)} is there more than once ({_few(paths)}): mark all but one `status: draft` or `cut`"
+            f"chapter {number} is there more than once ({_few(paths)}): mark all but one `status: draft` or `cut`"
         )
     known = {row.chapter for row in chapters if row.chapter is not None}
     gaps = sorted(set(range(min(known), max(known))) - known) if known else []

@@ -18,6 +18,7 @@ from armarius.config import Config
 from armarius.corpus.paragraphs import StoreCorpus
 from armarius.deadline import verb_of
 from armarius.documents.document import Document, Skipped
+from armarius.documents.hidden import is_hidden
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
 from armarius.index.folder_source import FolderSource
@@ -309,6 +310,8 @@ class ProjectIndex:
         """Watch all folders of the project; `by`, a watcher shared between projects, watches the project's own."""
         if self._folders:
             self._following.start(self._folders, weakly(self._changed), by)
+            live = self._config
+            self._following.watchers[0].is_hidden = lambda path: is_hidden(path, live.now)
 
     def stop_watching(self) -> None:
         """Stop watching. Idempotent."""

@@ -54,12 +54,14 @@ class Followed:
 
     Attributes:
         swept: Time (monotonic) of the last comparison of the whole tree.
+        is_hidden: Whether a hidden path is none of the project; of others it is not asked.
     """
 
     def __init__(self, root: Path, watcher: "Watcher", changed: Callable[[set[str] | None], None]) -> None:
         self.root = root
         self.changed = changed
         self.swept = time.monotonic()
+        self.is_hidden: Callable[[str], bool] = lambda _: True
         self._watcher = watcher
         self._paths: set[str] = set()
         self._everything = False
@@ -88,7 +90,8 @@ class Followed:
         """Mark one absolute path."""
         relative = os.path.relpath(path, self.root).replace(os.sep, "/")
         parts = relative.split("/")
-        if parts[0] == ".." or any(part.startswith(".") and part not in _TELLING for part in parts if part != "."):
+        hidden = any(part.startswith(".") and part not in _TELLING for part in parts if part != ".")
+        if parts[0] == ".." or (hidden and self.is_hidden(relative)):
             return
         if parts[0] == ".armarius" and len(parts) > 2:  # a database, not a record
             return

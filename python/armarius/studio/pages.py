@@ -361,7 +361,7 @@ class ProjectPages:
         return "health.html", {
             "status": status,
             "found": found_lines(rows),
-            "steps": next_steps(rows, status, str(self._engine.root or "."), shared=shared),
+            "steps": next_steps(rows, status, str(self._engine.root or "."), shared=shared, mapped=index.map),
             "problems": problems,
             "done": done,
         }
