@@ -149,6 +149,24 @@ def test_set_kind_writes_one_line_and_keeps_every_other(engine, folder):
     assert (folder / "armarius.toml").read_text("utf-8").count("杂/**") == 1
 
 
+def test_what_is_said_of_one_file_still_counts_when_its_folder_is_set(engine, folder):
+    put(folder, "杂/二.md")
+    engine.set_kind("杂/一.md", "outline")
+    found = engine.set_kind("杂/**", "setting")
+    assert {one.path: one.kind for one in found if one.path.startswith("杂/")} == {
+        "杂/一.md": "outline",
+        "杂/二.md": "setting",
+    }
+
+
+def test_a_line_that_another_hides_is_not_written(engine, folder):
+    text = '[documents]\n"杂/**" = "setting"\n"杂/一.md" = "note"\n'
+    put(folder, "armarius.toml", text)
+    with pytest.raises(ConfigError, match=r'"杂/\*\*" stands before "杂/一.md" and decides'):
+        engine.set_kind("杂/一.md", "outline")
+    assert (folder / "armarius.toml").read_text("utf-8") == text
+
+
 def test_a_file_that_no_line_can_be_put_into_is_left_and_the_line_is_said(engine, folder):
     (folder / "armarius.toml").write_text('documents = { exclude = ["x/**"] }\n', "utf-8")
     with pytest.raises(ConfigError, match=r'write into \[documents\]: "杂/\*\*" = "note"'):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from armarius.arguments import Kind
 from armarius.display import Shown, counted, html_table, rich_table
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.io.toml import quoted
 
@@ -257,7 +258,12 @@ def _parts(folder: str, files: Iterable[MappedFile]) -> list[tuple[bool, str, li
 
 
 def _key(file: MappedFile) -> tuple[str, ...]:
-    return (file.kind, file.edition, file.state)
+    return (file.kind, file.edition, _state(file))
+
+
+def _state(file: MappedFile) -> str:
+    """Of a chapter; whether a setting is a draft changes nothing."""
+    return file.state if file.kind in STORY_KINDS else ""
 
 
 def _alike(files: Iterable[MappedFile]) -> Iterator[tuple[tuple[str, ...], Iterator[MappedFile]]]:
@@ -280,7 +286,7 @@ def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     elif len(numbers) > 1:
         said.append(f"{numbers[0]}–{numbers[-1]}")
     said += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
-    said += [first.state] if first.state else []
+    said += [_state(first)] if _state(first) else []
     said += ["declared"] if all(one.declared for one in files) else []
     said += ["in no prompt"] if hidden and all(one.path in hidden for one in files) else []
     return ", ".join(said)

@@ -195,9 +195,16 @@ class Maps:
                 marked = re.compile(
                     rf"^({re.escape(quoted(pattern, key=True))} = \"[a-z]+\")  # {_MARK}.*$", re.MULTILINE
                 )
-                written = with_value(marked.sub(r"\1", text), "documents", pattern, kind, comment=comment)
+                stated = [one for _, one in parse_config(text).kinds]  # an error says what is wrong with it
+                before = stated[: stated.index(pattern)] if pattern in stated else []
+                if broader := [one for one in before if glob(one).matches(pattern)]:
+                    what = f"{quoted(broader[0])} stands before {quoted(pattern)} and decides: put it below"
+                    raise ConfigError(f"{CONFIG_NAME}: documents: {what}")
+                matching = glob(pattern)
+                narrower = [one for one in stated if one != pattern and matching.matches(one)]
+                text = marked.sub(r"\1", text)
+                written = with_value(text, "documents", pattern, kind, comment=comment, below=narrower)
                 if written is None:
-                    parse_config(text)  # says what is wrong with it
                     line = f"{quoted(pattern)} = {quoted(kind)}"
                     raise ConfigError(f"{CONFIG_NAME}: no line can be put into it; write into [documents]: {line}")
                 text = written

@@ -6,6 +6,7 @@ brackets. Each is a `ConfigError` that names the file.
 
 import re
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +126,14 @@ def _escaped(char: str) -> str:
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
 
 
-def with_value(text: str, table: str, key: str, value: str, *, comment: str = "") -> str | None:
+def with_value(
+    text: str, table: str, key: str, value: str, *, comment: str = "", below: Collection[str] = ()
+) -> str | None:
     """`text` with `key = "value"` in `[table]`, and every other line as it was; None where no line can say so.
 
-    A line that states the key already is changed, its comment kept; else the new line is the first of its table, which
-    is made at the end when it is not there. None: no TOML, or a table of another form (`{…}`, dotted keys).
+    A line that states the key already is changed, its comment kept; else the new line is the first of its table, or
+    stands behind the last of the keys in `below`. A table that is not there is made at the end. None: no TOML, or a
+    table of another form (`{…}`, dotted keys).
 
     Args:
         text: TOML, at most 256 KiB.
@@ -137,6 +141,7 @@ def with_value(text: str, table: str, key: str, value: str, *, comment: str = ""
         key: Any text.
         value: Any text.
         comment: Behind the value; "" is that of the line that is changed.
+        below: Keys of the table.
     """
     try:
         wanted = parse_toml(text)
@@ -156,7 +161,10 @@ def with_value(text: str, table: str, key: str, value: str, *, comment: str = ""
     ]
     opening = re.compile(rf"\s*\[\s*{re.escape(quoted(table, key=True))}\s*\]")
     heads = [at for at, line in enumerate(lines) if opening.match(line)]
-    found += [[*lines[: at + 1], f"{new}{behind}{end}", *lines[at + 1 :]] for at in heads]
+    heads = [
+        at for at, line in enumerate(lines) if any(_comment_behind(line, one) is not None for one in below)
+    ] or heads
+    found += [[*lines[: at + 1], f"{new}{behind}{end}", *lines[at + 1 :]] for at in reversed(heads)]
     found.append([*lines, end * bool(lines), f"[{quoted(table, key=True)}]{end}", f"{new}{behind}{end}"])
     return next((whole for one in found if _says(whole := "".join(one), wanted)), None)
 
