@@ -9,6 +9,7 @@ import pytest
 
 import armarius
 from armarius.config import parse_config
+from armarius.documents.document import refusal_of
 from armarius.documents.hidden import is_hidden
 from armarius.documents.map_shown import ShownMap, doubts_of
 from armarius.documents.project_map import MappedFile, ProjectMap
@@ -120,6 +121,13 @@ def test_what_is_not_read_is_counted_once():
     found = ShownMap.of(ProjectMap(), {".story/": 13, "*.xlsx": 1})
     assert str(found).split("\n") == [".story/  13 files, not read", "*.xlsx   1 file, not read"]
     assert repr(found) == "<0 files; 14 not read>"
+
+
+def test_a_notebook_shows_the_tree_with_everything_escaped():
+    page = ShownMap.of(mapped(("<b>.md", "note", 0.2), ("a/1.md", "chapter", 0.9)))._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;b&gt;.md" in page
+    assert "chapter" in page
 
 
 def test_names_of_files_are_no_commands_to_a_terminal():
@@ -341,7 +349,9 @@ def test_a_change_in_an_opened_folder_is_followed(folder, tmp_path):
 )
 def test_a_pattern_opens_the_hidden_folders_that_it_names_and_no_others(path, hidden):
     text = '[documents]\n".story/**" = "state"\n"**/.notes/*.md" = "note"\n".armarius/**" = "note"\n'
-    assert is_hidden(path, parse_config(text)) is hidden
+    config = parse_config(text)
+    assert is_hidden(path, config) is hidden
+    assert refusal_of(path, 10, config) == (None if hidden else "")  # of a text on a server
 
 
 def test_a_skipped_file_is_no_warning_of_every_prompt_but_of_one_that_names_it(engine, folder):

@@ -139,7 +139,7 @@ class ShownMap(Shown[MappedFile]):
         more = [f"{len(self.doubts)} doubtful"] if self.doubts else []
         more += [f"{sum(self.unread.values()):,} not read"] if self.unread else []
         held = counted(len(self), *self.noun)
-        return f"<{held}{': ' * bool(kinds)}{', '.join(kinds)}{''.join(f'; {one}' for one in more)}>"
+        return f"<{held}{': ' * bool(kinds)}{'; '.join(kinds)}{''.join(f'; {one}' for one in more)}>"
 
     def __str__(self) -> str:
         return self.tree()

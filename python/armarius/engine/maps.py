@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, Final, Literal
 
 from armarius.arguments import KINDS, Kind
@@ -273,7 +274,10 @@ def _told(view: ProjectView, found: ShownMap) -> list[str]:
 
 
 def _head(document: Document) -> str:
-    return " ".join(document.text[: 4 * _HEAD].split())[:_HEAD]
+    """How a file begins, and its further headings."""
+    begins = " ".join(document.text[: 4 * _HEAD].split())[:_HEAD]
+    headings = (one.heading_path[-1] for one in document.paragraphs if one.role == "heading" and one.start >= _HEAD)
+    return f"{begins} … {' / '.join(islice(headings, _HEAD))[:_HEAD]}".removesuffix(" … ")
 
 
 def _kinds(mapped: ProjectMap, said: object, refused: list[str]) -> Iterable[Proposal]:
