@@ -49,7 +49,7 @@ def mapped(*rows):
 
 def test_a_folder_of_one_kind_is_one_line_with_count_and_numbers():
     found = ShownMap.of(mapped(*[(f"正文/第{n}章.md", "chapter", 0.9, {"number": n}) for n in range(1, 301)]))
-    assert str(found) == "正文/  300 chapters, 1–300"
+    assert str(found) == "正文/   .90  300 chapters, 1–300"
 
 
 def test_copies_and_drafts_are_said():
@@ -63,19 +63,19 @@ def test_copies_and_drafts_are_said():
         )
     ]
     assert str(ShownMap.of(mapped(*rows))).split("\n") == [
-        "en/   2 chapters, 1–2",
-        "ja/   2 chapters, 1–2, a translation, in no prompt",
-        "old/  2 chapters, draft",
+        "en/    .90  2 chapters, 1–2",
+        "ja/    .90  2 chapters, 1–2, a translation, in no prompt",
+        "old/   .90  2 chapters, draft",
     ]
 
 
 def test_a_mixed_folder_is_told_file_by_file_and_what_is_alike_in_one_line():
-    rows = [(f"a/b/n{n}.md", "note", 0.9) for n in range(4)] + [("a/b/x.md", "outline", 0.9), ("c.md", "note", 0.9)]
+    rows = [(f"a/b/n{n}.md", "note", 0.9) for n in range(4)] + [("a/b/x.md", "outline", 0.9), ("c.md", "note", 0.8)]
     assert str(ShownMap.of(mapped(*rows))).split("\n") == [
         "a/b/",
-        "  n0.md … n3.md  4 notes",
-        "  x.md           outline",
-        "c.md             note",
+        "  n0.md … n3.md   .90  4 notes",
+        "  x.md            .90  outline",
+        "c.md              .80  note",
     ]
 
 
@@ -83,8 +83,8 @@ def test_every_file_has_its_line_with_the_evidence_when_asked():
     rows = [("a/1.md", "chapter", 0.9, {"number": 1}), ("a/2.md", "chapter", 0.85, {"number": 2})]
     assert ShownMap.of(mapped(*rows)).tree(every=True).split("\n") == [
         "a/",
-        "  1.md  chapter 1, .90: a word of its name",
-        "  2.md  chapter 2, .85: a word of its name",
+        "  1.md   .90  chapter 1: a word of its name",
+        "  2.md   .85  chapter 2: a word of its name",
     ]
 
 
@@ -119,7 +119,7 @@ def test_files_that_one_pattern_tells_from_the_others_are_one_doubt(doubtful, su
 
 def test_what_is_not_read_is_counted_once():
     found = ShownMap.of(ProjectMap(), {".story/": 13, "*.xlsx": 1})
-    assert str(found).split("\n") == [".story/  13 files, not read", "*.xlsx   1 file, not read"]
+    assert str(found).split("\n") == [".story/        13 files, not read", "*.xlsx         1 file, not read"]
     assert repr(found) == "<0 files; 14 not read>"
 
 
@@ -180,6 +180,14 @@ def test_a_file_that_no_line_can_be_put_into_is_left_and_the_line_is_said(engine
     with pytest.raises(ConfigError, match=r'write into \[documents\]: "杂/\*\*" = "note"'):
         engine.set_kind("杂/**", "note")
     assert (folder / "armarius.toml").read_text("utf-8") == 'documents = { exclude = ["x/**"] }\n'
+
+
+def test_a_configuration_that_is_a_link_is_not_written(engine, folder, tmp_path):
+    (tmp_path / "other.toml").write_text("# another's\n", "utf-8")
+    (folder / "armarius.toml").symlink_to(tmp_path / "other.toml")
+    with pytest.raises(armarius.ArmariusError, match="symbolic link"):
+        engine.set_kind("杂/**", "note")
+    assert (tmp_path / "other.toml").read_text("utf-8") == "# another's\n"
 
 
 @pytest.mark.parametrize(("pattern", "kind"), [("杂/**", "essay"), (" ", "note"), ("a\ud800", "note"), (3, "note")])

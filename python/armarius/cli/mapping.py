@@ -10,8 +10,6 @@ from armarius.cli.terminal import add_index_dir, add_project, add_series, printa
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 
-__all__ = ["add_commands"]
-
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""

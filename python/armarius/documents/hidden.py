@@ -13,8 +13,6 @@ import armarius._core as _core
 from armarius.config import CONFIG_NAME, Config
 from armarius.documents.kinds import glob
 
-__all__ = ["HIDDEN", "is_hidden", "opened", "unread_files"]
-
 HIDDEN = "hidden folder"
 """The reason that a walk gives for a folder that it left out."""
 _NEVER = frozenset({".armarius", ".git"})

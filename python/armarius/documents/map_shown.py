@@ -19,8 +19,7 @@ from armarius.io.toml import quoted
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Doubt", "ShownMap", "doubts_of"]
-
+_Row = tuple[str, str, str]  # name, confidence of the most doubtful, what it is
 _NO_PLURAL = {"code", "data"}
 _FOLDED = 3  # files of a folder that are alike stand in one line from so many on
 _TELLING = 4  # columns of what names have in common, to make a pattern of it
@@ -151,8 +150,8 @@ class ShownMap(Shown[MappedFile]):
             every: A line for each file, with its evidence; else folders and files that are alike share one.
         """
         rows = list(self._rows(every=every))
-        wide = max((_width(name) for name, _ in rows), default=0)
-        lines = [f"{name}{' ' * (wide - _width(name) + 2)}{what}".rstrip() for name, what in rows]
+        wide = max((_width(name) for name, _, _ in rows), default=0)
+        lines = [f"{name}{' ' * (wide - _width(name) + 2)}{sure:>4}  {what}".rstrip() for name, sure, what in rows]
         text = [*self._doubtful(every=every), *lines]
         return "\n".join("".join(char if char.isprintable() else "\ufffd" for char in line) for line in text)
 
@@ -199,24 +198,25 @@ class ShownMap(Shown[MappedFile]):
 
     def __rich__(self) -> "Table":
         """The tree that a terminal with rich shows."""
-        return rich_table(("", ""), self._shown())
+        return rich_table(("", "", ""), self._shown())
 
     def _repr_html_(self) -> str:
         """The tree that a notebook shows."""
-        return html_table(("", ""), [(name.replace(" ", "\u00a0"), what) for name, what in self._shown()])
+        return html_table(("", "", ""), [(name.replace(" ", "\u00a0"), *others) for name, *others in self._shown()])
 
-    def _shown(self) -> list[tuple[str, str]]:
-        return [*((f"? {one.line}", one.reason) for one in self.doubts), *self._rows(every=False)]
+    def _shown(self) -> list[_Row]:
+        doubts = ((f"? {one.line}", _share(one.confidence), one.reason) for one in self.doubts)
+        return [*doubts, *self._rows(every=False)]
 
-    def _rows(self, *, every: bool) -> Iterator[tuple[str, str]]:
+    def _rows(self, *, every: bool) -> Iterator[_Row]:
         yield from self._below("", list(self), 0, every=every)
         rows = list(self.unread.items())
         shown = rows if every else rows[:_MOST_UNREAD]
-        yield from ((name, f"{counted(files, 'file')}, not read") for name, files in shown)
+        yield from ((name, "", f"{counted(files, 'file')}, not read") for name, files in shown)
         if len(shown) < len(rows):
-            yield "…", f"{counted(sum(files for _, files in rows[len(shown) :]), 'file')} more, not read"
+            yield "…", "", f"{counted(sum(files for _, files in rows[len(shown) :]), 'file')} more, not read"
 
-    def _below(self, folder: str, files: list[MappedFile], depth: int, *, every: bool) -> Iterator[tuple[str, str]]:
+    def _below(self, folder: str, files: list[MappedFile], depth: int, *, every: bool) -> Iterator[_Row]:
         """Rows of what lies in a folder: its folders and files by name."""
         indent = "  " * depth
         for is_folder, part, held in _parts(folder, files):
@@ -224,21 +224,27 @@ class ShownMap(Shown[MappedFile]):
                 for _, alike in _alike(held):
                     rows = list(alike)
                     if len(rows) >= _FOLDED and not every:
-                        yield f"{indent}{_span(rows)}", _what(rows, self.hidden)
+                        yield f"{indent}{_span(rows)}", _least(rows), _what(rows, self.hidden)
                     else:
-                        yield from ((f"{indent}{_name(one.path)}", self._one(one, every=every)) for one in rows)
+                        yield from (
+                            (f"{indent}{_name(one.path)}", _least([one]), self._one(one, every=every)) for one in rows
+                        )
+                continue
+            if len(held) == 1:
+                path = held[0].path[len(folder) :]
+                yield f"{indent}{path}", _least(held), self._one(held[0], every=every)
                 continue
             while len(inner := _parts(f"{folder}{part}", held)) == 1 and inner[0][0]:
                 part += inner[0][1]
-            if len({_key(one) for one in held}) == 1 and not every and len(held) > 1:
-                yield f"{indent}{part}", _what(held, self.hidden)
+            if len({_key(one) for one in held}) == 1 and not every:
+                yield f"{indent}{part}", _least(held), _what(held, self.hidden)
             else:
-                yield f"{indent}{part}", ""
+                yield f"{indent}{part}", "", ""
                 yield from self._below(f"{folder}{part}", held, depth + 1, every=every)
 
     def _one(self, file: MappedFile, *, every: bool) -> str:
         what = _what([file], self.hidden)
-        return f"{what}, {_share(file.confidence)}: {'; '.join(file.evidence)}" if every else what
+        return f"{what}: {'; '.join(file.evidence)}" if every and file.evidence else what
 
 
 def _common(names: Collection[str]) -> str:
@@ -308,6 +314,10 @@ def _folders(path: str) -> list[str]:
     """The folders above a file, the outermost first, each with its slash."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[:at]) + "/" for at in range(1, len(parts) + 1)]
+
+
+def _least(files: Sequence[MappedFile]) -> str:
+    return _share(min(one.confidence for one in files))
 
 
 def _share(confidence: float) -> str:

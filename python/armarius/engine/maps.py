@@ -25,8 +25,6 @@ from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import fold
 from armarius.validation import seconds, shown, valid_text
 
-__all__ = ["MapRequest", "Maps", "Proposal", "Proposals"]
-
 MapModel = Callable[["MapRequest"], Any] | ChatModel
 """A function (or coroutine function) from messages to a reply, or a chat model."""
 
