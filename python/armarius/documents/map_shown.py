@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
 from armarius.arguments import Kind
-from armarius.display import Shown, counted, html_table, rich_table
+from armarius.display import ResultList, counted, html_table, rich_table
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.io.toml import quoted
@@ -96,7 +96,7 @@ def _patterns(path: str, alike: Collection[str], mapped: ProjectMap) -> Iterator
             yield pattern, found
 
 
-class ShownMap(Shown[MappedFile]):
+class ShownMap(ResultList[MappedFile]):
     """What every file of a project is taken for, by path. `print` shows the tree, doubts first.
 
     Attributes:

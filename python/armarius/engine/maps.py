@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from armarius.arguments import KINDS, Kind
 from armarius.config import CONFIG_NAME, parse_config
 from armarius.deadline import CALLER, calling, run_with_deadline
-from armarius.display import Shown
+from armarius.display import ResultList
 from armarius.documents.document import Document
 from armarius.documents.hidden import unread_files
 from armarius.documents.kinds import glob
@@ -20,7 +20,7 @@ from armarius.documents.project_map import ProjectMap
 from armarius.errors import ArmariusError, ConfigError, ContractError
 from armarius.io.toml import quoted, with_value
 from armarius.project import Project, ProjectView
-from armarius.rewording.reworder import Asked, ChatModel, Message, check_model, read_object, reply_of
+from armarius.rewording import Asked, ChatModel, Message, check_model, read_object, reply_of
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import fold
 from armarius.validation import seconds, shown, valid_text
@@ -79,7 +79,7 @@ class Proposal:
     path: str = ""
 
 
-class Proposals(Shown[Proposal]):
+class Proposals(ResultList[Proposal]):
     """What a model proposes: an ordinary list, so that what is wrong can be taken out; written by `apply` alone.
 
     Attributes:

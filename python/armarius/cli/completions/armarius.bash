@@ -6,7 +6,7 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_armarius_server_subparsers=(migrate status push pull doctor)
-_shtab_armarius_subparsers=(assemble inspect ask detect entities retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
+_shtab_armarius_subparsers=(assemble inspect ask detect entities retrieve evidence index search watch doctor map embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --include --exclude --language --position-encoding --with --json)
 _shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --include --exclude --language --position-encoding --with --all --json --html)
@@ -19,6 +19,7 @@ _shtab_armarius_index_option_strings=(-h --help --with --index-dir --json)
 _shtab_armarius_search_option_strings=(-h --help --with --index-dir --limit --any --chapters --kind --as-of --also --json)
 _shtab_armarius_watch_option_strings=(-h --help --with --index-dir)
 _shtab_armarius_doctor_option_strings=(-h --help --with --index-dir --json)
+_shtab_armarius_map_option_strings=(-h --help --with --index-dir --set --all --json)
 _shtab_armarius_embed_option_strings=(-h --help --model --reembed --threads --index-dir)
 _shtab_armarius_import_option_strings=(-h --help --into --profile --updates --theirs --allow-rules --yes --json)
 _shtab_armarius_export_option_strings=(-h --help --book --as --out --json --all)
@@ -63,6 +64,8 @@ _shtab_armarius_watch_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_watch___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_doctor_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_doctor___with_COMPGEN=_shtab_compgen_files
+_shtab_armarius_map_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_armarius_map___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_embed_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_embed___model_COMPGEN=_shtab_compgen_files
 _shtab_armarius_import_pos_0_COMPGEN=_shtab_compgen_files
@@ -105,7 +108,7 @@ _shtab_armarius_completion_pos_0_choices=(bash zsh fish)
 _shtab_armarius_server_pos_0_choices=(migrate status push pull doctor)
 _shtab_armarius_subgraph___direction_choices=(callers callees both)
 _shtab_armarius_subgraph___source_choices=(auto scip ckb)
-_shtab_armarius_pos_0_choices=(assemble inspect ask detect entities retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
+_shtab_armarius_pos_0_choices=(assemble inspect ask detect entities retrieve evidence index search watch doctor map embed import export propose new completion studio evaluate serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble__h_nargs=0
 _shtab_armarius_assemble___help_nargs=0
@@ -145,6 +148,10 @@ _shtab_armarius_watch___help_nargs=0
 _shtab_armarius_doctor__h_nargs=0
 _shtab_armarius_doctor___help_nargs=0
 _shtab_armarius_doctor___json_nargs=0
+_shtab_armarius_map__h_nargs=0
+_shtab_armarius_map___help_nargs=0
+_shtab_armarius_map___all_nargs=0
+_shtab_armarius_map___json_nargs=0
 _shtab_armarius_embed__h_nargs=0
 _shtab_armarius_embed___help_nargs=0
 _shtab_armarius_embed___reembed_nargs=0

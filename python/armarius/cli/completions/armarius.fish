@@ -50,8 +50,8 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect entities retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --skill --source --store --tenant --text --theirs --threads --updates --with --write
+set -g _shtab_armarius_commands assemble inspect ask detect entities retrieve evidence index search watch doctor map embed import export propose new completion studio evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -205,6 +205,14 @@ complete -c armarius -n '_shtab_armarius_using doctor' -l with -xka "(__fish_com
 complete -c armarius -n '_shtab_armarius_using doctor' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using doctor' -l json -d json
 complete -c armarius -n '_shtab_armarius_using doctor; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a map -d 'Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.'
+complete -c armarius -n '_shtab_armarius_using map' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using map' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using map' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
+complete -c armarius -n '_shtab_armarius_using map' -l set -x -d 'write this into [documents] of armarius.toml, whose comments stay; may be repeated'
+complete -c armarius -n '_shtab_armarius_using map' -l all -d 'a line for each file, with the evidence'
+complete -c armarius -n '_shtab_armarius_using map' -l json -d json
+complete -c armarius -n '_shtab_armarius_using map; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a embed -d 'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
 complete -c armarius -n '_shtab_armarius_using embed' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using embed' -l model -xka "(__fish_complete_path (commandline -ct))" -d 'or e5 or lexical; default: [embedding] model'
