@@ -18,8 +18,6 @@ from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import fold
 
-__all__ = ["Story", "Uses", "judged", "names_sought", "uses_in"]
-
 _BEGINS = re.compile(r"(?:^|[.!?:;\"“”‘’()\[\]\n—–…#>*_-])\s*$")
 _LOOK_BACK = 4
 _SMALL = 4  # a word with more uses in lower case than a fourth of those with a capital is no name

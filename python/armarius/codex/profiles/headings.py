@@ -12,18 +12,6 @@ from armarius.documents.titles import group_of, is_chapter, is_generic, is_other
 from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold
 
-__all__ = [
-    "add_lead_names",
-    "announced_type",
-    "is_han_name",
-    "is_name_shaped",
-    "is_placeholder",
-    "is_plausible",
-    "lead_of",
-    "read_name",
-    "split_dashed",
-]
-
 _BRACKETS = re.compile(r"\s*[（(]([^）)]{1,60})[)）]")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
 _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})$")
