@@ -26,6 +26,7 @@ _MEASURED = frozenset("个名位些这那各众其两几该")
 _ACTS = frozenset(NAME_PARTS["han"]["acts"])
 _TWICE = 2
 _ENOUGH = 20_000  # characters of story from which the absence of a listed name says something
+_LONGEST = 5  # words of a name that is shortened
 _WORD = 4  # letters of the shortest word that stands for a longer name
 
 Uses = tuple[int, int, int]
@@ -82,13 +83,20 @@ class Story:
         inside, acting, _ = self.uses[name]
         return documents > _TWICE and (typed or not is_han_name(name) or acting * _NOUN >= inside + acting)
 
+    def names_by(self, part: str) -> bool:
+        """Whether the story uses a part of a longer name alone, and more than once."""
+        return self.names(part) and self.uses[part][0] > (1 if " " in part else 2)
+
     def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
         """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
-        called = (
-            (self.names(name), self.appears(name), self.appears(name, typed=False), self.is_common(name))
-            for name in names
+        asked = (
+            self.names,
+            self.names_by,
+            self.appears,
+            lambda name: self.appears(name, typed=False),
+            self.is_common,
         )
-        return (self.length > 0, self.length < _ENOUGH, *called)
+        return (self.length > 0, self.length < _ENOUGH, *(ask(name) for name in names for ask in asked))
 
     def is_common(self, name: str) -> bool:
         """Whether each word of a name is a plain word in the story."""
@@ -99,14 +107,20 @@ class Story:
 def names_sought(said: Iterable[Profiles]) -> tuple[str, ...]:
     """The names whose use in the story decides about a draft, sorted."""
     found: set[str] = set()
-    for draft in (one for profiles in said for one in profiles.drafts if one.standing != "declared"):
-        for name in filter(None, (draft.name, draft.other)):
-            found |= {name, *name.split()} if draft.standing != "cast" else {name}
+    for draft in (one for profiles in said for one in profiles.drafts):
+        if parts := _parts(draft):
+            found |= {draft.name, *parts}
+        if draft.standing != "declared":
+            for name in filter(None, (draft.name, draft.other)):
+                found |= {name, *name.split()} if draft.standing != "cast" else {name}
     return tuple(sorted(name for name in found if any(char.isalnum() for char in name)))
 
 
 def uses_in(texts: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Uses]]:
-    """How each text writes these names. Cost: one pass of the matcher over the texts, and one step per occurrence."""
+    """How each text writes these names, titles aside.
+
+    Cost: one pass of the matcher over the texts, and one step per occurrence.
+    """
     if not names:
         yield from ({} for _ in texts)
         return
@@ -114,6 +128,8 @@ def uses_in(texts: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Us
     for text, mentions in zip(texts, matcher.find_batch(texts), strict=True):
         found: dict[str, list[int]] = {}
         for one in mentions:
+            if text.startswith("#", text.rfind("\n", 0, one.start) + 1):
+                continue  # a title is no use of a name
             found.setdefault(one.entity_id, [0, 0, 0])[_place(text, one.term, one.start)] += 1
         yield {name: (inside, initial, small) for name, (inside, initial, small) in sorted(found.items())}
 
@@ -166,6 +182,7 @@ def judged(said: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tupl
         kept.append(Profiles([_without_places(one, described) for one in drafts], profiles.lines))
         rejected += profiles.rejected
     _name_leads(kept)
+    _name_by_parts(kept, story)
     return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
 
 
@@ -213,3 +230,31 @@ def _led(draft: Draft) -> Draft:
     draft = replace(draft, aliases=[*draft.aliases])
     add_lead_names(draft)
     return draft
+
+
+def _parts(draft: Draft) -> list[str]:
+    """What the name of a place or a thing may be shortened to: `Fat Pig` of `The Fat Pig Tavern`."""
+    spelt = [] if draft.type == "character" else draft.name.split()
+    spelt = spelt[1:] if spelt and spelt[0].lower() == "the" else spelt
+    if not 2 <= len(spelt) <= _LONGEST or not all(word[0].isascii() and word[0].isupper() for word in spelt):
+        return []
+    runs = [spelt[:end] for end in range(1, len(spelt))] + [spelt[at:] for at in range(1, len(spelt))]
+    parts = [" ".join(run) for run in runs if len(run) > 1 or len(run[0]) >= _WORD]
+    return [part for part in parts if is_name_shaped(part)]
+
+
+def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:
+    """Add the parts of names of places and things that the story uses alone, where nothing else is called so."""
+    bearers: dict[str, set[str]] = {}
+    for one in (one for profiles in kept for one in profiles.drafts):
+        for name in (one.name, *one.aliases):
+            spelt = fold(name).split()
+            for at in range(len(spelt)):
+                for end in range(at + 1, min(at + _LONGEST, len(spelt)) + 1):
+                    bearers.setdefault(" ".join(spelt[at:end]), set()).add(fold(one.name))
+    for profiles in kept:
+        for at, one in enumerate(profiles.drafts):
+            parts = [part for part in _parts(one) if story.names_by(part) and len(bearers[fold(part)]) == 1]
+            if parts:
+                profiles.drafts[at] = replace(one, aliases=[*one.aliases])
+                profiles.drafts[at].add_aliases(parts)
