@@ -83,15 +83,22 @@ class Story:
         inside, acting, _ = self.uses[name]
         return documents > _TWICE and (typed or not is_han_name(name) or acting * _NOUN >= inside + acting)
 
-    def names_by(self, part: str) -> bool:
-        """Whether the story uses a part of a longer name alone, and more than once."""
-        return self.names(part) and self.uses[part][0] > (1 if " " in part else 2)
+    def names_by(self, part: str, name: str) -> bool:
+        """Whether a part of a longer name names alone: the story uses it so more than once, or it is the first words.
+
+        `Fat Pig` of `The Fat Pig Tavern` is asked for, used or not, unless the story has such words as plain ones.
+        """
+        inside, initial, small = self.uses.get(part, (0, 0, 0))
+        if " " in part and not inside + initial + small:
+            return part in name.removesuffix(name.split()[-1])
+        return self.names(part) and inside > (1 if " " in part else 2)
 
     def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
         """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
         asked = (
             self.names,
-            self.names_by,
+            lambda name: self.names_by(name, f"{name} x"),
+            lambda name: self.names_by(name, name),
             self.appears,
             lambda name: self.appears(name, typed=False),
             self.is_common,
@@ -254,7 +261,7 @@ def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:
                     bearers.setdefault(" ".join(spelt[at:end]), set()).add(fold(one.name))
     for profiles in kept:
         for at, one in enumerate(profiles.drafts):
-            parts = [part for part in _parts(one) if story.names_by(part) and len(bearers[fold(part)]) == 1]
+            parts = [part for part in _parts(one) if story.names_by(part, one.name) and len(bearers[fold(part)]) == 1]
             if parts:
                 profiles.drafts[at] = replace(one, aliases=[*one.aliases])
                 profiles.drafts[at].add_aliases(parts)
