@@ -1,11 +1,13 @@
 """Which headings, fields and files of a project are entities: rows of tests/cases/entities.json."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from armarius.codex.load import load_codex
+from armarius.codex.load import load_codex, profiles_in
+from armarius.documents.document import list_documents
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "entities.json").read_text(encoding="utf-8"))
 
@@ -24,3 +26,10 @@ def test_entities_row(row, tmp_path):
             actual = getattr(found, field)
             assert (list(actual) if isinstance(actual, tuple) else actual) == value, field
     assert {one.name for one in codex.rejected} >= set(row.get("rejected", []))
+
+
+def test_headings_of_a_file_of_states_are_no_entities(tmp_path):
+    (tmp_path / "地点.md").write_text("# 地点\n\n## 当前位置\n\n- 水城\n\n## 旧港\n- 类型：地点\n", encoding="utf-8")
+    (document,) = list_documents(tmp_path).documents
+    found = profiles_in(replace(document, kind="state"), document.path)
+    assert [draft.name for draft in found.drafts] == ["旧港"]

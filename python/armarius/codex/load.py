@@ -136,7 +136,11 @@ def profiles_in(document: Document, path: str) -> Profiles:
         return profiles_of_data(path, document.text)
     if document.kind not in CARD_KINDS or suffix not in PROSE_SUFFIXES:
         return Profiles()
-    return parse_profiles(path, document.text, setting=document.kind == "setting", outline=document.kind == "outline")
+    kind: str = document.kind
+    found = parse_profiles(path, document.text, setting=kind == "setting", outline=kind == "outline")
+    if kind == "state":  # its headings say what is counted there
+        found.drafts = [draft for draft in found.drafts if draft.standing in ("declared", "cast")]
+    return found
 
 
 def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root: str = "") -> list[Profiles]:

@@ -47,13 +47,14 @@ class Describing:
         self._said: dict[str, Profiles] = {}
         self._unkept: list[DerivedRow] = []
         self._told = _Told()
+        self._sought: tuple[str, ...] | None = None  # None after a change of profiles
 
     def load(self, store: Store) -> None:
         """Load the profiles of all documents from the store.
 
         Cost: linear in the documents of these kinds; documents without a current row are parsed.
         """
-        self._said, self._unkept = {}, []
+        self._said, self._unkept, self._sought = {}, [], None
         self._told = _Told({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY)})
         fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=CARD_KINDS)}
         kept = _PROFILES.load(store, fingerprints)
@@ -74,7 +75,10 @@ class Describing:
     def drop(self, path: str) -> bool:
         """Drop a removed document. True if it had profiles."""
         self._told.drop(path)
-        return self._said.pop(path, None) is not None
+        if self._said.pop(path, None) is None:
+            return False
+        self._sought = None
+        return True
 
     def settle(self, store: Store) -> bool:
         """Count how the story uses the names that only headings claim. True if that makes other entities.
@@ -85,7 +89,9 @@ class Describing:
         Cost: nothing without such names; else the new documents of the story, and all of it when the names changed.
         """
         before = self._told.verdict
-        self._unkept += self._told.settle(store, names_sought(self._said.values()))
+        if self._sought is None:
+            self._sought = names_sought(self._said.values())
+        self._unkept += self._told.settle(store, self._sought)
         return self._told.verdict != before
 
     def codex(self) -> Codex:
@@ -119,7 +125,7 @@ class Describing:
     def _take(self, path: str, said: Profiles) -> bool:
         if not said:
             return False
-        self._said[path] = said
+        self._said[path], self._sought = said, None
         return True
 
     def _inside(self, path: str) -> tuple[str, str]:
@@ -144,14 +150,20 @@ class _Told:
         self._documents = documents or {}
         self._names: tuple[str, ...] = ()
         self._uses: dict[str, dict[str, Uses]] = {}
+        self._digest = ""  # of the names
         self._new: dict[str, Document] = {}  # not in the store yet
+        self._changed = True
 
     def take(self, document: Document) -> None:
         self._documents[document.path] = document.content_hash, len(document.text)
         self._new[document.path] = document
+        self._changed = True
 
     def drop(self, path: str) -> None:
-        _, length = self._documents.pop(path, ("", 0))
+        if path not in self._documents:
+            return
+        _, length = self._documents.pop(path)
+        self._changed = True
         self._new.pop(path, None)
         if (uses := self._uses.pop(path, None)) is not None:
             self.story.add(length, uses, -1)
@@ -160,6 +172,9 @@ class _Told:
         """Count what is not counted; returns the rows of documents that the store holds."""
         if names != self._names:
             self._names, self._uses, self.story = names, {}, Story()
+            self._digest = hashlib.blake2b("\n".join(names).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        elif not self._changed:
+            return []
         missing = [path for path in self._documents if path not in self._uses]
         kept: list[DerivedRow] = []
         if names and missing:
@@ -172,7 +187,7 @@ class _Told:
             kept = self.rows([path for path in rest if path in self._uses])
         else:
             self._add({path: {} for path in missing})
-        self._new = {}
+        self._new, self._changed = {}, False
         self.verdict = self.story.verdict(names)
         return kept
 
@@ -182,8 +197,10 @@ class _Told:
         return [_USES.row(path, self._print(path), self._uses[path]) for path in paths if path in self._uses]
 
     def _count(self, documents: Sequence[Document]) -> None:
-        found = uses_in([one.text for one in documents], self._names)
-        self._add({one.path: uses for one, uses in zip(documents, found, strict=True)})
+        for at in range(0, len(documents), _BATCH):
+            batch = documents[at : at + _BATCH]
+            found = uses_in([one.text for one in batch], self._names)
+            self._add({one.path: uses for one, uses in zip(batch, found, strict=True)})
 
     def _add(self, found: dict[str, dict[str, Uses]]) -> None:
         for path, uses in found.items():
@@ -191,8 +208,7 @@ class _Told:
             self.story.add(self._documents[path][1], uses)
 
     def _print(self, path: str) -> str:
-        names = hashlib.blake2b("\n".join(self._names).encode(errors="surrogatepass"), digest_size=8).hexdigest()
-        return f"{names} {self._documents[path][0]}"
+        return f"{self._digest} {self._documents[path][0]}"
 
 
 def _packed(uses: dict[str, Uses]) -> bytes:
