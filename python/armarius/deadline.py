@@ -2,12 +2,14 @@
 
 A verb opens a call (`calling`), kept in a context variable. The code below it reads the time left (`remaining`), waits
 within it (`wait_until`, `run_with_deadline`) and names its stage (`stage`). No function has to pass a deadline on.
-`verb_of` and `awaitable` make the methods of `ContextEngine` from those of its parts; `SingleFlight` joins equal calls.
+`verb_of` and `awaitable` make the methods of `ContextEngine` from those of its parts.
+`SingleFlight` joins equal calls, `Recent` keeps the last values.
 """
 
 import re
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Hashable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -332,9 +334,6 @@ def _unexpected(verb: str, name: str, known: tuple[str, ...]) -> str:
     return f"{verb}() got an unexpected keyword argument {name!r}; {hint}"
 
 
-_FOR_EVER = 1e6  # seconds; the work itself has limits
-
-
 class SingleFlight(Generic[Answer]):
     """Runs work under a limit; work with the key of work in flight waits for that answer instead.
 
@@ -404,3 +403,32 @@ class SingleFlight(Generic[Answer]):
 
 def _lands(flight: "Future[Answer]", seconds: float) -> bool:
     return bool(wait([flight], seconds).done)
+
+
+class Recent(Generic[Answer]):
+    """The values that were used last, by key; others are dropped. Thread-safe.
+
+    Args:
+        most: At most so many.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Answer | None:
+        """The value of a key, or None."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def keep(self, key: Hashable, value: Answer) -> None:
+        """Keep a value, in the place of an earlier one of its key."""
+        with self._lock:
+            self._kept[key] = value
+            self._kept.move_to_end(key)
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)

@@ -3,7 +3,7 @@
 import pytest
 
 import armarius
-from armarius.engine.rewords import Tasks
+from armarius.deadline import Recent
 from armarius.verbs import methods_of
 
 NOVEL = "examples/novel"
@@ -52,11 +52,11 @@ def test_a_look_at_a_task_leaves_it_as_it_is(engine):
 
 def test_so_many_tasks_are_remembered_and_no_more(engine):
     pack = engine.assemble(**FIRST)
-    tasks = Tasks()
+    tasks = Recent(32)
     for number in range(40):
         tasks.keep(f"task {number}", pack)
         tasks.keep("task 0", pack)
-    known = [number for number in range(40) if tasks.last(f"task {number}") is pack]
+    known = [number for number in range(40) if tasks.get(f"task {number}") is pack]
     assert known == [0, *range(9, 40)]
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from armarius.arguments import OPEN, Chapters, Kind, asked_last
-from armarius.deadline import SingleFlight, current, stage
-from armarius.engine.rewords import FollowUps, Rewords, Tasks
+from armarius.deadline import Recent, SingleFlight, current, stage
+from armarius.engine.rewords import FollowUps, Rewords
 from armarius.headings import Language
 from armarius.positions import cleaned
 from armarius.project import Project, ProjectView
@@ -23,6 +23,7 @@ from armarius.validation import text as strict_text
 
 __all__ = ["Prompts"]
 
+_TASKS = 32  # whose last pack is kept; a pack is some hundreds of kilobytes
 Layers = Mapping[LayerName, LayerBudget | Mapping[str, Any]]
 
 
@@ -56,7 +57,7 @@ class Prompts:
         self._profiles = profiles
         self._rewords = rewords
         self._follow_ups = follow_ups
-        self._tasks = Tasks()
+        self._tasks = Recent[Pack](_TASKS)  # the last pack of each
 
     @documented(AssembleRequest)
     def assemble(  # noqa: D417 - the fields of the request are put there
@@ -122,7 +123,8 @@ class Prompts:
         """
         request = read_request(locals())
         pack = self._assembled(("assemble", timeout_s), request, previous, layers, reword)
-        self._tasks.keep(request.task, pack)
+        if request.task:
+            self._tasks.keep(request.task, pack)
         return pack
 
     def inspect(
@@ -237,7 +239,7 @@ class Prompts:
     ) -> Pack:
         with stage("look"):
             view = self._project.view()
-            previous = self._tasks.last(request.task) if previous is None else previous
+            previous = self._tasks.get(request.task) if previous is None else previous
         with stage("understand"):
             query, earlier = asked_last(request.query, request.messages)
             if earlier is not request.messages:

@@ -1,16 +1,14 @@
-"""Per-request helpers: query variants of a language model, follow-up questions, packs of running tasks."""
+"""Per-request helpers: query variants of a language model, follow-up questions."""
 
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Final
 
 from armarius.arguments import Turn
 from armarius.codex import Codex
 from armarius.codex.model import Entity
 from armarius.errors import ContextWarning
 from armarius.project import ProjectView
-from armarius.prompt.report.pack import Pack
 from armarius.rewording import MOST_NAMES, Model, Reworder
 from armarius.search.query.coreference import Cast, cast_of
 from armarius.search.query.follow_up import FollowUp, follow_up
@@ -93,29 +91,3 @@ class FollowUps:
             if self._known is None or self._known[0] is not codex:
                 self._known = (codex, cast_of(codex))
             return self._known[1]
-
-
-_MOST: Final = 32  # a pack is some hundreds of kilobytes
-
-
-class Tasks:
-    """Keeps the last pack of each of the 32 most recent tasks. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._packs: OrderedDict[str, Pack] = OrderedDict()
-
-    def last(self, task: str | None) -> Pack | None:
-        """The last pack of a task, or None."""
-        with self._lock:
-            return self._packs.get(task) if task else None
-
-    def keep(self, task: str | None, pack: Pack) -> None:
-        """Store the pack that the next prompt of a task continues; the last call wins."""
-        if not task:
-            return
-        with self._lock:
-            self._packs[task] = pack
-            self._packs.move_to_end(task)
-            while len(self._packs) > _MOST:
-                self._packs.popitem(last=False)

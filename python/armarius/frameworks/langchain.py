@@ -7,11 +7,10 @@ is assembled once per human message, not once per tool call.
 
 import asyncio
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from armarius.deadline import Recent
 from armarius.errors import MissingExtra
 from armarius.verbs import wire
 from armarius.verbs.wire import escaped_excerpt
@@ -60,8 +59,7 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         self._engine = engine
         self._provider = provider
         self._options = options if reword is None else {**options, "reword": reword}
-        self._packs: OrderedDict[tuple[str, str], Pack] = OrderedDict()
-        self._lock = threading.Lock()
+        self._packs = Recent["Pack"](_REMEMBERED)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -71,10 +69,10 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         if place is None:
             return handler(request)
         key = _key(request.messages, place)
-        pack = self._known(key)
+        pack = self._packs.get(key)
         if pack is None:
             pack = self._engine.assemble(**self._asked(request.messages, place))
-            self._remember(key, pack)
+            self._packs.keep(key, pack)
         return handler(self._with(request, pack, place))
 
     async def awrap_model_call(
@@ -85,25 +83,15 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         if place is None:
             return await handler(request)
         key = _key(request.messages, place)
-        pack = self._known(key)
+        pack = self._packs.get(key)
         if pack is None:
             pack = await self._engine.aassemble(**self._asked(request.messages, place))
-            self._remember(key, pack)
+            self._packs.keep(key, pack)
         return await handler(self._with(request, pack, place))
 
     def _asked(self, messages: Sequence[AnyMessage], place: int) -> dict[str, Any]:
         """The newest human message, with the messages before it, as keywords of `assemble`."""
         return {"query": str(messages[place].text), "messages": list(messages[:place]), **self._options}
-
-    def _known(self, key: tuple[str, str]) -> "Pack | None":
-        with self._lock:
-            return self._packs.get(key)
-
-    def _remember(self, key: tuple[str, str], pack: "Pack") -> None:
-        with self._lock:
-            self._packs[key] = pack
-            if len(self._packs) > _REMEMBERED:
-                self._packs.popitem(last=False)
 
     def _with(self, request: ModelRequest[Any], pack: "Pack", place: int) -> ModelRequest[Any]:
         changes: dict[str, Any] = {}

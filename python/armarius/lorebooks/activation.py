@@ -6,14 +6,13 @@ So constant entries are activated first, without text and timing, with a random 
 step keeps that result: constant entries activate others and use budget there.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from armarius.arguments import checked, read_messages
+from armarius.deadline import Recent
 from armarius.errors import ContractError
 from armarius.lorebooks.active.compiled import ROUNDS, SETTINGS, CompiledBooks, Rules, read_settings, unknown_settings
 from armarius.lorebooks.active.programs import (
@@ -132,8 +131,7 @@ class Activator:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._ready: OrderedDict[tuple[Any, ...], tuple[Sequence[Book], Keys]] = OrderedDict()
+        self._ready = Recent[tuple[Sequence[Book], Keys]](_KEPT)
 
     def search(
         self, books: Iterable[Book], scan: Scan, *, rolls: Sequence[float] = (), state: State | None = None
@@ -202,11 +200,8 @@ class Activator:
         elif rules is None:
             how = (scan.settings.get("case_sensitive_wi"), scan.settings.get("wirmvwhtsp"))
         key = (profile, names, how, *(id(book) for book in books))
-        with self._lock:
-            kept = self._ready.get(key)
-            if kept is not None:
-                self._ready.move_to_end(key)
-                return kept[1]
+        if (kept := self._ready.get(key)) is not None:
+            return kept[1]
         made: Keys
         if rules is not None:
             made = CompiledBooks(books, rules, scan.names)
@@ -216,10 +211,7 @@ class Activator:
             made = CompiledAgnai(books)
         else:
             made = CompiledStory(profile, books, scan)
-        with self._lock:
-            self._ready[key] = (tuple(books), made)  # the books are held: their ids stay theirs
-            while len(self._ready) > _KEPT:
-                self._ready.popitem(last=False)
+        self._ready.keep(key, (tuple(books), made))  # the books are held: their ids stay theirs
         return made
 
 

@@ -8,13 +8,12 @@ and vectors.
 import json
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from typing import Literal
 
-from armarius.deadline import run_with_deadline
+from armarius.deadline import Recent, run_with_deadline
 from armarius.documents.kinds import PROSE_KINDS
 from armarius.embedders.adapt import as_embedder, fingerprint_of, model_failed
 from armarius.embedders.protocol import AnyEmbedder, Embedder, Vectors
@@ -244,37 +243,18 @@ def _late(seconds: float) -> Exception:
     return EmbeddingError(f"the embedder gave no answer within {round(seconds, 2):g} s")
 
 
-class QueryVectors:
-    """Cache of the vectors of the last 64 queries. Thread-safe."""
+def _vector_of(embedder: Embedder, query: str) -> Vectors:
+    """The vector of `query`: float32, shape (dimension,); zeros if it cannot be embedded.
 
-    def __init__(self) -> None:
-        # The embedder is kept with its vector: the fingerprint does not include the query prompt.
-        self._known: OrderedDict[tuple[Fingerprint, str], tuple[Embedder, Vectors]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def vector(self, embedder: Embedder, query: str) -> Vectors:
-        """The vector of `query`: float32, shape (dimension,); zeros if it cannot be embedded.
-
-        Raises:
-            EmbeddingError: The embedder raised an exception of any kind, or missed the deadline.
-        """
-        key = (embedder.fingerprint, query)
-        with self._lock:
-            known = self._known.get(key)
-            if known is not None and known[0] is embedder:
-                self._known.move_to_end(key)
-                return known[1]
-        try:
-            vector: Vectors = run_with_deadline(lambda: embedder.embed_queries([query])[0], _late)
-        except ArmariusError:
-            raise
-        except Exception as error:
-            raise model_failed(error) from error
-        with self._lock:
-            self._known[key] = (embedder, vector)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        return vector
+    Raises:
+        EmbeddingError: The embedder raised an exception of any kind, or missed the deadline.
+    """
+    try:
+        return run_with_deadline(lambda: embedder.embed_queries([query])[0], _late)
+    except ArmariusError:
+        raise
+    except Exception as error:
+        raise model_failed(error) from error
 
 
 _BACKGROUND = 256
@@ -310,7 +290,7 @@ class Semantic:
         self._storage = store.vectors
         self._embedder: Embedder = as_embedder(embedder)
         self._embedders: dict[Fingerprint, Embedder] = {fingerprint_of(self._embedder): self._embedder}
-        self._queries = QueryVectors()
+        self._queries = Recent[tuple[Embedder, Vectors]](_REMEMBERED)
         self._lock = threading.Lock()
         self._backgrounds: dict[int, NoiseFloor] = {}
         self._trusted: dict[int, float] = {}
@@ -341,13 +321,22 @@ class Semantic:
                 embedder = self._embedders.get(serving.fingerprint)
             if embedder is None:
                 require_same(serving.fingerprint, self._embedder.fingerprint)
-            vector = self._queries.vector(embedder or self._embedder, query)
+            vector = self._query_vector(embedder or self._embedder, query)
             if not vector.any():
                 return []
             try:
                 return self._storage.nearest(serving, vector, limit, which)
             except SetGone:  # a new set took over between the two reads
                 continue
+
+    def _query_vector(self, embedder: Embedder, query: str) -> Vectors:
+        # The embedder is kept with its vector: the fingerprint does not include the query prompt.
+        key = (embedder.fingerprint, query)
+        known = self._queries.get(key)
+        if known is None or known[0] is not embedder:
+            known = embedder, _vector_of(embedder, query)
+            self._queries.keep(key, known)
+        return known[1]
 
     def nearby(self, query: str) -> VectorHits:
         """Vector search for retrieval, over the paragraphs that are embedded so far.
