@@ -18,8 +18,6 @@ from armarius.errors import ContractError
 from armarius.text.matcher import EntityMatcher, Mention, Rejection
 from armarius.verbs.table import listed_entity
 
-__all__ = ["add_commands"]
-
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands."""

@@ -22,8 +22,6 @@ from armarius.documents.titles import (
 )
 from armarius.text.unicode import fold
 
-__all__ = ["NoteLink", "Standing", "links_of", "pack", "tagged_type", "unpack", "without_tag_lines"]
-
 # Bounded, as in fields.py; a table writes the bar as `\|`.
 _WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,300}))?(?:\|([^\[\]\n]{0,300}))?\]\]")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t　]+(.+?)[ \t]*#*[ \t]*$")

@@ -9,8 +9,6 @@ from armarius.codex.model import ContextLevel
 from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, near
 
-__all__ = ["NAME_PARTS", "meanings", "words", "words_of"]
-
 _KEYED = re.compile(r"^【(?P<key>[^】]{1,12})】\s*[:：]?\s*(?P<value>\S.*)$")
 _BOLD = re.compile(
     r"^(\*\*|__|\*|_)(?P<key>[^*_]{1,40}?)\s*(?P<in>[:：]*)\s*\1\s*(?P<out>[:：]{1,2}|[–—-](?=\s))?\s*(?P<value>.*)$"
