@@ -57,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use super::read::read_files;
     #[pymodule_export]
-    use super::terms::{pieces, stem, terms};
+    use super::terms::{pieces, shape, stem, terms};
     #[pymodule_export]
     use super::tokens::TokenCounter;
     #[pymodule_export]

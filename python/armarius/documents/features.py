@@ -6,14 +6,13 @@ suffix of source code and a kind that front matter states.
 
 import json
 import re
-import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
-from heapq import nsmallest
+from operator import attrgetter
 from typing import Any, Final, get_args
 
+import armarius._core as _core
 from armarius.arguments import KINDS, Kind
 from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS
 from armarius.documents.numerals import appended, bare_number, chapter_number, volume_number
@@ -30,33 +29,24 @@ PROSE: Final = 0.7
 """Share of a text in plain lines, from which on it is prose: chapters have .9 and more, all other kinds below .5."""
 
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
+_RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
 _SAMPLE: Final = 16_000  # code points whose shape is judged
 _SHORT: Final = 120  # code points below which a text has no shape
 _CHAPTER: Final = 600  # code points that a chapter has at least, where several stand in one file
 _SHINGLES: Final = 24
-_SENTENCE: Final = re.compile(r"[^\s。！？!?.…\"“”「」*#>|\-][^。！？!?.…\n]{11,}")
-_MARKED: Final = re.compile(r"^[ \t]*(?:[-+*•|#>`]|\d+[.)、]\s|\*\*[^*\n]{1,30}(?::|：)).*$", re.MULTILINE)
-_LISTED: Final = re.compile(r"^[ \t]*(?:[-+*•]\s|\d+[.)、]|\|)", re.MULTILINE)
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
-_SPOKEN: Final = re.compile(r"[“「『„«]|(?:^|\s)[\"—–]\s?\w", re.MULTILINE)
 _FORM: Final = re.compile(
     r"\{\{[^{}\n]*\}\}|<%|\$\{[^}\n]*\}|_{4,}|\b(?:TBD|TODO|FIXME)\b|[（(【\[](?:待[填定补補写寫]|请填|填写|例如|如：|e\.g\.)"
 )
 _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
 _FILE_LINE: Final = re.compile(r"^\s*[-*]?\s*[\w./ -]+\.(?:md|txt|markdown)\s*$", re.MULTILINE)
-_LINK: Final = re.compile(r"\[\[[^\]\n]+\]\]|\]\([^)\n]+\)")
-_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(.*)$", re.MULTILINE)
+_BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
-_SCRIPTS: Final = {
-    "ja": re.compile(f"[{KANA}]"),
-    "ko": re.compile(f"[{HANGUL}]"),
-    "zh": re.compile(f"[{HAN}]"),
-    "ru": re.compile("[\u0400-\u04ff]"),
-}
+_WORD: Final = re.compile("[A-Za-z\u00c0-\u024f]+")
 _UNSPACED: Final = re.compile(f"[{KANA}{HAN}{HANGUL}]")
 
 
@@ -116,14 +106,14 @@ class Features:
 
 def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
-    sums: Counter[Kind] = Counter({"note": 1.0})
-    for kind, weight, _ in votes:
-        sums[kind] += weight  # type: ignore[assignment]
-    ranked = sorted(sums, key=lambda kind: (-sums[kind], KINDS.index(kind)))
-    kind = ranked[0]
-    lead = sums[kind] - (sums[ranked[1]] if len(ranked) > 1 else 0.0)
+    sums: dict[Kind, float] = {"note": 1.0}
+    for voted, weight, _ in votes:
+        sums[voted] = sums.get(voted, 0.0) + weight
+    kind = max(sums, key=lambda one: (sums[one], -_RANK[one]))
+    most = sums.pop(kind)
     told = sorted((one for one in votes if one[0] == kind and one[1] > 0), key=lambda one: -one[1])
-    return kind, round(min(1.0, 0.5 + lead / 5), 2), tuple(dict.fromkeys(why for _, _, why in told))
+    sure = round(min(1.0, 0.5 + (most - max(sums.values(), default=0.0)) / 5), 2)
+    return kind, sure, tuple(dict.fromkeys(why for _, _, why in told))
 
 
 def features_of(
@@ -148,8 +138,8 @@ def features_of(
     stem = parts.stem
     begins = paragraphs[0].end if paragraphs and paragraphs[0].role == "front_matter" else 0
     sample = text[begins : begins + _SAMPLE]
-    shape = _Shape(sample)
     titles = [p.heading_path[-1] for p in paragraphs if p.role == "heading"]
+    shape = _Shape(sample, titles)
     numbers = tuple(
         dict.fromkeys(n for title in titles if not appended(title) and (n := chapter_number(title)) is not None)
     )
@@ -157,7 +147,6 @@ def features_of(
     votes = list(_votes(parts.folders, stem, parts.suffix.lower(), front_matter, titles, numbers, shape, len(text)))
     kind = best_of(votes)[0] if stated is None else stated
     status = front_matter.get("status")
-    sentences = {zlib.crc32(one.encode("utf-8", "surrogatepass")) for one in _SENTENCE.findall(sample)}
     counted = _COUNTED.match(stem)
     dated = _DATED.search(stem) or _DATED.search(
         " ".join(as_strings(front_matter.get("date") or front_matter.get("日期")))
@@ -178,8 +167,8 @@ def features_of(
         length=len(text) - begins,
         prose=round(shape.prose, 2),
         spoken=round(shape.spoken, 2),
-        language=_language(sample[:4_000]),
-        shingles=tuple(nsmallest(_SHINGLES, sentences)),
+        language=_language(sample, shape.scripts),
+        shingles=tuple(shape.sentences),
     )
     if kind != "chapter" or not found.holds_several(beside=False):
         return found
@@ -187,7 +176,7 @@ def features_of(
 
 
 def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
-    for key in ("session", "scene", "order", "sequence", "episode", "场次"):
+    for key in () if not front_matter else ("session", "scene", "order", "sequence", "episode", "场次"):
         value = front_matter.get(key)
         if isinstance(value, str) and re.fullmatch(r"\d{1,4}(?:\.\d)?", value):
             return key, float(value)
@@ -208,23 +197,23 @@ def _stated(front_matter: FrontMatter) -> Kind | None:
 class _Shape:
     """What the lines of a text look like."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.length = len(text.strip())
-        self.lines = max(1, sum(1 for line in text.split("\n") if line.strip()))
-        marked = sum(len(one) for one in _MARKED.findall(text))
-        self.prose = 1.0 if self.length < _SHORT and not marked else max(0.0, 1 - marked / max(1, self.length))
-        self.is_short = self.length < _SHORT
-        self.listed = len(_LISTED.findall(text)) / self.lines
-        labels = _LABEL.findall(text) if self.prose < PROSE else []
-        self.labels = [label.strip().lower() for label, _ in labels]
-        self.empty = sum(not value for _, value in labels)
-        self.headings = [title.strip(" *_") for title in _HEADING.findall(text)]
-        self.spoken = len(_SPOKEN.findall(text)) / self.lines
-        self.forms = len(_FORM.findall(text))
-        self.slots = len(_SLOT.findall(text)) if self.prose < PROSE else 0
-        self.links = len(_LINK.findall(text)) / self.lines
-        self.files = len(_FILE_LINE.findall(text)) / self.lines
+    def __init__(self, text: str, titles: Sequence[str]) -> None:
+        count, length, marked, spoken, self.scripts, self.sentences = _core.shape(text, _SHINGLES)
+        self.length = length
+        self.lines = lines = max(1, count)
+        self.is_short = length < _SHORT
+        self.headings = titles
+        self.spoken = spoken / lines
+        self.labels: list[str] = []
+        self.prose = 1.0 if self.is_short and not marked else 1 - marked / max(1, length)
+        self.empty = self.forms = self.slots = 0
+        self.files = 0.0
+        if self.prose < PROSE:
+            fields = _LABEL.findall(text)
+            self.labels = [label.strip().lower() for label, _ in fields]
+            self.empty = sum(not value for _, value in fields)
+            self.forms, self.slots = len(_FORM.findall(text)), len(_SLOT.findall(text))
+            self.files = len(_FILE_LINE.findall(text)) / lines
 
 
 def _votes(
@@ -288,6 +277,8 @@ def _of_the_folders(folders: Sequence[str], is_prose: bool) -> Iterator[Vote]:
 
 
 def _of_front_matter(front_matter: FrontMatter) -> Iterator[Vote]:
+    if not front_matter:
+        return
     for key, weight in (("kind", 4.0), ("type", 4.0), ("类型", 4.0), ("category", 2.0), ("tags", 0.5), ("tag", 0.5)):
         for value in as_strings(front_matter.get(key))[:6]:
             for kind, share, word in named(value.strip("#"))[:1]:
@@ -423,31 +414,46 @@ def _unspaced_pattern() -> re.Pattern[str]:
 
 
 def _volume(folders: Sequence[str], stem: str) -> int | None:
-    before = re.split(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)", stem, maxsplit=1)[0]
-    for name in (before, *reversed(folders)):
-        if (number := volume_number(name)) is not None:
-            return number
-    return None
+    found = volume_number(_BEFORE_CHAPTER.split(stem, maxsplit=1)[0])
+    return _volume_of(tuple(folders)) if found is None else found
 
 
-def _language(text: str) -> str:
-    counts = {name: len(script.findall(text)) for name, script in _SCRIPTS.items()}
-    words = Counter(word.lower() for word in re.findall(r"[A-Za-z\u00c0-\u024f]+", text))
-    latin = sum(words.values())
-    if max(latin * 3, *counts.values()) < 30:
+@lru_cache(maxsize=256)
+def _volume_of(folders: tuple[str, ...]) -> int | None:
+    return next((number for name in reversed(folders) if (number := volume_number(name)) is not None), None)
+
+
+def _language(text: str, scripts: Sequence[int]) -> str:
+    kana, hangul, han, cyrillic, latin = scripts
+    if max(scripts) < 30:
         return ""
-    if counts["ja"] * 8 > counts["zh"] and counts["ja"] > 20:
+    if kana * 8 > han and kana > 20:
         return "ja"
-    script = max(counts, key=lambda name: counts[name])
-    if counts[script] >= latin * (3 if script == "ru" else 2):
-        return script
-    said = {name: sum(words[word] for word in known) for name, known in LANGUAGE_WORDS.items()}
-    return max(said, key=lambda name: said[name]) if any(said.values()) else "en"
+    if 3 * max(hangul, han) >= latin:
+        return "ko" if hangul > han else "zh"
+    if cyrillic > latin:
+        return "ru"
+    said: dict[str, int] = {}
+    for word in _WORD.findall(text[:1_200].lower()):
+        for language in _languages_of().get(word, ()):
+            said[language] = said.get(language, 0) + 1
+    return max(said, key=lambda name: (said[name], name)) if said else "en"
+
+
+@cache
+def _languages_of() -> dict[str, tuple[str, ...]]:
+    """Frequent word to its languages."""
+    words = {word for known in LANGUAGE_WORDS.values() for word in known}
+    return {word: tuple(name for name, known in LANGUAGE_WORDS.items() if word in known) for word in words}
+
+
+_FIELDS: Final = attrgetter(*(one.name for one in fields(Features)))
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def pack(features: Features) -> bytes:
     """The data of a row."""
-    return json.dumps(astuple(features), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(_FIELDS(features)).encode("utf-8", "surrogatepass")
 
 
 def unpack(data: bytes) -> Features:
