@@ -427,7 +427,12 @@ def document_of(
         kind = decided[0]
     if kind == "outline" and not code:
         paragraphs = split_prose(text, body_start, outline=True)
-    chapter = number_of(path, kind, front_matter, paragraphs) if decided is None else decided[1]
+    if decided is not None:
+        chapter = decided[1]
+    elif features is not None and features.kind == kind:
+        chapter = features.chapter
+    else:
+        chapter = number_of(path, kind, front_matter, paragraphs)
     if chapter is not None or appended(parts_of(path).stem):
         paragraphs = [Paragraph(p.index, p.start, p.end, p.heading_path, p.role, chapter) for p in paragraphs]
     return Document(

@@ -91,6 +91,15 @@ class Features:
     language: str = ""
     shingles: tuple[int, ...] = ()
 
+    @property
+    def bearing(self) -> tuple[object, ...]:
+        """What of it other files may depend on: equal for a text and its next version, as a rule."""
+        return (
+            self.kind, self.chapter, self.declared, self.status, self.marked, self.bare, self.counted, self.dated,
+            self.volume, self.numbers, self.language, self.length.bit_length(), self.prose >= PROSE, self.prose >= 0.5,
+            self.spoken >= 0.06, [(kind, round(weight)) for kind, weight, _ in self.votes],
+        )  # fmt: skip
+
     def holds_several(self, *, beside: bool) -> bool:
         """Whether a file of the story holds several chapters of it.
 
@@ -106,14 +115,19 @@ class Features:
 
 def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
-    sums: dict[Kind, float] = {"note": 1.0}
-    for voted, weight, _ in votes:
-        sums[voted] = sums.get(voted, 0.0) + weight
-    kind = max(sums, key=lambda one: (sums[one], -_RANK[one]))
+    sums, kind = _sums(votes)
     most = sums.pop(kind)
     told = sorted((one for one in votes if one[0] == kind and one[1] > 0), key=lambda one: -one[1])
     sure = round(min(1.0, 0.5 + (most - max(sums.values(), default=0.0)) / 5), 2)
     return kind, sure, tuple(dict.fromkeys(why for _, _, why in told))
+
+
+def _sums(votes: Sequence[Vote]) -> tuple[dict[Kind, float], Kind]:
+    """The weight of each kind, and the heaviest; a file without evidence is a note."""
+    sums: dict[Kind, float] = {"note": 1.0}
+    for kind, weight, _ in votes:
+        sums[kind] = sums.get(kind, 0.0) + weight
+    return sums, max(sums, key=lambda one: (sums[one], -_RANK[one]))
 
 
 def features_of(
@@ -145,7 +159,7 @@ def features_of(
     )
     stated = _stated(front_matter)
     votes = list(_votes(parts.folders, stem, parts.suffix.lower(), front_matter, titles, numbers, shape, len(text)))
-    kind = best_of(votes)[0] if stated is None else stated
+    kind = _sums(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     counted = _COUNTED.match(stem)
     dated = _DATED.search(stem) or _DATED.search(
@@ -434,7 +448,7 @@ def _language(text: str, scripts: Sequence[int]) -> str:
     if cyrillic > latin:
         return "ru"
     said: dict[str, int] = {}
-    for word in _WORD.findall(text[:1_200].lower()):
+    for word in _WORD.findall(text[:400].lower()):
         for language in _languages_of().get(word, ()):
             said[language] = said.get(language, 0) + 1
     return max(said, key=lambda name: (said[name], name)) if said else "en"

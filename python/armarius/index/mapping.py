@@ -4,7 +4,7 @@ A document that the files around it make something else than its own text does i
 is stored where possible.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,7 +22,7 @@ from armarius.store.rows import DerivedRow, FileRow, Put, Remove
 
 __all__ = ["Mapper"]
 
-_VERSION: Final = "3"  # raised when the same text gives other features
+_VERSION: Final = "4"  # raised when the same text gives other features
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
 
 
@@ -52,7 +52,7 @@ class Mapper:
         self.decisions = 0
         self._config = config
         self._known: dict[str, _Known] = {}
-        self._decided_from: object = None
+        self._rules: Mapping[str, Sequence[tuple[str, str]]] | None = None  # that the map was decided by
         self._unkept: list[str] = []
 
     def follow(self, store: Store, files: Mapping[str, FileRow]) -> None:
@@ -61,13 +61,14 @@ class Mapper:
         Cost: one comparison of a hash per document; rows are read where one differs, texts where there is no row.
         """
         for path in [path for path in self._known if path not in files]:
-            del self._known[path]
+            self._drop(path)
         new = {path: row for path, row in files.items() if self._hash_of(path) != row.content_hash}
         if new:
             rows = {row.path: row for row in store.documents() if row.path in new}
             kept = _FEATURES.load(store, {path: row.content_hash for path, row in rows.items()})
             for path, features in kept.items():
-                self._known[path] = _Known(rows[path].content_hash, features, rows[path].kind, rows[path].chapter)
+                row = rows[path]
+                self._keep(path, _Known(row.content_hash, features, row.kind, row.chapter))
             for document in store.documents_of([path for path in rows if path not in kept]):
                 self._take(document)
                 self._unkept.append(document.path)
@@ -79,7 +80,7 @@ class Mapper:
             if isinstance(change, Put):
                 self._take(change.document)
             elif isinstance(change, Remove):
-                self._known.pop(change.path, None)
+                self._drop(change.path)
         self._decide()
         found.changes = [
             Put(self._as_stored(change.document), change.stamp) if isinstance(change, Put) else change
@@ -136,12 +137,22 @@ class Mapper:
 
     def forget(self) -> None:
         """Drop everything: the store was replaced or rolled back."""
-        self._known, self._decided_from, self._unkept = {}, None, []
+        self._known, self._rules, self._unkept = {}, None, []
 
     def _take(self, document: Document) -> None:
         features = document.features or self._anew(document).features
         assert features is not None
-        self._known[document.path] = _Known(document.content_hash, features, document.kind, document.chapter)
+        self._keep(document.path, _Known(document.content_hash, features, document.kind, document.chapter))
+
+    def _keep(self, path: str, known: _Known) -> None:
+        before = self._known.get(path)
+        if before is None or before.features.bearing != known.features.bearing:
+            self._rules = None
+        self._known[path] = known
+
+    def _drop(self, path: str) -> None:
+        if self._known.pop(path, None) is not None:
+            self._rules = None
 
     def _anew(self, document: Document) -> Document:
         """A document of the store as its own text makes it."""
@@ -176,13 +187,13 @@ class Mapper:
 
     def _decide(self) -> None:
         rules = {"": self._config.now.kinds, **{name: one.now.kinds for name, one in self._config.folders.items()}}
+        if rules == self._rules:
+            return
+        self._rules = rules
         features: dict[str, dict[str, Features]] = {name: {} for name in rules}
         for path in sorted(self._known):
             name = self._folder(path)
             features[name][path[len(name) + 1 :] if name else path] = self._known[path].features
-        if (features, rules) == self._decided_from:
-            return
-        self._decided_from = features, rules
         self.decisions += 1
         found = ProjectMap.joined({name: decide(features[name], rules[name]) for name in rules})
         if found != self.map:
