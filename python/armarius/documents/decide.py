@@ -151,7 +151,8 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
             if about:
                 votes[path].append((about[0][0], 2.0, f"the number of another file of its folder, with {about[0][2]}"))
             else:
-                votes[path].append(("chapter", 2.0, f"{len(run)} files of its folder count on"))
+                weight = 2.0 if features[path].kind in (*STORY_KINDS, "note") else 0.8
+                votes[path].append(("chapter", weight, f"{len(run)} files of its folder count on"))
     if len({*listed.values()}) >= 3:
         for path in listed:
             votes[path].append(("outline", 0.6, f"{len(listed)} files of its folder count on, with lists"))

@@ -33,6 +33,7 @@ _RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
 _SAMPLE: Final = 16_000  # code points whose shape is judged
 _SHORT: Final = 120  # code points below which a text has no shape
 _CHAPTER: Final = 600  # code points that a chapter has at least, where several stand in one file
+_SPOKEN: Final = 0.06  # lines with speech a line, from which on a text is told in scenes
 _SHINGLES: Final = 24
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
@@ -97,7 +98,7 @@ class Features:
         return (
             self.kind, self.chapter, self.declared, self.status, self.marked, self.bare, self.counted, self.dated,
             self.volume, self.numbers, self.language, self.length.bit_length(), self.prose >= PROSE, self.prose >= 0.5,
-            self.spoken >= 0.06, [(kind, round(weight)) for kind, weight, _ in self.votes],
+            self.spoken >= _SPOKEN, [(kind, round(weight)) for kind, weight, _ in self.votes],
         )  # fmt: skip
 
     def holds_several(self, *, beside: bool) -> bool:
@@ -215,19 +216,18 @@ class _Shape:
         count, length, marked, spoken, self.scripts, self.sentences = _core.shape(text, _SHINGLES)
         self.length = length
         self.lines = lines = max(1, count)
-        self.is_short = length < _SHORT
+        self.is_short = length < _SHORT and not marked
         self.headings = titles
         self.spoken = spoken / lines
         self.labels: list[str] = []
-        self.prose = 1.0 if self.is_short and not marked else 1 - marked / max(1, length)
+        self.prose = 1.0 if self.is_short else 1 - marked / max(1, length)
         self.empty = self.forms = self.slots = 0
-        self.files = 0.0
+        self.files = len(_FILE_LINE.findall(text)) / lines if ".md" in text or ".txt" in text else 0.0
         if self.prose < PROSE:
             fields = _LABEL.findall(text)
             self.labels = [label.strip().lower() for label, _ in fields]
             self.empty = sum(not value for _, value in fields)
             self.forms, self.slots = len(_FORM.findall(text)), len(_SLOT.findall(text))
-            self.files = len(_FILE_LINE.findall(text)) / lines
 
 
 def _votes(
@@ -247,7 +247,7 @@ def _votes(
     if suffix in (".json", ".yaml", ".yml", ".toml", ".csv"):
         yield "data", 2.2, f"a {suffix[1:]} file"
         return
-    yield from _of_headings(titles, numbers, shape, is_prose, whole)
+    yield from _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
     yield from _of_the_text(shape, is_prose)
 
 
@@ -304,7 +304,7 @@ def _of_front_matter(front_matter: FrontMatter) -> Iterator[Vote]:
 
 
 def _of_headings(
-    titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool, whole: int
+    titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool, whole: int, numbered: bool
 ) -> Iterator[Vote]:
     if titles:
         first = titles[0]
@@ -312,7 +312,7 @@ def _of_headings(
             yield "chapter", 3.2 if is_prose or shape.is_short else 0.4, f"heading {first}"
             if not is_prose:
                 yield "outline", 0.6, f"heading {first} above lists"
-            rest, parted = _after_number(first) if number is not None else (first, False)
+            rest, parted = _after_number(first) if number is not None and is_prose else (first, False)
             for kind, weight, word in named(rest):
                 if kind not in STORY_KINDS and not (is_prose and parted):
                     yield kind, 2.0 * weight, f"heading: {word}"
@@ -323,11 +323,11 @@ def _of_headings(
         each = whole // len(numbers)
         if is_prose and each >= _CHAPTER:
             yield "chapter", 1.5, f"headings of {len(numbers)} chapters"
-        elif is_prose:
+        elif is_prose and (not numbered or shape.spoken < _SPOKEN):
             yield "chapter", -3.0, f"{each} characters a chapter"
             yield "outline", 1.5, f"{each} characters below each heading of a chapter"
             yield "summary", 1.0, f"{each} characters below each heading of a chapter"
-        else:
+        elif not is_prose:
             yield "outline", 2.0, f"headings of {len(numbers)} chapters above lists"
     elif numbers and is_prose and titles and chapter_number(titles[0]) is None:
         yield "chapter", 1.0, f"a heading of chapter {numbers[0]}"
@@ -342,10 +342,10 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
     if not is_prose and shape.empty >= 3 and 2 * shape.empty > len(shape.labels):
         yield "template", 1.8, f"{shape.empty} of {len(shape.labels)} fields are empty"
     if shape.files > 0.5:
-        yield "data", 3.0, "a list of files"
+        yield "data", 9.0, "a list of files"
     if is_prose:
         if not shape.is_short:
-            spoken = shape.spoken >= 0.08
+            spoken = shape.spoken >= _SPOKEN
             if shape.length >= 600 or spoken:
                 yield "chapter", 0.9 if spoken else 0.4, "prose with dialogue" if spoken else "prose"
         return
@@ -448,8 +448,9 @@ def _language(text: str, scripts: Sequence[int]) -> str:
     if cyrillic > latin:
         return "ru"
     said: dict[str, int] = {}
-    for word in _WORD.findall(text[:400].lower()):
-        for language in _languages_of().get(word, ()):
+    languages = _languages_of()
+    for word in _WORD.findall(text[:240].lower()):
+        for language in languages.get(word, ()):
             said[language] = said.get(language, 0) + 1
     return max(said, key=lambda name: (said[name], name)) if said else "en"
 

@@ -1,0 +1,161 @@
+"""The map of a project: kinds by the evidence of all files, the order of the story, editions."""
+
+import zlib
+
+import pytest
+from tests.rows import rows
+
+from armarius.documents.features import pack, unpack
+from armarius.documents.kinds import HIDDEN_KINDS, USES
+from armarius.index.project_index import ProjectIndex
+
+SAID = {
+    "zh": (
+        "{0}把灯提到门口，看着{1}下的第{2}级石阶。",
+        "“你来晚了。”{0}说，“船在{1}边等了{2}天。”",
+        "河面起了雾，{1}的钟敲了{2}下，没有人应声。",
+    ),
+    "en": (
+        "{0} carried the lamp to the door and counted {2} steps down to the {1}.",
+        '"You are late," said {0}. "The boat lay {2} days by the {1} with nobody in her."',
+        "Fog came up from the {1}, and the bell struck {2} and stopped.",
+    ),
+    "ja": (
+        "{0}は灯りを持って戸口に立ち、{1}の石段を{2}段まで数えた。",
+        "「遅かったね」と{0}は言った。「船は{1}で{2}日も待っていたよ」",
+        "霧が{1}から上がり、鐘が{2}回鳴って止んだ。",
+    ),
+}
+WHO = {
+    "zh": ["阿满", "老周", "沈渡", "小禾"],
+    "en": ["Ida", "Marsh", "Tobias", "Wren"],
+    "ja": ["みつ", "周三", "渡", "小夏"],
+}
+WHERE = {
+    "zh": ["码头", "祠堂", "河湾", "塔楼"],
+    "en": ["quay", "chapel", "weir", "tower"],
+    "ja": ["波止場", "祠", "川岸", "塔"],
+}
+
+
+def story(language, seed, paragraphs=12):
+    """Prose that differs from that of every other seed."""
+    number = zlib.crc32(seed.encode())
+    told = []
+    for at in range(paragraphs):
+        which = number // (at + 1)
+        words = (WHO[language][which % 4], WHERE[language][which // 4 % 4], 2 + which // 16 % 9_000)
+        told.append(SAID[language][at % 3].format(*words))
+    return "\n\n".join(told) + "\n"
+
+
+def project(root, files):
+    """Write files: a text, `zh`, `en`, `ja` for prose of that language, `=path` for the text of another file.
+
+    `# A heading / en` is a heading above prose.
+    """
+    for path, text in files.items():
+        whole = files[text[1:]] if text.startswith("=") else text
+        source = text[1:] if text.startswith("=") else path
+        head, _, language = whole.rpartition(" / ")
+        if language in SAID:
+            whole = "\n\n".join(filter(None, (head, story(language, source))))
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(whole, "utf-8")
+    return ProjectIndex.open(root, index_dir=root / ".index")
+
+
+@rows("map")
+def test_every_file_has_the_kind_that_all_evidence_together_gives(tmp_path, files, kinds):
+    with project(tmp_path, files) as index:
+        assert {path: index.map.files[path].kind for path in kinds} == kinds
+        assert {row.path: row.kind for row in index.store.documents()} == {
+            path: one.kind for path, one in index.map.files.items()
+        }
+
+
+@rows("map")
+def test_the_story_has_one_order_and_one_edition(tmp_path, files, order, others):
+    with project(tmp_path, files) as index:
+        assert list(index.map.story()) == order
+        for path, before in zip(order[1:], order, strict=False):
+            assert (index.map.before(path), index.map.after(before)) == (before, path)
+        assert {path: index.map.files[path].edition for path in others} == others
+        assert index.map.hidden >= others.keys()
+
+
+def test_before_and_after_stay_in_the_edition_of_the_open_file(tmp_path):
+    files = {
+        f"{folder}/0{n}.md": language
+        for folder, language in (("chapters", "en"), ("manuscript-ja", "ja"))
+        for n in (1, 2, 3)
+    }
+    with project(tmp_path, files) as index:
+        assert index.map.before("manuscript-ja/03.md") == "manuscript-ja/02.md"
+        assert index.map.story("manuscript-ja/01.md") == tuple(f"manuscript-ja/0{n}.md" for n in (1, 2, 3))
+        assert index.map.before("chapters/01.md") is None
+
+
+def test_the_configuration_has_the_last_word(tmp_path):
+    files = {
+        "notes/a.md": "Some words.",
+        "armarius.toml": '[documents]\n"notes/**" = "state"\n\n[kinds]\nreview = ["**"]\n',
+    }
+    with project(tmp_path, files) as index:
+        one = index.map.files["notes/a.md"]
+        assert (one.kind, one.declared, one.evidence[0]) == ("state", True, "armarius.toml says state")
+        (tmp_path / "armarius.toml").write_text('[documents]\n"notes/**" = "outline"\n', "utf-8")
+        index.refresh()
+        assert index.map.files["notes/a.md"].kind == "outline"
+
+
+def test_a_saved_chapter_decides_nothing_anew(tmp_path):
+    files = {f"chapters/{n:02}.md": "en" for n in range(1, 13)} | {
+        "world/people.md": "# People\n\n- Name: Ida\n- Age: 30\n"
+    }
+    with project(tmp_path, files) as index:
+        mapper = index._refresher.mapper
+        before, known = mapper.decisions, index.map
+        (tmp_path / "chapters/05.md").write_text(story("en", "another", 13), "utf-8")
+        index.refresh()
+        assert (mapper.decisions, index.map) == (before, known)
+        (tmp_path / "chapters/13.md").write_text(story("en", "new"), "utf-8")
+        index.refresh()
+        assert mapper.decisions == before + 1
+        assert index.map.before("chapters/13.md") == "chapters/12.md"
+
+
+def test_a_file_that_others_make_something_else_is_read_again_from_its_text(tmp_path):
+    with project(tmp_path, {"a/S01 - Gate.md": "en", "b.md": "Some words."}) as index:
+        (tmp_path / "a/S02 - Weir.md").write_text(story("en", "2"), "utf-8")
+        (tmp_path / "a/S03 - Tower.md").write_text(story("en", "3"), "utf-8")
+        index.refresh()
+        known = {row.path: (row.kind, row.chapter) for row in index.store.documents()}
+        assert known["a/S01 - Gate.md"] == ("chapter", 1)
+
+
+def test_another_process_reads_the_map_from_the_index(tmp_path):
+    files = {f"chapters/{n:02}.md": "en" for n in range(1, 5)} | {
+        "reviews/01.md": "# Review\n\n- Score: 7\n- Verdict: pass\n"
+    }
+    with project(tmp_path, files) as index:
+        known = index.map
+    with ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index") as again:
+        assert again.map == known
+        assert known.hidden == {"reviews/01.md"}
+
+
+def test_features_come_back_from_their_row(tmp_path):
+    with project(tmp_path, {"chapters/S06 - Weir.md": "# 第六章 / zh", "2024-03-05.md": "en"}) as index:
+        known = [one.features for one in index._refresher.mapper._known.values()]
+        assert [unpack(pack(one)) for one in known] == known
+    with pytest.raises(ValueError, match="no features"):
+        unpack(b"[1]")
+
+
+def test_one_table_says_what_every_kind_means():
+    from armarius.arguments import KINDS
+
+    assert tuple(sorted(USES)) == tuple(sorted(KINDS))
+    assert set(HIDDEN_KINDS) == {"review", "template", "tool"}
