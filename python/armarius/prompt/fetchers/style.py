@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from armarius.config import CONFIG_NAME, Config
 from armarius.documents.document import Document
+from armarius.documents.forms import filled_in
 from armarius.documents.kinds import title_words
 from armarius.errors import ConfigError
 from armarius.text.unicode import fold
@@ -30,7 +31,7 @@ class Style:
 
 
 class ProjectStyle:
-    """The style of a project, from its documents and configuration.
+    """The style of a project, from its documents and configuration; of a form only what somebody has filled in.
 
     Args:
         documents: Any of the project's documents; those named for style are taken, nearest the root first, none of an
@@ -54,7 +55,7 @@ class ProjectStyle:
         if missing := [path for path in files if path not in found]:
             raise ConfigError(f"{CONFIG_NAME}: style.files: no document {missing[0]!r}")
         ordered = files or sorted(found, key=lambda path: (path.count("/"), path))
-        self._styles = [_of(found[path]) for path in ordered if found[path].text.strip()]
+        self._styles = [one for path in ordered if (one := _of(found[path])).text.strip()]
         if text.strip():
             self._styles.insert(0, Style(CONFIG_NAME, text))
 
@@ -65,7 +66,10 @@ class ProjectStyle:
 
 def _of(document: Document) -> Style:
     numbers = {document.chapter, *(one.chapter for one in document.paragraphs)} - {None}
-    return Style(document.path, document.text, tuple(sorted(number for number in numbers if number is not None)))
+    body = next((one.start for one in document.paragraphs if one.role != "front_matter"), len(document.text))
+    said = filled_in(document.text[body:])
+    text = document.text[:body] + said if said.strip() else ""
+    return Style(document.path, text, tuple(sorted(number for number in numbers if number is not None)))
 
 
 def _is_style(document: Document) -> bool:
