@@ -421,7 +421,7 @@ class Project:
                 *self._own_fetchers,
                 PassageFetcher(corpus, self._sources, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
-                StoryFetcher(documents, snapshot.codex.entities, self.summaries),
+                StoryFetcher(documents, snapshot.codex.entities, self.index.map, self.summaries),
                 *self._more,
             )
         return ProjectView(

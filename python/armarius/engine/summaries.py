@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from armarius.codex.model import Summary
 from armarius.documents.document import Document
-from armarius.documents.kinds import STORY_KINDS
 from armarius.errors import ArmariusError, ContractError, UnknownId
 from armarius.index.status import IndexStatus
 from armarius.project import Project
@@ -61,8 +60,8 @@ class ProjectSummaries:
         """Summarise every chapter with a missing or stale summary. Never called by assembly.
 
         Args:
-            summarise: Called once per chapter, in story order, not for earlier books. Its errors propagate; summaries
-                written before stay. A chapter with a `summary` in its front matter is skipped.
+            summarise: Called once per chapter of the main edition, in story order, not for earlier books. Its errors
+                propagate; summaries written before stay. A chapter with a `summary` in its front matter is skipped.
             limit: Maximum number of chapters.
 
         Returns:
@@ -73,11 +72,12 @@ class ProjectSummaries:
         """
         if not callable(summarise):
             raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")
-        documents = self._project.view().documents
+        view = self._project.view()
         fresh = {one.document for one in self.list()} - set(self.stale())
-        chapters = [one for one in documents.values() if one.kind in STORY_KINDS and not one.past]
-        wanted = [one for one in chapters if one.path not in fresh and not one.front_matter.get("summary")]
-        wanted.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
+        chapters = [view.documents[path] for path in view.map.story() if path in view.documents]
+        wanted = [
+            one for one in chapters if one.path not in fresh and not one.past and not one.front_matter.get("summary")
+        ]
         made = []
         for document in wanted[:limit]:
             text: object = summarise(document)

@@ -1,6 +1,7 @@
 """From a request to a task: the document read, the cursor in code points, counter and profile chosen."""
 
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -8,6 +9,7 @@ from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
 from armarius.headings import Language
@@ -192,7 +194,7 @@ class Resolver:
             project_id=project_id,
             text=text,
             cursor=cursor if text else 0,
-            chapter=document.chapter if document else None,
+            chapter=None if document is None else _chapter(document, cursor),
             previous_ids=continued.ids if continued else (),
             withheld=withheld,
             live=live,
@@ -271,6 +273,14 @@ def _open(view: RequestState, request: AssembleRequest) -> tuple[Document | None
     if request.text is not None:
         return view.unsaved(request.document, request.text)
     return (view.document(request.document) if request.document else None), False
+
+
+def _chapter(document: Document, cursor: int) -> int | None:
+    """The chapter of a document at the cursor; of a file that holds several, the one that the cursor is in."""
+    if document.chapter is not None or document.kind not in STORY_KINDS:
+        return document.chapter
+    at = bisect_right(document.paragraphs, cursor, key=lambda one: one.start) - 1
+    return document.paragraphs[at].chapter if at >= 0 else None
 
 
 def _stamped(view: RequestState, document: Document) -> Mapping[str, str]:

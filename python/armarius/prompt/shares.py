@@ -78,6 +78,8 @@ TURNS_PERCENT: Final = 20
 """Of the prompt's limit: what the turns may take together (docs/decisions/0074)."""
 _MOST_PER_TOKEN = 16  # characters: a text that has more fits no share, and need not be counted
 _ENDING = f"{STORY}ending:"
+_ENDINGS_PERCENT: Final = 33
+"""Of what the story may take: kept for how the chapter before ends."""
 _LEAST = 40  # characters of an ending that are worth their heading
 
 
@@ -162,7 +164,8 @@ def _number(candidate: Candidate) -> float:
 def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent: int) -> Admitted:
     """`admitted` with as much of the story as `percent` of a prompt of `limit` tokens holds.
 
-    Whole items, those of the outline first; of the end of a chapter so many of the last lines as there is room for.
+    Whole items, those of the outline first; of the end of a chapter so many of the last lines as there is room for, and
+    for those a third is kept.
 
     Cost: one count for each item, and for each halving of an ending that does not fit.
     """
@@ -171,9 +174,11 @@ def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent:
         return admitted
     story.sort(key=lambda one: (-one.score, one.source))
     room = limit * percent // 100
+    endings = sum(counter.section(one.content) for one in story if one.source.startswith(_ENDING))
+    reserved = min(endings, room * _ENDINGS_PERCENT // 100)
     kept: dict[str, Candidate] = {}
     for one in story:
-        fits = _fitting(one, counter, room)
+        fits = _fitting(one, counter, room if one.source.startswith(_ENDING) else room - reserved)
         if fits is not None:
             room -= counter.section(fits.content)
             kept[one.id] = fits

@@ -9,19 +9,23 @@
 
 What the outline says of this chapter, the one before and the one after; summaries of the chapters before, of their
 front matter (`summary`) or kept by the project; how the chapter before ends; threads of the plot that the codex marks
-as `foreshadowing`, unless an attribute says that they are closed. How much of it a prompt holds is decided in
-`prompt/shares.py`.
+as `foreshadowing`, unless an attribute says that they are closed. The chapters before are those of the edition of the
+open document, in the order of the project's map; without an open document, all of the main edition. How much of it a
+prompt holds is decided in `prompt/shares.py`.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
+from itertools import islice
 from typing import Any, Final, Protocol
 
 from armarius.codex.cards import chapter_at, holds, one_line, tidy, visible
 from armarius.codex.model import Entity, Summary
+from armarius.corpus.story import StoryPart, chapters_before, of_edition
 from armarius.documents.document import Document
+from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import frame, heading
 from armarius.lexicon import word_file
@@ -30,6 +34,7 @@ from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, La
 from armarius.warnings import MEMORY_UNAVAILABLE
 
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
+_SHOWN: Final = 1_000  # code points before the cursor that the window shows anyway
 _SUMMED_UP: Final = 50  # chapters before, the nearest first
 _SUMMARIES: Final = ("summary", "摘要", "梗概")
 _WORDS: Final = re.compile(r"[^\W_]+")
@@ -52,9 +57,8 @@ def is_continuing(request: FetchRequest) -> bool:
     """
     query = request.query.strip().casefold()
     if not query:
-        return not (request.selection or request.additional_input.strip() or request.messages) or _by_skill(
-            request.skill
-        )
+        asks_nothing = not (request.selection or request.additional_input.strip() or request.messages)
+        return (asks_nothing and bool(request.document)) or _by_skill(request.skill)
     unspaced, latin = _patterns()
     return bool(unspaced.search(query) or latin.match(query)) or _by_skill(request.skill)
 
@@ -65,6 +69,7 @@ class StoryFetcher:
     Args:
         documents: Of the project, by path.
         entities: Of its codex.
+        project_map: Of the documents: their order.
         summaries: What documents are summed up by; None where nobody keeps any.
     """
 
@@ -76,10 +81,12 @@ class StoryFetcher:
         self,
         documents: Mapping[str, Document],
         entities: Sequence[Entity],
+        project_map: ProjectMap,
         summaries: SummarySource | None = None,
     ) -> None:
         self._documents = documents
         self._entities = entities
+        self._map = project_map
         self._summaries = summaries
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
@@ -87,9 +94,12 @@ class StoryFetcher:
 
         Cost: what the project's outlines and the chapter before hold, read once.
         """
-        if request.chapter is None or not is_continuing(request):
+        opened = request.document or request.text  # a text without a name has no place in the story
+        if not is_continuing(request) or (opened and of_edition(self._map, request.document) is None):
             return Fetched()
-        offers = [*self._outlined(request), *self._ending(request), *self._threads(request)]
+        before = chapters_before(self._documents, self._map, request.document, request.chapter)
+        earlier = list(islice(before, _SUMMED_UP))
+        offers = [*self._outlined(request, earlier), *self._ending(request, earlier), *self._threads(request)]
         warnings: list[ContextWarning] = []
         try:
             kept = {} if self._summaries is None else {one.document: one for one in self._summaries.list()}
@@ -98,25 +108,22 @@ class StoryFetcher:
             kept, source = {}, f"{STORY}summary"
             warnings.append(MEMORY_UNAVAILABLE(error=error))
             offers.append(Omission(source, "settings", source, "source failed", str(error)))
-        offers += self._summed_up(request, kept)
+        offers += self._summed_up(request, earlier, kept)
         candidates = tuple(one for one in offers if isinstance(one, Candidate))
         omitted = tuple(one for one in offers if isinstance(one, Omission))
         return Fetched(candidates, omitted, tuple(warnings))
 
-    @cached_property
-    def _chapters(self) -> dict[int, Document]:
-        """The last document of each chapter that has a document of its own."""
-        return {
-            one.chapter: one for one in self._documents.values() if one.kind == "chapter" and one.chapter is not None
-        }
-
-    def _outlined(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
-        here = request.chapter or 0
+    def _outlined(self, request: FetchRequest, earlier: Sequence[StoryPart]) -> Iterator[Candidate | Omission]:
+        here = request.chapter
+        if not request.document and earlier and earlier[0].number is not None:
+            here = earlier[0].number + 1
+        if here is None:
+            return
         for path, document in self._documents.items():
-            if document.kind != "outline" or path == request.document:
+            if document.kind != "outline" or path == request.document or not self._is_of_volume(path, request.document):
                 continue
             seen = visible(document, request.bounds)
-            for number in (here - 1, here, here + 1):
+            for far, number in enumerate((here, here + 1, here - 1)):
                 parts = [
                     tidy(seen.text[one.start : one.end]).strip()
                     for one in document.paragraphs
@@ -130,20 +137,28 @@ class StoryFetcher:
                     yield Omission(source, "settings", source, *outside)
                 elif said:
                     title = frame(request.language).outlined.format(number=number)
-                    yield _candidate(request, source, "outline", title, said, path)
+                    planned = _candidate(request, source, "outline", title, said, path)
+                    yield replace(planned, score=planned.score - far / 1000)
 
-    def _summed_up(self, request: FetchRequest, kept: Mapping[str, Summary]) -> Iterator[Candidate | Omission]:
+    def _is_of_volume(self, outline: str, document: str) -> bool:
+        """Whether an outline may be of the volume of the open document."""
+        volumes = {None if (file := self._map.get(path)) is None else file.volume for path in (outline, document)}
+        return len(volumes - {None}) < 2
+
+    def _summed_up(
+        self, request: FetchRequest, earlier: Sequence[StoryPart], kept: Mapping[str, Summary]
+    ) -> Iterator[Candidate | Omission]:
         """The chapters before, the nearest first: as their front matter sums them up, else as the project does."""
-        earlier = sorted((one for one in self._chapters if one < (request.chapter or 0)), reverse=True)
-        for far, number in enumerate(earlier[:_SUMMED_UP]):
-            document = self._chapters[number]
-            source = f"{STORY}summary:{document.path}"
+        paths = [one.path for one in earlier if not one.title]  # a file of several chapters has no summary for each
+        for far, path in enumerate(paths):
+            document = self._documents[path]
+            source = f"{STORY}summary:{path}"
             stated = next((said for key in _SUMMARIES if (said := document.front_matter.get(key))), None)
-            known = kept.get(document.path)
+            known = kept.get(path)
             text = stated if isinstance(stated, str) else known.text if known is not None else ""
             if not text.strip():
                 continue
-            if (outside := request.bounds.leaves_out("chapter", number)) is not None:
+            if (outside := request.bounds.leaves_out(document.kind, document.chapter)) is not None:
                 yield Omission(source, "settings", source, *outside)
             elif stated is None and known is not None and known.content_hash != document.content_hash:
                 yield Omission(source, "settings", source, "excluded", "stale: the chapter has changed since")
@@ -152,23 +167,26 @@ class StoryFetcher:
                 summary = _candidate(request, source, "summary", title, one_line(text), document.path)
                 yield replace(summary, score=summary.score - far / 1000)
 
-    def _ending(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
+    def _ending(self, request: FetchRequest, earlier: Sequence[StoryPart]) -> Iterator[Candidate | Omission]:
         """How the chapter before ends."""
-        number = max((one for one in self._chapters if one < (request.chapter or 0)), default=None)
-        if number is None:
+        if not earlier:
             return
-        document = self._chapters[number]
-        source = f"{STORY}ending:{document.path}"
-        if (outside := request.bounds.leaves_out("chapter", number)) is not None:
+        part = earlier[0]
+        document = self._documents[part.path]
+        source = f"{STORY}ending:{part.path}" + (f"#{part.number}" if part.title else "")
+        if (outside := request.bounds.leaves_out(document.kind, part.number)) is not None:
             yield Omission(source, "settings", source, *outside)
             return
+        if part.path == request.document and request.cursor - part.end < _SHOWN:
+            yield Omission(source, "settings", source, "duplicate", "of the open document")
+            return
         said = frame(request.language)
-        body = [one for one in document.paragraphs if one.role == "body"]
+        body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < part.end]
         while len(body) > 1 and body[-1].end - body[0].start > _TAIL:
             body.pop(0)
         if body:
             text = document.text[body[0].start : body[-1].end]
-            title = said.ending.format(title=one_line(document.title))
+            title = said.ending.format(title=one_line(part.title or document.title))
             span = (max(body[0].start, body[-1].end - _TAIL), body[-1].end)
             yield _candidate(request, source, "ending", title, text[-_TAIL:], document.path, span)
 
@@ -205,11 +223,15 @@ def _candidate(
         source=source,
         content=f"{title}\n{text.strip()}".strip(),
         score=_SCORES[what],
-        evidence=(Evidence("chapter", f"continuing chapter {request.chapter}", path, span),),
+        evidence=(Evidence("chapter", f"continuing {_place(request)}", path, span),),
         group=heading("story", request.language),
         documents=(path,) if path else (),
         project_id=request.project_id,
     )
+
+
+def _place(request: FetchRequest) -> str:
+    return f"chapter {request.chapter}" if request.chapter is not None else request.document or "the story"
 
 
 def _by_skill(skill: str) -> bool:
