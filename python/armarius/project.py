@@ -45,6 +45,7 @@ from armarius.requests import AssembleRequest
 from armarius.search.corpus import ProjectCorpus
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import Sources
+from armarius.search.scope import FileScope
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.store.protocol import Store
 from armarius.store.rows import Changed, DerivedRow
@@ -89,6 +90,7 @@ class ProjectView:
         who: Resolves an id, name or alias to an entity.
         matcher: Matches the names of those entities in texts.
         corpus: The same documents and codex for search: `retrieve(view.corpus, query, sources=view.sources)`.
+        files: Which documents are candidates for a request: `retrieve(…, outside=view.files.outside(query))`.
         sources: Further sources of retrieval: vectors and graph.
         fetchers: Sources of candidates for prompts.
         warnings: Warnings about the project as a whole.
@@ -109,6 +111,7 @@ class ProjectView:
     who: NameIndex
     matcher: EntityMatcher
     corpus: ProjectCorpus
+    files: FileScope
     sources: Sources
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
@@ -414,12 +417,21 @@ class Project:
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
         kept = StoredParts(snapshot.match_digest, self._kept_rows)
-        corpus = ProjectCorpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before, kept=kept)
+        corpus = ProjectCorpus(
+            documents,
+            snapshot.codex,
+            snapshot.matcher,
+            ready=ready,
+            before=before,
+            kept=kept,
+            project_map=self.index.map,
+        )
+        files = FileScope(self.index.map, documents)
         fetchers = self._given
         if fetchers is None:
             fetchers = (
                 *self._own_fetchers,
-                PassageFetcher(corpus, self._sources, reranking=self._reranking, lives=self._lives),
+                PassageFetcher(corpus, self._sources, files=files, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
                 StoryFetcher(documents, snapshot.codex.entities, self.index.map, self.summaries),
                 *self._more,
@@ -434,6 +446,7 @@ class Project:
             who=snapshot.who,
             matcher=snapshot.matcher,
             corpus=corpus,
+            files=files,
             sources=self._sources,
             fetchers=fetchers,
             warnings=(),

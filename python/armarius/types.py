@@ -352,8 +352,9 @@ class Hit:
         role: Of the paragraph: body, heading or front_matter; "" for a document or section.
         text: Of the paragraph; "" for a document or section, which `engine.excerpt(hit)` gives.
         snippet: Of `search`: at most 80 code points of `text` around the first word that was found.
-        level: Of `search` and `retrieve`: `never` or `manual_only` where it tells only of entities of that level, so
-            that prompts do not show it; else "".
+        level: Of `search` and `retrieve`: why prompts do not show it, else "": `never` or `manual_only` where it tells
+            only of entities of that level; the kind or the edition of a file that they hold only when asked (`review`,
+            `template`, `tool`, `copy`, `translation`, `archive`).
     """
 
     path: str

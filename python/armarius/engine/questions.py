@@ -114,10 +114,11 @@ class Questions:
             current = view.document(document).chapter if document else chapter
             follow_up = self._follow_ups.of(view, query, earlier)
             worded = self._rewords.ask(view, follow_up.asked, others, reword)
+            outside = view.files.outside(follow_up.asked, document=document, kinds=bounds.kinds)
         with stage("retrieve"):
             found = retrieve(
                 view.corpus, follow_up.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also,
-                sources=view.sources,
+                sources=view.sources, outside=outside,
             )  # fmt: skip
         if leveled := _leveled(view):
             found = replace(found, hits=tuple(map(leveled, found)))
@@ -220,7 +221,8 @@ class Questions:
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
         entity = view.entity(name)
-        with view.corpus.acquire(bounds) as corpus:
+        outside = view.files.outside(kinds=bounds.kinds)
+        with view.corpus.acquire(bounds, outside=outside) as corpus:
             said = said_of(corpus, entity.id, attribute, chapter=chapter)
         leveled = _leveled(view)
         return [leveled(one) for one in said] if leveled else said
@@ -287,16 +289,19 @@ class Questions:
 
 
 def _leveled(view: ProjectView) -> Callable[[Found], Found] | None:
-    """Adds to a result the level that excludes it from prompts; None if no entity has such a level."""
+    """Adds to a result why prompts do not show it: the level of an entity, the kind or edition of a hidden file."""
     never = {one.id for one in view.codex.entities if one.level == "never"}
     kept = never | {one.id for one in view.codex.entities if one.level == "manual_only"}
-    if not kept:
+    if not kept and not view.map.hidden:
         return None
-    described = view.described_entities()
+    described = view.described_entities() if kept else {}
     levels = {"never": hidden(described, never), "manual_only": hidden(described, kept)}
-    seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items()}
+    seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items() if spans}
 
     def leveled(one: Found) -> Found:
+        if one.path in view.map.hidden:
+            file = view.map.files[one.path]
+            return replace(one, level=file.kind if file.edition == "main" else file.edition)
         document, span = view.documents.get(one.path), one.span
         if document is None or span is None or not document.text[slice(*span)].strip():
             return one

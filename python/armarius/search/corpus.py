@@ -2,7 +2,8 @@
 
 A `ProjectCorpus` is one immutable moment of documents and codex. `ProjectCorpus.acquire` yields its `Corpus`: the
 indexes in memory, which one moment hands to the next and which are brought up to date document by document. A `Corpus`
-has a scope; `within` narrows it and `with_live` puts the text of an editor in the place of a saved document.
+has a scope; `within` narrows it, `without` leaves documents out as if the project had none of them, and `with_live`
+puts the text of an editor in the place of a saved document.
 
 A *text* is a chapter, or a file that is none (a note, a source file); a file that holds several chapters is several
 texts. A *section* is one entry of a settings file: a profile, a place, a rule.
@@ -12,11 +13,11 @@ import hashlib
 import threading
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from armarius._core import Corpus as CoreCorpus
@@ -35,16 +36,38 @@ from armarius.corpus.part import (
     parts_of,
 )
 from armarius.corpus.stored import StoredPart, StoredParts, names_in
+from armarius.corpus.story import of_edition
 from armarius.documents.document import Document
+from armarius.documents.project_map import ProjectMap
 from armarius.text.matcher import EntityMatcher, Mention
 
-__all__ = ["Corpus", "ProjectCorpus", "Text", "UnitIndex"]
+__all__ = ["NOTHING_OUTSIDE", "Corpus", "Outside", "ProjectCorpus", "Text", "UnitIndex"]
 
 _LAST: Final = 1 << 30  # after every chapter
 _FEW: Final = 20  # so many rows are read one by one
 _SCOPES, _MOST_SCOPES = ("scopes", "", None), 8
 _LIVE, _MOST_LIVE = ("live", "", None), 4
+_WITHOUT, _MOST_WITHOUT = ("without", "", None), 4
 _SHAPING: Final = ("setting", "outline")  # kinds on which more than their own paragraphs depends
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The documents that are no candidates.
+
+    Attributes:
+        paths: Of those, where something else answers.
+        always: Those among them that are none in any case.
+        counted: The numbers of chapters say what is later than the open document; where they begin again, or there are
+            none, what is later is among `always`.
+    """
+
+    paths: frozenset[str] = frozenset()
+    always: frozenset[str] = frozenset()
+    counted: bool = True
+
+
+NOTHING_OUTSIDE: Final = Outside()
 
 
 @dataclass(frozen=True)
@@ -171,6 +194,9 @@ class Corpus:
 
     Attributes:
         scope: What of the project it shows.
+        outside: What it is without.
+        wider: The same with them, where nothing in it answers; None where nothing is left out.
+        map: What the documents are.
         texts: Key to text.
         sections: Key to section; keys of texts and sections never meet.
         outline: Key of a text to the lines about it; `outlined` has the entities of those lines and of its title.
@@ -181,6 +207,9 @@ class Corpus:
 
     def __init__(self, codex: Codex, matcher: EntityMatcher | None = None, kept: StoredParts | None = None) -> None:
         self.scope = EVERYTHING
+        self.outside = NOTHING_OUTSIDE
+        self.wider: Callable[[], Corpus] | None = None
+        self.map = ProjectMap()
         self.texts: dict[int, Text] = {}
         self.sections: dict[int, CorpusSection] = {}
         self.outline: dict[int, list[OutlineLine]] = {}
@@ -207,6 +236,7 @@ class Corpus:
 
     def _forget_indexes(self) -> None:
         self._by_chapter: dict[int, list[int]] | None = None
+        self._stories: list[list[list[int]]] | None = None
         self._described: dict[str, list[int]] | None = None
         self._units: UnitIndex | None = None
 
@@ -253,6 +283,31 @@ class Corpus:
         part._forget_indexes()
         return part
 
+    def without(self, paths: frozenset[str]) -> "Corpus":
+        """This corpus as if the project had none of the documents `paths`; the corpus itself when they are none.
+
+        Cost: linear in the texts of the project and the paragraphs of those documents, once for each of four choices
+        until something changes.
+        """
+        if not paths:
+            return self
+        known: dict[frozenset[str], Corpus] = self.memo.setdefault(_WITHOUT, {})
+        if paths not in known:
+            if len(known) >= _MOST_WITHOUT:
+                known.clear()
+            known[paths] = part = self._fork()
+            part.sections_memo = {}
+            for path in sorted(paths):
+                part.remove(path)
+        return known[paths]
+
+    def _fork(self) -> "Corpus":
+        """The same, to be changed by itself."""
+        part = copy(self)
+        part._files, part.texts, part.sections = dict(self._files), dict(self.texts), dict(self.sections)
+        part.paragraphs, part._kept, part.memo = self.paragraphs.fork(), None, {}
+        return part
+
     def with_live(self, document: Document) -> "Corpus":
         """This corpus with `document` in the place of what is saved at its path, if anything is.
 
@@ -268,9 +323,7 @@ class Corpus:
 
     def _with_live(self, document: Document) -> "Corpus":
         self.refresh_outline()
-        live = copy(self)
-        live._files, live.texts, live.sections = dict(self._files), dict(self.texts), dict(self.sections)
-        live.paragraphs, live._kept, live.memo = self.paragraphs.fork(), None, {}
+        live = self._fork()
         saved = self.document(document.path)
         shapes = any(one is not None and one.kind in _SHAPING for one in (document, saved))
         if shapes:
@@ -298,6 +351,12 @@ class Corpus:
                 self._add_sections(renewed)
         self._changed()
         return True
+
+    def adopt_map(self, project_map: ProjectMap) -> None:
+        """Go over to another map of the same documents."""
+        self.map = project_map
+        self._forget_indexes()
+        self.memo.clear()
 
     def update(self, documents: Sequence[Document]) -> None:
         """Take in new or changed documents.
@@ -376,6 +435,13 @@ class Corpus:
         if text is None:
             section = self.sections[key]
             return (_LAST, section.path, section.start)
+        file = self.map.get(text.path)
+        if file is not None and file.order is not None:
+            return (2 * file.order, text.path, text.start)
+        if file is None and text.number is not None and (order := self.map.story(of_edition(self.map, text.path))):
+            # Not saved yet: behind the last of its edition with a smaller number.
+            before = sum((self.map.files[one].number or 0) < text.number for one in order)
+            return (2 * before - 1, text.path, text.start)
         return (_LAST if text.number is None else text.number, text.path, text.start)
 
     def document(self, path: str) -> Document | None:
@@ -433,6 +499,25 @@ class Corpus:
         return self._by_chapter
 
     @property
+    def stories(self) -> list[list[list[int]]]:
+        """The chapters of each story in its order: the keys of the texts of each."""
+        if self._stories is None:
+            found: dict[str, list[list[int]]] = {}
+            seen: tuple[str, int | None, int | None] | None = None
+            for text in sorted(self.texts.values(), key=lambda text: self.place(text.key)):
+                file = self.map.get(text.path)
+                if text.number is None and (file is None or file.order is None):
+                    continue
+                place = ("", None, text.number) if file is None else (file.story, file.volume, text.number)
+                chapters = found.setdefault(place[0], [])
+                if text.number is None or place != seen:
+                    chapters.append([])
+                chapters[-1].append(text.key)
+                seen = place
+            self._stories = list(found.values())
+        return self._stories
+
+    @property
     def chapter_numbers(self) -> tuple[int, ...]:
         """The chapters that may be known, whichever kinds are looked into, ascending."""
         numbers = tuple(self.whole.by_chapter)
@@ -474,6 +559,7 @@ class ProjectCorpus:
         ready: False while the project has not been read yet: then nothing is found because nobody could look.
         before: The corpus of an earlier moment of the project, to take indexes over from.
         kept: Where a store keeps what has been worked out of the documents, for the names of `matcher`.
+        project_map: Of the documents: their order.
 
     Cost: none; the first question reads what is new, all texts when the names are others.
     """
@@ -487,27 +573,42 @@ class ProjectCorpus:
         ready: bool = True,
         before: "ProjectCorpus | None" = None,
         kept: StoredParts | None = None,
+        project_map: ProjectMap | None = None,
     ) -> None:
         self.documents = documents
         self.codex = codex
         self.matcher = matcher
         self.ready = ready
         self.kept = kept
+        self.map = ProjectMap() if project_map is None else project_map
         self._shared: _Shared = _Shared() if before is None else before._shared
 
     @contextmanager
-    def acquire(self, scope: Bounds = EVERYTHING, live: Document | None = None) -> Iterator[Corpus]:
+    def acquire(
+        self, scope: Bounds = EVERYTHING, live: Document | None = None, outside: Outside = NOTHING_OUTSIDE
+    ) -> Iterator[Corpus]:
         """The corpus of this moment until the block ends; other threads wait.
 
         Args:
             scope: What of it may be seen.
             live: A document as an editor holds it, in the place of what is saved.
+            outside: The documents that are no candidates, as `armarius.search.scope` decides.
 
         Cost: one look at each document when another moment was asked before; those that differ are read again.
         """
         with self._shared.lock:
-            corpus = self._shared.at(self)
-            yield (corpus if live is None else corpus.with_live(live)).within(scope)
+            whole = self._shared.at(self)
+
+            def seen(outside: Outside) -> Corpus:
+                corpus = whole.without(outside.paths)
+                corpus = (corpus if live is None else corpus.with_live(live)).within(scope)
+                corpus.outside, corpus.wider = outside, None
+                return corpus
+
+            corpus = seen(outside)
+            if outside.paths != outside.always:
+                corpus.wider = partial(seen, replace(outside, paths=outside.always))
+            yield corpus
 
 
 class _Shared:
@@ -532,5 +633,7 @@ class _Shared:
             changed = [one for path, one in wanted.items() if taken.get(path) is not one and taken.get(path) != one]
             if changed:
                 corpus.update(changed)
+        if corpus.map is not moment.map:
+            corpus.adopt_map(moment.map)
         self._corpus, self._taken = corpus, wanted
         return corpus

@@ -183,18 +183,16 @@ def _texts(
 def _adjacent(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
     """The chapters before and after those asked for, nearest first; a check looks further back."""
     known = {one.key for one in found if one.score >= WEIGHTS["adjacent"]}
-    numbers = sorted(corpus.by_chapter)
     back = _CHECKED if "consistency" in asked.intents else 1
     for chapter in asked.chapters:
-        if chapter not in corpus.by_chapter:
-            continue
-        before = [number for number in reversed(numbers) if number < chapter][:back]
-        after = [number for number in numbers if number > chapter][:1]
-        for place, number in enumerate((*before, *after)):
-            for key in corpus.by_chapter[number]:
-                if key not in known and bounds.holds(corpus.kind_of(key), number):
-                    known.add(key)
-                    yield Ordered(WEIGHTS["adjacent"] - 0.01 * place, key, is_section=False, how="adjacent")
+        for story in corpus.stories:
+            for here in (at for at, keys in enumerate(story) if corpus.texts[keys[0]].number == chapter):
+                beside = (*reversed(story[max(0, here - back) : here]), *story[here + 1 : here + 2])
+                for place, keys in enumerate(beside):
+                    for key in keys:
+                        if key not in known and bounds.holds(corpus.kind_of(key), corpus.texts[key].number):
+                            known.add(key)
+                            yield Ordered(WEIGHTS["adjacent"] - 0.01 * place, key, is_section=False, how="adjacent")
 
 
 def _may_be_found(corpus: Corpus, key: int, bounds: Bounds) -> bool:

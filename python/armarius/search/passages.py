@@ -11,12 +11,15 @@ from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex.cards import chapter_at, settings_until, tidy
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, heading
 from armarius.search.check import Check
 from armarius.search.code_calls import signatures
+from armarius.search.corpus import NOTHING_OUTSIDE, Outside
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
+from armarius.search.scope import why_outside
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
 __all__ = ["RankedPassages"]
@@ -40,6 +43,8 @@ class RankedPassages:
         bounds: What the request may see.
         language: Of the prompt.
         check: Of a question that checks chapters: rows are of those and of the ones before them, and of nothing else.
+        outside: What is no candidate.
+        project_map: Of the documents.
     """
 
     def __init__(
@@ -52,7 +57,16 @@ class RankedPassages:
         bounds: Bounds = EVERYTHING,
         language: Language = DEFAULT_LANGUAGE,
         check: Check | None = None,
+        *,
+        outside: Outside = NOTHING_OUTSIDE,
+        project_map: ProjectMap | None = None,
     ) -> None:
+        self.outside = outside.paths
+        self.map = ProjectMap() if project_map is None else project_map
+        self._counted = outside.counted
+        here = None if outside.counted else self.map.get(current[0])
+        self._volume = None if here is None else here.volume  # where numbers begin again, chapter 2 is one of it
+        chapter = chapter if outside.counted else None
         self.ranked = ranked
         self.documents = documents
         self.asked = asked
@@ -103,6 +117,7 @@ class RankedPassages:
             self._row(document, paragraph, self._worth(document, paragraph))
             for document in (self.documents.values() if wanted else ())
             if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
+            if document.path not in self.outside and self._is_of_volume(document.path)
             for paragraph in document.paragraphs
             if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
         ]
@@ -175,7 +190,7 @@ class RankedPassages:
     def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         """The strongest of the signals that made its score, of the question and of each other wording."""
         plain = self.evidence(row)
-        if self.check is not None:
+        if self.check is not None or row.path in self.outside:
             return (plain,)
         signals = self._signals(self.ranked.query, row)
         found = [
@@ -188,6 +203,8 @@ class RankedPassages:
 
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         """Why it may not stand in the prompt at any score; None when it may."""
+        if row.path in self.outside:
+            return "excluded", why_outside(self.map, row.path)
         if self._bounded:
             document = self.documents[row.path]
             chapter = chapter_at(document, document.paragraphs[row.paragraph])
@@ -200,7 +217,7 @@ class RankedPassages:
         path, text = self.current
         if row.path == path and row.text not in text:
             return "excluded", "the open document reads otherwise there"
-        here = row.place[0]
+        here = row.place[0] if self._counted else self._number(row)
         if here in self.asked.excluded:
             return "excluded", f"the question does not want chapter {here}"
         if self.bounds.as_of is None and self.chapter is not None and here != _LAST and here > self.chapter:
@@ -256,22 +273,40 @@ class RankedPassages:
         Every other row is of the nearest chapter that has one left, every fourth of the one before that, and so on.
         """
         last = max(row.place[0] for row in self._made)
-        chapters: dict[int, list[Document]] = {}
+        chapters: dict[int, list[tuple[Document, int]]] = {}
         for document in self.documents.values():
-            if document.kind in STORY_KINDS:
+            if document.kind in STORY_KINDS and document.path not in self.outside:
                 within = {chapter_at(document, one) for one in document.paragraphs} if document.chapter is None else ()
                 for number in {document.chapter, *within}:
-                    if number is not None and number < last and number not in self._wanted:
-                        chapters.setdefault(number, []).append(document)
+                    if number is None or (number in self._wanted and self._is_of_volume(document.path)):
+                        continue
+                    if (place := self._place(document, number)) < last:
+                        chapters.setdefault(place, []).append((document, number))
         nearest = sorted(chapters, reverse=True)
         for telling in (True, False):
-            yield from _in_turns([self._of(number, chapters[number], telling) for number in nearest])
+            yield from _in_turns([self._of(chapters[place], telling) for place in nearest])
 
-    def _of(self, number: int, documents: Sequence[Document], telling: bool) -> Iterator[PassageRow]:
+    def _is_of_volume(self, path: str) -> bool:
+        file = None if self._volume is None else self.map.get(path)
+        return file is None or file.volume == self._volume
+
+    def _place(self, document: Document, chapter: int | None) -> int:
+        """Where a chapter stands: by its number, or by the order of the story where numbers begin again."""
+        file = None if self._counted else self.map.get(document.path)
+        if file is not None and file.order is not None:
+            return file.order
+        return _LAST if chapter is None else chapter
+
+    def _number(self, row: PassageRow) -> int:
+        document = self.documents[row.path]
+        number = chapter_at(document, document.paragraphs[row.paragraph]) if document.kind in STORY_KINDS else None
+        return _LAST if number is None else number
+
+    def _of(self, chapter: Sequence[tuple[Document, int]], telling: bool) -> Iterator[PassageRow]:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         found = [
             self._row(document, one, self._worth(document, one))
-            for document in documents
+            for document, number in chapter
             for one in document.paragraphs
             if one.role == "body" and chapter_at(document, one) == number
         ]
@@ -300,10 +335,10 @@ class RankedPassages:
             path,
             paragraph.index,
             score,
-            (_LAST if chapter is None else chapter, path, start),
+            (self._place(document, chapter) if document.kind in STORY_KINDS else _LAST, path, start),
             document.title if paragraph.heading_path in self._hidden_in(document) else _title(document, paragraph),
             (tidy(text) if self._bounded else text).strip(),
-            chapter in self._wanted,
+            chapter in self._wanted and self._is_of_volume(path),
             line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
         )
 

@@ -18,7 +18,7 @@ from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
-from armarius.search.corpus import Corpus, ProjectCorpus
+from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside, ProjectCorpus
 from armarius.search.explain import MatchHighlights, is_content, occurs, quoted, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
@@ -58,6 +58,7 @@ class FoundPassages:
     ranked: Ranked
     ordered: Sequence[Ordered]
     known: KnownEntities
+    corpus: Corpus  # in which it was found: a wider one where nothing else answers
 
 
 _BEHIND = 0.95  # of the score before, so that they stand behind what was found otherwise
@@ -118,7 +119,7 @@ def unread(
             warnings.append(SCAN_FAILED(phrase=phrase, error=without_paths(message_of(error))))
             continue
         for line in lines:
-            if line.path not in known and corpus.document(line.path) is None:
+            if line.path not in known and line.path not in corpus.outside.paths and corpus.document(line.path) is None:
                 known.add(line.path)
                 evidence = Evidence("scan", f"{phrase} in line {line.line}", line.path, (line.start, line.end))
                 found.append(Hit(line.path, None, (), 0.0, (evidence,)))
@@ -157,6 +158,7 @@ def retrieve(
     bounds: Bounds = EVERYTHING,
     also: Sequence[str] = (),
     sources: Sources = _NOWHERE_ELSE,
+    outside: Outside = NOTHING_OUTSIDE,
 ) -> Retrieval:
     """The documents and sections that answer `query`, best first.
 
@@ -168,6 +170,7 @@ def retrieve(
         bounds: What may be found; as of a chapter, later ones are withheld even if the question names them.
         also: The question in other words.
         sources: Where else to look.
+        outside: What is no candidate, as `armarius.search.scope` says.
 
     Raises:
         ContractError: `limit` is no number, or negative.
@@ -178,9 +181,9 @@ def retrieve(
     if not project.ready:
         return Retrieval((), Understanding(query), "index not ready")
     known = ask_graph(project, query, chapter=chapter, bounds=bounds, graph=sources.graph)
-    with project.acquire(bounds) as corpus:
+    with project.acquire(bounds, outside=outside) as corpus:
         found = find(corpus, query, limit=limit, chapter=chapter, also=also, known=known, sources=sources)
-        answer = found.answer
+        corpus, answer = found.corpus, found.answer
         if len(answer) < limit and (more := list(lines(corpus, found, limit - len(answer)))):
             outcome: Outcome = "weak" if answer.outcome == "weak" else "found"
             answer = replace(answer, hits=(*answer.hits, *more), outcome=outcome)
@@ -217,16 +220,34 @@ def find(
     sources: Sources = _NOWHERE_ELSE,
     listed: bool = True,
 ) -> FoundPassages:
-    """`retrieve` over an open corpus, with what led to the answer.
+    """`retrieve` over an open corpus, with what led to the answer; in the wider one where nothing in it answers.
 
     Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which
     needs the people named in them: for a prompt, which takes paragraphs. The order and the hits are a third of the
     cost.
     """
+    found = _find(corpus, query, limit, chapter, also, known, sources, listed=listed)
+    if corpus.wider is None or found.ranked.outcome == "found" or found.ranked.stated:
+        return found
+    wider = _find(corpus.wider(), query, limit, chapter, also, known, sources, listed=listed)
+    return wider if wider.ranked.outcome == "found" else found
+
+
+def _find(
+    corpus: Corpus,
+    query: str,
+    limit: int,
+    chapter: int | None,
+    also: Sequence[str],
+    known: KnownEntities,
+    sources: Sources,
+    *,
+    listed: bool,
+) -> FoundPassages:
     clock = Clock()
     asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
     asked = _understood(corpus, query, chapter)
-    bounds = _narrowed(corpus.scope, asked, chapter)
+    bounds = _narrowed(corpus, asked, chapter)
     clock.lap("understand")
     people = _people(corpus, asked, chapter, known)
     wordings = [_understood(corpus, wording, chapter) for wording in also]
@@ -281,7 +302,7 @@ def find(
         also=tuple(also),
         stages=clock.stages,
     )
-    return FoundPassages(retrieval, people, ranked, ordered, known)
+    return FoundPassages(retrieval, people, ranked, ordered, known, corpus)
 
 
 def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: KnownEntities) -> Subjects:
@@ -301,14 +322,16 @@ def _related(people: Subjects) -> Mapping[str, float]:
     return {entity: factor for entity, (factor, _, _) in people.related.items()}
 
 
-def _narrowed(bounds: Bounds, asked: Understanding, chapter: int | None) -> Bounds:
+def _narrowed(corpus: Corpus, asked: Understanding, chapter: int | None) -> Bounds:
     """Without the chapters that the question excludes, nor those after the current one but for those it names.
 
-    As of a chapter, that one decides and not the current one.
+    As of a chapter, that one decides and not the current one. Where numbers begin again, the corpus is without what is
+    later.
     """
+    bounds = corpus.scope
     if asked.excluded:
         bounds = replace(bounds, without=(*bounds.without, *asked.excluded))
-    if bounds.as_of is not None or chapter is None:
+    if bounds.as_of is not None or chapter is None or not corpus.outside.counted:
         return bounds
     return replace(bounds, as_of=chapter, exceptions=tuple(number for number in asked.chapters if number > chapter))
 

@@ -8,6 +8,7 @@ from armarius.codex.cards import Visible, short_card
 from armarius.codex.model import Entity
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import EditorTexts
+from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import frame, heading
 from armarius.prompt.fetchers.entities import card_of
@@ -17,12 +18,21 @@ from armarius.search.check import Check, check_of
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
-from armarius.search.corpus import Corpus, ProjectCorpus
+from armarius.search.corpus import Corpus, Outside, ProjectCorpus
 from armarius.search.passages import RankedPassages
 from armarius.search.rank import Ranked
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
-from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, PassageStream
+from armarius.search.scope import FileScope
+from armarius.types import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+    PassageStream,
+)
 from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
 _NAMED = 2
@@ -36,6 +46,7 @@ _RELATED_SCORE = 0.9
 _PRESENT_SCORE = 0.2  # below those that the window or the question names
 _RIVAL_SCORE = 1.0
 _QUERY_LIMIT = 400
+_TEXTS = ("document", "paragraph")  # kinds of wishes
 
 
 class PassageFetcher:
@@ -46,6 +57,7 @@ class PassageFetcher:
     Args:
         corpus: Of the view that the request sees.
         sources: Where else to look.
+        files: Which documents are candidates; without it, all are.
         reranking: The reranker that orders the first paragraphs, if there is one.
         lives: Reads the open document where an editor is ahead of the project; without it, only as saved.
     """
@@ -59,11 +71,13 @@ class PassageFetcher:
         corpus: ProjectCorpus,
         sources: Sources | None = None,
         *,
+        files: FileScope | None = None,
         reranking: Reranking | None = None,
         lives: EditorTexts | None = None,
     ) -> None:
         self._corpus = corpus
         self._lives = lives
+        self._files = FileScope(ProjectMap(), {}) if files is None else files
         self._sources = Sources() if sources is None else sources
         self._reranking = reranking
 
@@ -85,7 +99,8 @@ class PassageFetcher:
             if sources.vectors is not None:
                 sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
             documents = {**documents, live.path: live}
-        with self._corpus.acquire(bounds, live) as corpus:
+        outside = self._outside(request, query)
+        with self._corpus.acquire(bounds, live, outside) as corpus:
             found = find(
                 corpus,
                 query,
@@ -96,6 +111,7 @@ class PassageFetcher:
                 sources=sources,
                 listed=False,
             )
+            corpus = found.corpus
             asked = found.answer.understanding
             rivals = [_statement(one, request) for one in _disputed(corpus, found, request.moment)]
             check = check_of(corpus, asked)
@@ -104,8 +120,9 @@ class PassageFetcher:
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(
-            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, check
-        )
+            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, check,
+            outside=corpus.outside, project_map=self._corpus.map,
+        )  # fmt: skip
         warnings: Sequence[ContextWarning] = found.answer.warnings
         if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
             warnings = [one for one in warnings if one.code != CHAPTER_UNKNOWN.code]
@@ -113,7 +130,16 @@ class PassageFetcher:
             offer, troubles = self._reranking.apply(offer, query)
             warnings = [*warnings, *troubles]
         omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
+        for why, many in self._files.summary(corpus.outside):
+            source = f"request:{why.partition(':')[0]}"
+            detail = f"{many} {'document' if many == 1 else 'documents'}: {why}; explain() answers for each"
+            omitted.append(Omission(source, "retrieved", source, "excluded", detail))
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer)
+
+    def _outside(self, request: FetchRequest, query: str) -> Outside:
+        """The documents that are no candidates for the request."""
+        pinned = [one.key.partition("#")[0] for one in request.wishes if not one.mute and one.kind in _TEXTS]
+        return self._files.outside(query, document=request.document, kinds=request.kinds, pinned=pinned)
 
     def _live(self, request: FetchRequest) -> Document | None:
         """The open document where it is ahead of the project and has a name."""

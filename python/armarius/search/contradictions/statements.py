@@ -8,8 +8,10 @@ from functools import cache
 from typing import Literal
 
 import armarius._core as _core
+from armarius.arguments import Kind
 from armarius.corpus.part import CorpusSection
 from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
 from armarius.search.contradictions.values import (
     Topic,
     Value,
@@ -265,8 +267,7 @@ class Statement:
             `body:brow`, `eye:grey`).
         competes_with: References (`path` or `path#section`) of statements that share none of its values.
         attributes: The attributes it was found to compete about: as asked, or `age`, `house`, `mark` … when none was.
-        level: `never` or `manual_only` where it tells only of entities of that level, so that prompts do not show it;
-            else "".
+        level: As of a `Hit`: why prompts do not show it, else "".
     """
 
     text: str
@@ -421,11 +422,16 @@ def _in_texts(
         yield from kept[path, index]
 
 
+def _is_heard(corpus: Corpus, kind: Kind) -> bool:
+    """Whether what stands in a document of this kind is said: by the story, by notes where there is none, as asked."""
+    return kind in (corpus.scope.kinds or (STORY_KINDS if corpus.stories else ("note",)))
+
+
 def _in_paragraph(
     corpus: Corpus, entity_id: str, topic: Topic, claims: set[str], path: str, index: int
 ) -> Iterator[tuple[int, Statement]]:
     document = corpus.document(path)
-    if document is None or document.kind in ("setting", "outline"):
+    if document is None or document.kind in ("setting", "outline") or not _is_heard(corpus, document.kind):
         return
     paragraph = document.paragraphs[index]
     text = corpus.text_at(path, paragraph.start)

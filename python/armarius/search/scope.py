@@ -1,0 +1,162 @@
+"""Which documents are no candidates for a request: the one place that decides it.
+
+Reviews, templates, tool files and other editions of the story stand in no prompt unless the request asks for them: by
+`kinds`, by `include`, by the open document (its edition is then the one that counts), or in the words of its question,
+which name a file, or the kind of such files (审查报告里怎么说). Where nothing else answers, they are looked into as
+well; a form that nobody has filled in never is.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import PurePosixPath
+from typing import Final
+
+from armarius.corpus.story import of_edition
+from armarius.documents.document import Document
+from armarius.documents.forms import filled_in
+from armarius.documents.project_map import MappedFile, ProjectMap
+from armarius.search.corpus import NOTHING_OUTSIDE, Outside
+from armarius.search.query.chapters import chapter_references
+from armarius.search.query.kinship import Phrases, is_unspaced, table, tokens_of
+
+__all__ = ["FileScope", "why_outside"]
+
+_NAMED: Final = 3  # characters of a name in an unspaced script that is no word of every question
+
+
+class FileScope:
+    """Which documents of a project are candidates for which request. Threads may share it.
+
+    Args:
+        project_map: Of the documents.
+        documents: By path.
+    """
+
+    def __init__(self, project_map: ProjectMap, documents: Mapping[str, Document]) -> None:
+        self._map = project_map
+        self._documents = documents
+        self._summaries: dict[frozenset[str], Sequence[tuple[str, int]]] = {}
+
+    def outside(
+        self, question: str = "", *, document: str = "", kinds: Collection[str] = (), pinned: Collection[str] = ()
+    ) -> Outside:
+        """What is no candidate for a request.
+
+        Args:
+            question: Its words.
+            document: The open document.
+            kinds: The kinds that it is limited to.
+            pinned: Paths that it includes.
+
+        Cost: one look at the words of the question; none where nothing is hidden.
+        """
+        hidden, files = self._map.hidden, self._map.files
+        edition = of_edition(self._map, document) if document else None
+        counted = edition not in self._uncounted
+        later = frozenset() if counted else self._later(question, document)
+        if counted and not hidden:
+            return NOTHING_OUTSIDE
+        if edition in hidden:
+            own = {path for path in hidden if files[path].story == files[edition].story}
+            hidden = hidden - own | set(self._map.story())
+        asked = {document, *pinned, *self._named(question)}
+        asked |= {path for path in hidden if files[path].kind in kinds and files[path].edition == "main"}
+        paths = hidden - asked
+        return Outside(paths | later, paths & self._blank | later, counted)
+
+    def summary(self, outside: Outside) -> Sequence[tuple[str, int]]:
+        """Why documents are no candidates, each with how many, in a stable order."""
+        found = self._summaries.get(outside.paths)
+        if found is None:
+            counts = Counter(why_outside(self._map, path) for path in outside.paths)
+            found = self._summaries[outside.paths] = sorted(counts.items())
+        return found
+
+    def _later(self, question: str, document: str) -> frozenset[str]:
+        """What comes after the open document, but for chapters of a number that the question names."""
+        order = self._map.story(document)
+        if document not in order:  # not saved yet
+            return frozenset()
+        named = {number for one in chapter_references(question) for number in one.numbers}
+        later = order[order.index(document) + 1 :]
+        return frozenset(path for path in later if self._map.files[path].number not in named)
+
+    @cached_property
+    def _uncounted(self) -> frozenset[str]:
+        """The documents of stories where a chapter's number does not say what is later."""
+        found: set[str] = set()
+        for path, file in self._map.files.items():
+            if file.order != 0:
+                continue
+            order = self._map.story(path)
+            numbers = [number for one in order if (number := self._map.files[one].number) is not None]
+            whole = len(order) == 1 or any(self._map.files[one].kind == "manuscript" for one in order)
+            if numbers != sorted(numbers) or not (numbers or whole):
+                found.update(order)
+        return frozenset(found)
+
+    def _named(self, question: str) -> Iterator[str]:
+        tokens = tokens_of(question)
+        for found in self._names.find(question, tokens):
+            yield from found.value
+        for kind in {found.value for found in _kinds().find(question, tokens)}:
+            yield from self._of_kind.get(kind, ())
+
+    @cached_property
+    def _names(self) -> Phrases[tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for path in sorted(self._map.hidden):
+            for name in _names_of(self._map.files[path], self._documents.get(path)):
+                found[name] = (*found.get(name, ()), path)
+        return Phrases(found)
+
+    @cached_property
+    def _of_kind(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for path in sorted(self._map.hidden):
+            file = self._map.files[path]
+            kind = file.kind if file.edition == "main" else file.edition
+            found[kind] = (*found.get(kind, ()), path)
+        return found
+
+    @cached_property
+    def _blank(self) -> frozenset[str]:
+        """Templates that nobody has filled in."""
+        files, documents = self._map.files, self._documents
+        forms = (path for path in self._map.hidden if files[path].kind == "template" and path in documents)
+        return frozenset(path for path in forms if not _is_filled_in(documents[path]))
+
+
+def why_outside(project_map: ProjectMap, path: str) -> str:
+    """Why a document that is no candidate is none."""
+    file = project_map.files[path]
+    if path not in project_map.hidden:
+        return "later in the story than the open document, or of another edition"
+    what = file.kind if file.edition == "main" else f"{file.edition} of the story"
+    return f"{what}: in no prompt unless asked for by name"
+
+
+def _is_filled_in(document: Document) -> bool:
+    body = "\n".join(document.text[one.start : one.end] for one in document.paragraphs if one.role != "front_matter")
+    return bool(filled_in(body).strip())
+
+
+def _names_of(file: MappedFile, document: Document | None) -> Iterator[str]:
+    """What a question may call a file: its name or title; a copy by its folder, as the files in it are called alike."""
+    path = PurePosixPath(file.path)
+    if file.edition != "main":
+        names = [PurePosixPath(file.story).name]
+    else:
+        yield path.name
+        names = [path.stem, "" if document is None else document.title]
+    for name in names:
+        for reference in chapter_references(name):  # what it is about, and no name
+            name = name[: reference.start] + " " * (reference.end - reference.start) + name[reference.end :]
+        if len(tokens_of(name)) >= (_NAMED if is_unspaced(name) else 2):
+            yield name.strip()
+
+
+@cache
+def _kinds() -> Phrases[str]:
+    return Phrases({phrase: kind for kind, phrases in table("files").items() for phrase in phrases})

@@ -1,0 +1,117 @@
+"""Reviews, templates and tool files: no prompt is made of them, unless it asks for them or nothing else answers."""
+
+import pytest
+
+import armarius
+
+PROSE = (
+    "港口上空的第{n}盏灯灭了。玛拉数船的时候，领航员还在栈桥上，船少了一条，潮水正从{n}号码头退下去。\n\n"
+    "天亮以前她走到栈桥上。自第{n}夜的风暴以后，没有人再见过他，也没有人问起。"
+)
+
+
+def chapter(number):
+    return f"# 第{number}章\n\n{PROSE.format(n=number)}\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """An engine over the files that are given."""
+    opened = []
+
+    def made(files):
+        for path, content in files.items():
+            file = tmp_path / "project" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+        opened.append(armarius.open(tmp_path / "project", watch=False))
+        return opened[-1]
+
+    yield made
+    for engine in opened:
+        engine.close()
+
+
+def sources(pack):
+    return {path for item in pack.items for path in item.documents}
+
+
+REPORTED = {
+    **{f"正文/第{n:04}章.md": chapter(n) for n in range(1, 7)},
+    **{
+        f"审查报告/第{n:04}章审查报告.md": f"# 第{n}章 审查报告\n\n## 总体评分\n\n评分：{80 + n}/100，通过。\n\n"
+        f"## 问题清单\n\n- 玛拉数船的段落节奏偏慢，建议压缩；领航员的伏笔{n}没有回收。\n\n## 审核结论\n\n修改后通过。\n"
+        for n in range(1, 4)
+    },
+    "模板/人物模板.md": "# {{title}}\n\n## 基本信息\n\n- 姓名：\n- 年龄：{{age}}\n- 玛拉数船：\n",
+    "armarius.toml": '[documents]\n"审查报告/**" = "review"\n"模板/**" = "template"\n"README.md" = "tool"\n',
+    "README.md": "# 项目说明\n\n运行 python scripts/count.py 统计字数；玛拉数船的正文放在 正文/ 目录。\n",
+}
+
+
+def kinds(engine, query, **request):
+    pack = engine.assemble(query, budget=6000, **request)
+    return {path.partition("/")[0] for path in sources(pack)}
+
+
+def test_reviews_templates_and_tool_files_stand_in_no_prompt(project):
+    engine = project(REPORTED)
+    assert kinds(engine, "玛拉数船的时候领航员在哪里？") == {"正文"}
+    assert kinds(engine, "检查第3章的角色一致性", document="正文/第0003章.md") == {"正文"}
+    assert {hit.path.partition("/")[0] for hit in engine.retrieve("玛拉数船的时候领航员在哪里？", limit=20)} == {"正文"}
+
+
+@pytest.mark.parametrize(
+    ("query", "request_"),
+    [
+        ("审查报告里怎么说领航员？", {}),
+        ("第0002章审查报告里领航员的问题是什么？", {}),
+        ("领航员的伏笔怎么样？", {"kinds": ["review"]}),
+        ("领航员的伏笔怎么样？", {"include": ["审查报告/第0002章审查报告.md"]}),
+    ],
+    ids=str,
+)
+def test_a_review_is_found_when_it_is_asked_for(project, query, request_):
+    assert "审查报告" in kinds(project(REPORTED), query, **request_)
+
+
+def test_what_nothing_else_answers_is_looked_for_in_hidden_files(project):
+    engine = project(REPORTED)
+    assert "README.md" in kinds(engine, "统计字数的脚本 scripts/count.py 怎么运行？")
+    assert "README.md" in kinds(engine, "README 里怎么说？统计字数")
+
+
+def test_a_form_that_nobody_has_filled_in_stands_in_no_prompt(project):
+    engine = project(REPORTED)
+    for query in ("人物模板里有什么？", "姓名 年龄 基本信息", "{{title}}"):
+        assert "模板" not in kinds(engine, query)
+
+
+def test_hidden_files_are_named_once_by_kind_and_explained_one_by_one(project):
+    pack = project(REPORTED).assemble("玛拉数船的时候领航员在哪里？", budget=6000)
+    lines = [one for one in pack.omitted if one.source.startswith("request:") and one.reason == "excluded"]
+    assert [one.source for one in lines] == ["request:review", "request:template", "request:tool"]
+    found = pack.explain("审查报告/第0002章审查报告.md")
+    assert not found.included
+    assert found.omitted[0].detail == "review: in no prompt unless asked for by name"
+
+
+def test_search_finds_every_file_and_says_its_kind(project):
+    hits = project(REPORTED).search("玛拉数船", limit=50)
+    assert {hit.kind for hit in hits} >= {"chapter", "review", "tool"}
+
+
+def test_statements_are_of_the_story_and_its_settings(project):
+    engine = project(
+        {
+            **REPORTED,
+            "设定集/玛拉.md": "# 玛拉\n\n- 姓名：玛拉\n- 年龄：三十一岁\n",
+            "审查报告/第0004章审查报告.md": "# 第4章 审查报告\n\n评分：70/100\n\n玛拉今年三十五岁，与设定不符。\n",
+        }
+    )
+    assert {one.path for one in engine.evidence("玛拉", attribute="年龄")} == {"设定集/玛拉.md"}
+
+
+def test_search_marks_what_prompts_do_not_show(project):
+    levels = {hit.path.partition("/")[0]: hit.level for hit in project(REPORTED).search("玛拉数船", limit=50)}
+    assert levels == {"正文": "", "审查报告": "review", "模板": "template", "README.md": "tool"}
