@@ -115,3 +115,11 @@ def test_statements_are_of_the_story_and_its_settings(project):
 def test_search_marks_what_prompts_do_not_show(project):
     levels = {hit.path.partition("/")[0]: hit.level for hit in project(REPORTED).search("玛拉数船", limit=50)}
     assert levels == {"正文": "", "审查报告": "review", "模板": "template", "README.md": "tool"}
+
+
+def test_a_project_of_code_hides_nothing(project):
+    guide = "# Lantern\n\nInstall it with pip install lantern; run lantern serve to light the harbour.\n"
+    code = {f"lantern/part{n}.py": f"def light{n}():\n    return {n}\n" for n in range(3)}
+    engine = project({**code, "README.md": guide, "armarius.toml": '[documents]\n"README.md" = "tool"\n'})
+    assert "README.md" in sources(engine.assemble("How is it installed?", budget=4000))
+    assert engine.index.map.hidden == frozenset()

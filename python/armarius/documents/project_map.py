@@ -56,7 +56,8 @@ class ProjectMap:
 
     Attributes:
         files: By path, in path order.
-        hidden: Paths that are in no prompt unless asked for by name, or nothing else answers.
+        hidden: Paths that are in no prompt unless asked for by name, or nothing else answers; none where most of the
+            project is code, whose README and guides are what is asked about.
         doubtful: Files of low confidence, the most doubtful first.
         unread: As given.
     """
@@ -71,9 +72,8 @@ class ProjectMap:
             {one.path: one for one in sorted(files, key=lambda one: one.path)}
         )
         self.unread: Mapping[str, int] = MappingProxyType(dict(unread or {}))
-        self.hidden = frozenset(
-            path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main"
-        )
+        aside = (path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main")
+        self.hidden = frozenset(() if _is_code(self.files.values()) else aside)
         unsure = [one for one in self.files.values() if one.confidence < _DOUBTFUL and not one.declared]
         self.doubtful = tuple(sorted(unsure, key=lambda one: (one.confidence, one.path)))
         self._main = main
@@ -138,3 +138,11 @@ class ProjectMap:
             return None
         at, inside = one.order + step, self._stories[one.story]
         return inside[at] if 0 <= at < len(inside) else None
+
+
+def _is_code(files: Iterable[MappedFile]) -> bool:
+    code = story = 0
+    for one in files:
+        code += one.kind == "code"
+        story += one.kind in STORY_KINDS
+    return code > story
