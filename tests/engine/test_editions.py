@@ -179,3 +179,11 @@ def test_of_what_the_story_may_take_a_third_is_kept_for_the_end_of_the_chapter_b
         }
     )
     assert ending(engine, "正文/第0003章.md", "续写") == ["正文/第0002章.md"]
+
+
+def test_a_long_guide_of_style_leaves_room_for_the_story(project):
+    guide = "# Style Guide\n\n" + "".join(
+        f"- Rule {n}: keep the sentences short and the weather near.\n" for n in range(400)
+    )
+    engine = project({**TRANSLATED, "Style Guide.md": guide})
+    assert ending(engine, "chapters/02.md") == ["chapters/01.md"]

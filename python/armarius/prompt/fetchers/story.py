@@ -38,8 +38,8 @@ _SHOWN: Final = 1_000  # code points before the cursor that the window shows any
 _SUMMED_UP: Final = 50  # chapters before, the nearest first
 _SUMMARIES: Final = ("summary", "摘要", "梗概")
 _WORDS: Final = re.compile(r"[^\W_]+")
-# What is kept first when the share is small.
-_SCORES: Final = {"outline": 4.0, "summary": 3.0, "thread": 2.0, "ending": 1.0}
+# What is kept first when the share is small; all of it before a guide of style (2), which can be cut.
+_SCORES: Final = {"outline": 6.0, "summary": 5.0, "thread": 4.0, "ending": 3.0}
 
 
 class SummarySource(Protocol):
