@@ -187,3 +187,16 @@ def test_a_long_guide_of_style_leaves_room_for_the_story(project):
     )
     engine = project({**TRANSLATED, "Style Guide.md": guide})
     assert ending(engine, "chapters/02.md") == ["chapters/01.md"]
+
+
+SESSIONS = {
+    f"Sessions/2024-0{n}-1{n}.md": f"# {place}\n\n{text('en', n)}\n"
+    for n, place in enumerate(("The Quay", "The Customs House", "The Storm", "The Wreck"), 1)
+} | {"armarius.toml": '[documents]\n"Sessions/**" = "chapter"\n'}
+
+
+def test_where_there_are_no_numbers_what_is_later_is_told_by_the_order(project):
+    engine = project(SESSIONS)
+    assert ending(engine, "Sessions/2024-03-13.md") == ["Sessions/2024-02-12.md"]
+    found = sources(engine.assemble("Who counted the boats?", document="Sessions/2024-02-12.md", budget=6000))
+    assert found == {"Sessions/2024-01-11.md", "Sessions/2024-02-12.md"}
