@@ -79,12 +79,15 @@ def test_what_nothing_else_answers_is_looked_for_in_hidden_files(project):
     engine = project(REPORTED)
     assert "README.md" in kinds(engine, "统计字数的脚本 scripts/count.py 怎么运行？")
     assert "README.md" in kinds(engine, "README 里怎么说？统计字数")
+    assert "README.md" in kinds(engine, "readme.md 说玛拉数船的正文在哪里？")
 
 
 def test_a_form_that_nobody_has_filled_in_stands_in_no_prompt(project):
     engine = project(REPORTED)
-    for query in ("人物模板里有什么？", "姓名 年龄 基本信息", "{{title}}"):
+    for query in ("人物模板里有什么？", "姓名 年龄 基本信息", "模板里的姓名和年龄", "{{title}}"):
         assert "模板" not in kinds(engine, query)
+    assert "模板" not in kinds(engine, "姓名 年龄", kinds="template")
+    assert "模板" in kinds(engine, "姓名 年龄", include=["模板/人物模板.md"])
 
 
 def test_hidden_files_are_named_once_by_kind_and_explained_one_by_one(project):

@@ -58,11 +58,10 @@ class FileScope:
         if counted and not hidden:
             return NOTHING_OUTSIDE
         if edition in hidden:
-            own = {path for path in hidden if files[path].story == files[edition].story}
-            hidden = hidden - own | set(self._map.story())
-        asked = {document, *pinned, *self._named(question)}
+            hidden = hidden - set(self._map.story(edition)) | set(self._map.story())
+        asked = {*self._named(question)}
         asked |= {path for path in hidden if files[path].kind in kinds and files[path].edition == "main"}
-        paths = hidden - asked
+        paths = hidden - (asked - self._blank) - {document, *pinned}
         return Outside(paths | later, paths & self._blank | later, counted)
 
     def summary(self, outside: Outside) -> Sequence[tuple[str, int]]:
@@ -97,6 +96,10 @@ class FileScope:
         return frozenset(found)
 
     def _named(self, question: str) -> Iterator[str]:
+        said, files = question.casefold(), self._map.files
+        if "." in said:
+            own = (path for path in self._map.hidden if files[path].edition == "main")
+            yield from (path for path in own if path.rpartition("/")[2].casefold() in said)
         tokens = tokens_of(question)
         for found in self._names.find(question, tokens):
             yield from found.value
@@ -143,13 +146,11 @@ def _is_filled_in(document: Document) -> bool:
 
 
 def _names_of(file: MappedFile, document: Document | None) -> Iterator[str]:
-    """What a question may call a file: its name or title; a copy by its folder, as the files in it are called alike."""
-    path = PurePosixPath(file.path)
+    """What a question may call a file without its suffix; a copy by its folder, as the files in it are called alike."""
     if file.edition != "main":
         names = [PurePosixPath(file.story).name]
     else:
-        yield path.name
-        names = [path.stem, "" if document is None else document.title]
+        names = [PurePosixPath(file.path).stem, "" if document is None else document.title]
     for name in names:
         for reference in chapter_references(name):  # what it is about, and no name
             name = name[: reference.start] + " " * (reference.end - reference.start) + name[reference.end :]
