@@ -11,7 +11,7 @@ and id, and the field.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -229,6 +229,18 @@ class EntryReader:
     def _error(self, where: str, what: str) -> None:
         place = f"{self.path}: {where}" if where else self.path
         self.result.errors.append(CodexError(f"{place}: {what}"))
+
+
+def card_draft(card: Mapping[str, Any], origin: Origin) -> Draft:
+    """The character of a card (`documents.data.card_members`): description, personality and scenario as they stand."""
+    draft = Draft(card["name"].strip(), origin)
+    draft.type, draft.description = "character", card["description"]
+    nickname = card.get("nickname")
+    draft.add_aliases([nickname.strip()] if isinstance(nickname, str) and nickname.strip() else [])
+    for key in ("personality", "scenario"):
+        if isinstance(said := card.get(key), str) and said.strip():
+            draft.add_attribute(key, said)
+    return draft
 
 
 def _encodable(text: str) -> bool:

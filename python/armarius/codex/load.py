@@ -12,18 +12,21 @@ from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.borne_out import Story, judged, names_sought, uses_in
-from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, parse_codex_json
+from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
-from armarius.codex.model import Codex
+from armarius.codex.model import Codex, Origin
 from armarius.codex.profiles.data import SUFFIXES, profiles_of_data
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
 from armarius.config import CONFIG_NAME, Config, load_config
-from armarius.documents.classify import PROSE_SUFFIXES
+from armarius.documents.classify import DATA_SUFFIXES, PROSE_SUFFIXES
+from armarius.documents.data import card_in
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
 from armarius.documents.kinds import CARD_KINDS
+from armarius.documents.markup import markdown_of
 from armarius.documents.segments import parts_of
+from armarius.documents.titles import group_of
 from armarius.errors import CodexError, ConfigError
 from armarius.io import folder_lock, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
@@ -132,14 +135,23 @@ def story_of(documents: Iterable[Document], names: Sequence[str]) -> Story:
 def profiles_in(document: Document, path: str) -> Profiles:
     """The profiles in one document, by its path inside its folder; none in chapters, code and manuscripts."""
     suffix = parts_of(path).suffix.lower()
-    if document.kind == "setting" and suffix in SUFFIXES:
-        return profiles_of_data(path, document.text)
-    if document.kind not in CARD_KINDS or suffix not in PROSE_SUFFIXES:
+    if document.kind not in CARD_KINDS:
         return Profiles()
     kind: str = document.kind
-    found = parse_profiles(path, document.text, setting=kind == "setting", outline=kind == "outline")
+    if suffix in DATA_SUFFIXES:
+        if (card := card_in(suffix, document.text)) is not None:
+            return Profiles([card_draft(card, Origin(path))])
+        return profiles_of_data(path, document.text) if kind == "setting" and suffix in SUFFIXES else Profiles()
+    if suffix not in PROSE_SUFFIXES:
+        return Profiles()
+    text = markdown_of(suffix, document.text)
+    found = parse_profiles(path, text, setting=kind == "setting", outline=kind == "outline")
     if kind == "state":  # its headings say what is counted there
         found.drafts = [draft for draft in found.drafts if draft.standing in ("declared", "cast")]
+    group = group_of(str(document.front_matter.get("kind", ""))) if suffix == ".nwd" else None
+    if group is not None:
+        for draft in found.drafts:
+            draft.type = draft.type or group.type
     return found
 
 

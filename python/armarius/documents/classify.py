@@ -21,6 +21,7 @@ from armarius.errors import ContractError
 
 __all__ = [
     "CODE_SUFFIXES",
+    "DATA_SUFFIXES",
     "MANUSCRIPTS",
     "NOT_READ",
     "PROSE_SUFFIXES",
@@ -31,7 +32,8 @@ __all__ = [
     "stated_kind",
 ]
 
-PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text"})
+PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text", ".rst", ".org", ".nwd"})
+DATA_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 _CODE = (
     "c cc cjs cpp cs cts cxx dart ex exs go h hpp hs java jl js jsx kt kts lua m mjs ml mts php pl py pyi r rb rs "
     "scala sh sql swift ts tsx vue zig"

@@ -7,8 +7,9 @@ A file that looks like a document and cannot be read is returned as `Skipped` wi
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -18,6 +19,7 @@ from armarius.config import Config, load_config
 from armarius.display import ResultList
 from armarius.documents.classify import (
     CODE_SUFFIXES,
+    DATA_SUFFIXES,
     MANUSCRIPTS,
     NOT_READ,
     PROSE_SUFFIXES,
@@ -25,11 +27,13 @@ from armarius.documents.classify import (
     classify,
     number_of,
 )
+from armarius.documents.data import DATA_LIMIT, of_a_tool, read_data, unescaped
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.definitions import SPLITTERS
 from armarius.documents.features import Features
 from armarius.documents.hidden import HIDDEN, is_hidden, opened
 from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.markup import MARKUP
 from armarius.documents.numerals import appended
 from armarius.documents.segments import (
     Paragraph,
@@ -38,7 +42,7 @@ from armarius.documents.segments import (
     split_code,
     split_prose,
 )
-from armarius.documents.titles import FrontMatter, parse_front_matter
+from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.io import TooLarge, read_files
@@ -63,7 +67,7 @@ __all__ = [
     "walk_files",
 ]
 
-_SUFFIXES = PROSE_SUFFIXES | CODE_SUFFIXES | MANUSCRIPTS | NOT_READ.keys()
+_SUFFIXES = PROSE_SUFFIXES | DATA_SUFFIXES | CODE_SUFFIXES | MANUSCRIPTS | NOT_READ.keys()
 _PROJECT_FOLDER = ".scriv/"
 _CUT = frozenset({"cut", "deleted", "删去", "废弃"})
 
@@ -280,7 +284,7 @@ def look_at(
         if _PROJECT_FOLDER in path:  # a folder that one program calls a file
             projects.add(path[: path.index(_PROJECT_FOLDER) + len(_PROJECT_FOLDER) - 1])
             continue
-        if not _is_document_name(path):
+        if not _is_document_name(path, file.size):
             continue
         if reason := _refusal(path, file.size, config):
             skipped.append(Skipped(_printable(path), reason))
@@ -381,6 +385,8 @@ def make_document(
     else:
         decoded = decode(data)
         text, encoding = decoded.text, decoded.encoding
+        if suffix == ".json":
+            text = unescaped(text)
     document = document_of(
         path, text, encoding, hashlib.blake2b(data, digest_size=16).hexdigest(), config=config, splitters=splitters
     )
@@ -413,20 +419,27 @@ def document_of(
     Cost: one pass over the text; 0.5 ms for 20 kB of Chinese.
     """
     suffix = parts_of(path).suffix.lower()
-    front_matter, body_start = parse_front_matter(text)
-    code = suffix in CODE_SUFFIXES
-    if code:
-        front_matter, body_start = {}, 0
-        paragraphs = splitters.get(suffix, split_code)(text, 0)
+    front_matter: FrontMatter = {}
+    prose: Callable[..., list[Paragraph]] | None = None
+    if suffix in MARKUP:
+        marks = MARKUP[suffix](text)
+        front_matter, prose = marks.front, partial(split_prose, text, marks.body_start, marks=marks)
+    elif suffix not in CODE_SUFFIXES and suffix not in DATA_SUFFIXES:
+        front_matter, body_start, stray = read_front_matter(text)
+        prose = partial(split_prose, text, body_start, broken=bool(stray))
+    if prose is not None:
+        paragraphs = prose()
+    elif suffix in DATA_SUFFIXES:
+        front_matter, paragraphs = read_data(suffix, text)
     else:
-        paragraphs = splitters.get(suffix, split_prose)(text, body_start)
+        paragraphs = splitters.get(suffix, split_code)(text, 0)
     features = None
     if decided is None:
         kind, features = classify(path, front_matter=front_matter, paragraphs=paragraphs, text=text, rules=config.kinds)
     else:
         kind = decided[0]
-    if kind == "outline" and not code:
-        paragraphs = split_prose(text, body_start, outline=True)
+    if kind == "outline" and prose is not None:
+        paragraphs = prose(outline=True)
     if decided is not None:
         chapter = decided[1]
     elif features is not None and features.kind == kind:
@@ -438,7 +451,7 @@ def document_of(
     return Document(
         path=path,
         kind=kind,
-        title=_title(path, front_matter, paragraphs if not code else ()),
+        title=_title(path, front_matter, paragraphs),
         chapter=chapter,
         text=text,
         paragraphs=tuple(paragraphs),
@@ -462,15 +475,18 @@ def refusal_of(path: str, size: int, config: Config) -> str | None:
 
     For texts that are not in a folder; a hidden path is no document, as in a folder.
     """
-    if is_hidden(path, config) or _PROJECT_FOLDER in path or not _is_document_name(path):
+    if is_hidden(path, config) or _PROJECT_FOLDER in path or not _is_document_name(path, size):
         return None
     return _refusal(path, size, config)
 
 
-def _is_document_name(path: str) -> bool:
+def _is_document_name(path: str, size: int = 0) -> bool:
     # Called for every file at every walk: `PurePosixPath.suffix` took half of its time.
     stem, _, suffix = path.rpartition("/")[2].rpartition(".")
-    return bool(stem) and f".{suffix.lower()}" in _SUFFIXES
+    suffix = f".{suffix.lower()}"
+    if suffix in DATA_SUFFIXES and (size > DATA_LIMIT or of_a_tool(stem)):
+        return False
+    return bool(stem) and suffix in _SUFFIXES
 
 
 def _refusal(path: str, size: int, config: Config) -> str:

@@ -5,7 +5,7 @@ exactly as the file holds it: line ends are never translated, because host curso
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -15,7 +15,18 @@ import armarius._core as _core
 from armarius.documents.numerals import chapter_number, volume_number
 from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
 
-__all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Role", "Splitter", "TextParts", "parts_of", "split_code", "split_prose"]
+__all__ = [
+    "PARAGRAPH_LIMIT",
+    "Marks",
+    "Paragraph",
+    "Role",
+    "Splitter",
+    "TextParts",
+    "cut",
+    "parts_of",
+    "split_code",
+    "split_prose",
+]
 
 Role = Literal["body", "heading", "front_matter"]
 
@@ -45,6 +56,23 @@ class Paragraph:
     chapter: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a markup other than Markdown says about a text.
+
+    Attributes:
+        text: As long as the text; what is no content is blank, and a literal block is one line.
+        headings: Level and title by the offset of the heading's line.
+        front: The fields of its head, in the place of front matter.
+        body_start: Where that head ends; 0 without one.
+    """
+
+    text: str
+    headings: Mapping[int, tuple[int, str]]
+    front: Mapping[str, str | tuple[str, ...]]
+    body_start: int
+
+
 # The type of a splitter: (text, end of the front matter) -> paragraphs in order.
 Splitter = Callable[[str, int], list[Paragraph]]
 
@@ -61,8 +89,10 @@ _PLAIN = re.compile(
 _NUMBERLESS = re.compile(r"\s*(?:prologue|epilogue)\b", re.IGNORECASE)
 
 
-def split_prose(text: str, body_start: int = 0, *, outline: bool = False) -> list[Paragraph]:
-    """Paragraphs of Markdown or plain text.
+def split_prose(
+    text: str, body_start: int = 0, *, outline: bool = False, broken: bool = False, marks: Marks | None = None
+) -> list[Paragraph]:
+    """Paragraphs of Markdown, plain text or, with `marks`, another markup.
 
     Blank lines part paragraphs; so does a line break after a finished sentence of Chinese or of a line too long to be
     wrapped by hand, and a line indented with an ideographic space. Lists, tables and fenced blocks are not split.
@@ -72,26 +102,30 @@ def split_prose(text: str, body_start: int = 0, *, outline: bool = False) -> lis
         text: Any str.
         body_start: End of the front matter, which is the first paragraph.
         outline: Each list item that names a chapter is a paragraph, and `chapter` is the one it names.
+        broken: The front matter holds lines that are no metadata: what stands in it is prose.
+        marks: The headings of another markup, instead of those of Markdown.
 
     Cost: one pass over the lines, O(len(text)).
     """
-    return _Prose(text, body_start, outline).run()
+    return _Prose(text, body_start, outline, broken, marks).run()
 
 
 def split_code(text: str, body_start: int = 0) -> list[Paragraph]:
     """Paragraphs of source code in any language: blocks that begin unindented after a blank line."""
     pieces: list[tuple[int, int]] = []
     for match in re.finditer(r"\S(?:.|\n(?!\s*\n[^\s})\]])|\r)*", text[body_start:]):
-        pieces.extend(_cut(text, body_start + match.start(), body_start + match.end()))
+        pieces.extend(cut(text, body_start + match.start(), body_start + match.end()))
     return [Paragraph(i, start, end) for i, (start, end) in enumerate(pieces)]
 
 
 class _Prose:
     """One pass over the lines of a text; see `split_prose`."""
 
-    def __init__(self, text: str, body_start: int, outline: bool) -> None:
+    def __init__(self, text: str, body_start: int, outline: bool, broken: bool, marks: Marks | None) -> None:
         self.text = text
         self.outline = outline
+        self.broken = broken
+        self.marks = marks
         self.body_start = body_start
         self.found: list[Paragraph] = []
         self.headings: list[tuple[int, str]] = []
@@ -99,11 +133,13 @@ class _Prose:
         self.last = ""  # its last line
 
     def run(self) -> list[Paragraph]:
-        if self.body_start:
+        if self.broken:
+            self._broken_head()
+        elif self.body_start:
             self._add(0, self.body_start, "front_matter")
         fence = ""
         previous_end = self.body_start
-        for match in _LINE.finditer(self.text, self.body_start):
+        for match in _LINE.finditer(self.text if self.marks is None else self.marks.text, self.body_start):
             line, at = match[0], match.start()
             if fence:
                 self.end = match.end()
@@ -130,13 +166,33 @@ class _Prose:
         self._close()
         return self.found
 
+    def _broken_head(self) -> None:
+        """Paragraphs of a front matter that is none: only its delimiters are."""
+        end = 0
+        for match in _LINE.finditer(self.text, 0, self.body_start):
+            if not match.start() or match.end() == self.body_start:
+                self._close()
+                self._add(match.start(), match.end(), "front_matter")
+                continue
+            if not match[0].strip() or _line_breaks(self.text, end, match.start()) > 1:
+                self._close()
+            if match[0].strip():
+                self._extend(match.start(), match.end(), match[0])
+            end = match.end()
+
     def _heading(self, line: str, at: int, end: int, blank_before: bool) -> bool:
-        if atx := _ATX.match(line):
+        if self.marks is not None:
+            if at in self.marks.headings:
+                self._close()
+                self._open_heading(*self.marks.headings[at], at, end)
+                return True
+        elif atx := _ATX.match(line):
             self._close()
             self._open_heading(len(atx[1]), (atx[2] or "").strip(), at, end)
             return True
         if (
-            self.start >= 0
+            self.marks is None
+            and self.start >= 0
             and re.fullmatch(r"\s{0,3}(={3,}|-{3,})\s*", line)
             and self.text.find("\n", self.start, self.end) < 0
         ):
@@ -189,7 +245,7 @@ class _Prose:
     def _add(self, start: int, end: int, role: Role) -> None:
         path = tuple(title for _, title in self.headings)
         chapter = next((n for title in reversed(path) if (n := chapter_number(title)) is not None), None)
-        for left, right in _cut(self.text, start, end):
+        for left, right in cut(self.text, start, end):
             number = chapter
             if self.outline and role == "body":
                 named = chapter_number(self.text[left : min(right, left + 40)])
@@ -203,7 +259,7 @@ def _line_breaks(text: str, start: int, end: int) -> int:
     return len(gap) - gap.count("\r\n")
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The span without surrounding white space, in pieces of at most `PARAGRAPH_LIMIT` cut at line or sentence ends."""
     while start < end and text[start].isspace():
         start += 1

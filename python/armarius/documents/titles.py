@@ -14,7 +14,7 @@ from armarius.documents.numerals import chapter_number
 from armarius.documents.segments import parts_of
 from armarius.text.unicode import fold
 
-__all__ = ["FrontMatter", "as_strings", "parse_front_matter"]
+__all__ = ["FrontMatter", "as_strings", "parse_front_matter", "read_front_matter"]
 
 PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 
@@ -157,6 +157,10 @@ FrontMatter = Mapping[str, str | tuple[str, ...]]
 _BLOCK = re.compile(r"---[ \t]*(?:\r\n|\r|\n)(.*?)(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.DOTALL)
 _PAIR = re.compile(r"([^\s:：#-][^:：]*?)\s*[:：](?:\s+(.*)|\s*)$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
+# A blank line, a comment, the end of a list, a placeholder, `key:value`.
+_NO_PAIR = re.compile(
+    r"\s*(?:$|[#\]})<]|\{\{)|\S[^\s:：]*[:：]\S"
+)  # blank, comment, end of a list, placeholder, `key:value`
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?$")
 _FLOW_ITEM = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,，、;；]*)\s*(?:[,，、;；]|$)""")
 _SEPARATOR = re.compile(r"[,，、;；]")
@@ -168,12 +172,18 @@ def parse_front_matter(text: str) -> tuple[dict[str, str | tuple[str, ...]], int
     Returns:
         `({}, 0)` when the text does not begin with a closed block that holds at least one pair.
     """
+    return read_front_matter(text)[:2]
+
+
+def read_front_matter(text: str) -> tuple[dict[str, str | tuple[str, ...]], int, list[int]]:
+    """`parse_front_matter`, and the lines (1-based) of its block that are no metadata: such a block is broken."""
     block = _BLOCK.match(text)
     if not block:
-        return {}, 0
+        return {}, 0, []
     found: dict[str, str | tuple[str, ...]] = {}
+    stray: list[int] = []
     key, joint = "", None
-    for line in re.split(r"\r\n|\r|\n", block[1]):
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", block[1]), 2):
         if joint is not None and (not line.strip() or line[0] in " \t"):
             found[key] = joint.join(filter(None, (str(found[key]), line.strip())))
         elif (item := _ITEM.match(line)) and key:
@@ -184,7 +194,9 @@ def parse_front_matter(text: str) -> tuple[dict[str, str | tuple[str, ...]], int
             value = (pair[2] or "").strip()
             joint = {"|": "\n", ">": " "}[value[0]] if _BLOCK_SCALAR.match(value) else None
             found[key] = "" if joint is not None else _value(value)
-    return (found, block.end()) if found else ({}, 0)
+        elif not _NO_PAIR.match(line) and not (key and line[0] in " \t"):
+            stray.append(number)
+    return (found, block.end(), stray) if found else ({}, 0, [])
 
 
 def as_strings(value: str | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -10,16 +10,18 @@ import armarius._core as _core
 from armarius.arguments import KINDS
 from armarius.codex.identity import SharedName
 from armarius.config import Config
+from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.map_shown import doubts_of
 from armarius.documents.project_map import ProjectMap
+from armarius.documents.titles import read_front_matter
 from armarius.errors import ArmariusError
 from armarius.index.status import IndexStatus
 from armarius.io import read_file
 from armarius.lorebooks.book import read_book
 from armarius.store.rows import DocumentRow
 
-__all__ = ["LyingAbout", "books_lying_about", "found_lines", "next_steps"]
+__all__ = ["LyingAbout", "books_lying_about", "broken_front_matter", "found_lines", "next_steps"]
 
 _SUFFIXES = (".json", ".png", ".charx", ".lorebook", ".risum")
 _MOST_FILES = 40
@@ -54,6 +56,16 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
         if book.entries:
             found.append(LyingAbout(file.path.replace("\\", "/"), book.format, len(book.entries)))
     return found
+
+
+def broken_front_matter(documents: Iterable[Document]) -> list[str]:
+    """A sentence for each document with a line in its front matter that is no metadata."""
+    found = ((one.path, read_front_matter(one.text)[2]) for one in documents)
+    return [
+        f"{path}: line {lines[0]}: neither `key: value` nor a list item; this front matter is read as prose"
+        for path, lines in found
+        if lines
+    ]
 
 
 _SHOWN = 6  # names in a line

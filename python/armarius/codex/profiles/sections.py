@@ -141,7 +141,7 @@ class SectionReader:
                 break
             block.append(line)
             self.at += 1
-        if all(set(line.strip()) <= set("-*_ ") for line in block):
+        if all(map(_is_rule, block)):
             self.last = None
             return
         self._lines(here, block, number)
@@ -159,7 +159,7 @@ class SectionReader:
             if item is not None and not spoken and (labelled or bold or self.known(item.key)):
                 item.listed = bold
                 here.fields.append(item)
-            else:
+            elif not _is_rule(line):  # nor the delimiter of a front matter that is none
                 prose.append(clean(line))
         if prose:
             here.prose.append(_join(prose))
@@ -199,6 +199,10 @@ def _starts_block(line: str, plain: bool) -> bool:
         or line.lstrip().startswith("|")
         or (plain and _PLAIN_HEADING.match(line))
     )
+
+
+def _is_rule(line: str) -> bool:
+    return set(line.strip()) <= set("-*_ ")
 
 
 def _join(parts: list[str]) -> str:

@@ -1,0 +1,251 @@
+"""JSON and YAML as documents: a paragraph for each entry, where it stands in the text."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from armarius.documents.numerals import chapter_number
+from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, cut
+from armarius.documents.titles import FrontMatter, read_front_matter
+from armarius.lexicon import word_file
+
+__all__ = ["DATA_LIMIT", "card_in", "card_members", "is_book", "of_a_tool", "read_data", "unescaped"]
+
+DATA_LIMIT = 1024 * 1024
+"""Bytes; larger files of data are tables, vocabularies or exports, and no documents."""
+_TOOLS: dict[str, str] = word_file("kinds")["data"]
+_TOOL_STEMS, _TOOL_ENDS = frozenset(_TOOLS["tools"].split()), tuple(_TOOLS["ends"].split())
+_CARDS = ("chara_card_v2", "chara_card_v3")
+_OF_A_CARD = frozenset({"personality", "scenario", "first_mes"})
+# Members of a card that are for the program of its origin.
+_OF_ITS_PROGRAM = """
+name first_mes mes_example alternate_greetings group_only_greetings system_prompt post_history_instructions
+character_book creator creator_notes creator_notes_multilingual character_version extensions assets tags spec
+spec_version avatar source creation_date modification_date create_date chat talkativeness fav
+"""
+_NOT_SHOWN = frozenset(_OF_ITS_PROGRAM.split())
+_KEYS = frozenset({"key", "keys", "keywords", "strategy"})
+_TEXTS = frozenset({"content", "entry", "text", "value"})
+_MANY = 50
+_WORD = re.compile("[^\\W\\d_]{2} +[^\\W\\d_]|^[^\\W\\d_]{2,}$|[\u3040-\u30ff\u3400-\u9fff]")
+_YAML_VALUE = re.compile(r"(?:: |- )[ \t]*[\"']?([^\s\"'][^\r\n\"']*)")
+_DEEPEST = 8  # levels that are split; what is below is cut by length
+_LONG = 800  # code points; an entry above it is split into its members
+_TOGETHER = 400  # code points; plain values that follow each other are one paragraph up to here
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LINE = re.compile(r"[^\r\n]+")
+_VALUE = json.JSONDecoder().raw_decode
+
+
+class _Entry(NamedTuple):
+    """An entry of an object or list: its span, its key, where its members begin (-1 for a plain value)."""
+
+    start: int
+    end: int
+    key: str
+    inside: int
+
+
+# (text, where the members begin, where they end) -> the members
+_Inside = Callable[[str, int, int], Iterator[_Entry]]
+
+
+def read_data(suffix: str, text: str) -> tuple[FrontMatter, list[Paragraph]]:
+    """What stands for the front matter of JSON or YAML, and the paragraphs: the outermost entries, long ones by theirs.
+
+    Plain values that follow each other are one paragraph up to 400 code points. `heading_path` is the keys around an
+    entry; a key such as `chapter_12` gives the chapter. JSON that does not parse, and YAML always, is read by its
+    indentation. A character card is a setting, without its openings and instructions. A lorebook has no paragraphs, for
+    it is read where it is imported; nor have many values of which hardly any is a word.
+
+    Cost: two passes over the text, one more for each of the first levels of what is long.
+    """
+    tree = _parsed(suffix, text)
+    members = _members if isinstance(tree, (dict, list)) else _indented
+    entries = list(members(text, _space(text, 0), len(text)))
+    if (card := _card(suffix, text, tree)) is not None:
+        if isinstance(tree, dict) and tree.get("spec") in _CARDS:
+            data = next(one for one in entries if one.key == "data")
+            entries = list(_members(text, data.inside, data.end))
+        shown = [one for one in entries if one.key not in _NOT_SHOWN]
+        return {"title": card["name"].strip(), "type": "character"}, _split(text, shown, members, together=0)
+    values = _scalars(tree) if members is _members else (found[1] for found in _YAML_VALUE.finditer(text))
+    return {}, [] if is_book(tree) or _is_table(values) else _split(text, entries, members)
+
+
+def of_a_tool(stem: str) -> bool:
+    """Whether a file of data with this stem is the configuration or the product of a tool, or read elsewhere."""
+    stem = stem.lower().lstrip("_")
+    return stem in _TOOL_STEMS or stem.partition(".")[0] in _TOOL_STEMS or stem.endswith(_TOOL_ENDS)
+
+
+def card_in(suffix: str, text: str) -> Mapping[str, Any] | None:
+    """The members of a character card in JSON or YAML; None for any other text."""
+    return _card(suffix, text, _parsed(suffix, text))
+
+
+def card_members(tree: object) -> Mapping[str, Any] | None:
+    """What a character card says, its name and description at least; None for anything else.
+
+    A card of the known formats, or a plain object with `name`, `description` and `personality` or `scenario`.
+    """
+    data = tree.get("data") if isinstance(tree, Mapping) and tree.get("spec") in _CARDS else tree
+    if not isinstance(data, Mapping) or (data is tree and not _OF_A_CARD & data.keys()):
+        return None
+    name, description = data.get("name"), data.get("description")
+    return data if isinstance(name, str) and name.strip() and isinstance(description, str) else None
+
+
+def is_book(tree: object, depth: int = 5) -> bool:
+    """Whether a tree is a lorebook of any program: entries of keys and a text."""
+    if isinstance(tree, Mapping):
+        own = tree.keys()
+        if own & _KEYS and own & _TEXTS and own != {"key", "value"}:
+            return True
+        tree = list(tree.values())
+    if not isinstance(tree, list) or not depth:
+        return False
+    return any(is_book(one, depth - 1) for one in tree[:_MANY] if isinstance(one, (Mapping, list)))
+
+
+def _card(suffix: str, text: str, tree: object) -> Mapping[str, Any] | None:
+    if tree is None and suffix != ".json":
+        return card_members(read_front_matter(f"---\n{text.strip()}\n---\n")[0])
+    return card_members(tree)
+
+
+def _parsed(suffix: str, text: str) -> object:
+    """The tree of JSON, in a file of YAML too; None for any other text."""
+    if suffix != ".json" and text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        tree: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return tree
+
+
+def _scalars(tree: object) -> Iterator[str]:
+    left = [tree]
+    while left:
+        one = left.pop()
+        if isinstance(one, (dict, list)):
+            left += one.values() if isinstance(one, dict) else one
+        else:
+            yield str(one)
+
+
+def _is_table(values: Iterable[str]) -> bool:
+    """Whether of many values not one in ten is a word or more: numbers, versions, addresses, digests."""
+    said = [_WORD.search(value) is not None for value in values]
+    return len(said) > _MANY and 10 * sum(said) < len(said)
+
+
+def _split(text: str, entries: Iterable[_Entry], inside: _Inside, together: int = _TOGETHER) -> list[Paragraph]:
+    found: list[Paragraph] = []
+
+    def add(start: int, end: int, path: tuple[str, ...], key: str = "") -> None:
+        chapter = next((n for one in (key, *reversed(path)) if (n := chapter_number(one)) is not None), None)
+        found.extend(
+            Paragraph(len(found) + at, left, right, path, "body", chapter)
+            for at, (left, right) in enumerate(list(cut(text, start, end)))
+        )
+
+    def walk(entries: Iterable[_Entry], path: tuple[str, ...], depth: int) -> None:
+        start = end = -1
+        for one in entries:
+            plain = one.inside < 0 and chapter_number(one.key) is None
+            if start >= 0 and not (plain and one.end - start <= together):
+                add(start, end, path)
+                start = -1
+            if plain and one.end - one.start <= together:
+                start, end = one.start if start < 0 else start, one.end
+            elif one.inside >= 0 and one.end - one.start > _LONG and depth < _DEEPEST:
+                walk(inside(text, one.inside, one.end), (*path, one.key) if one.key else path, depth + 1)
+            else:
+                around = (*path, one.key) if one.key and one.end - one.start > PARAGRAPH_LIMIT else path
+                add(one.start, one.end, around, one.key)
+        if start >= 0:
+            add(start, end, path)
+
+    walk(entries, (), 0)
+    return found
+
+
+def _members(text: str, at: int, end: int) -> Iterator[_Entry]:
+    """The members of the object or list of JSON that begins at `at`.
+
+    Raises:
+        ValueError, IndexError: There is none, or it is damaged.
+    """
+    last = {"{": "}", "[": "]"}.get(text[at])
+    if last is None:
+        raise ValueError("no object and no list")
+    at = _space(text, at + 1)
+    while text[at] != last:
+        start, key = at, ""
+        if last == "}":
+            key, at = _VALUE(text, at)
+            at = _space(text, at)
+            if text[at] != ":" or not isinstance(key, str):
+                raise ValueError("no key")
+            at = _space(text, at + 1)
+        inside = at if text[at] in "{[" else -1
+        at = _VALUE(text, at)[1]
+        yield _Entry(start, at, key, inside)
+        at = _space(text, at)
+        if text[at] == ",":
+            at = _space(text, at + 1)
+
+
+def _space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None, "it matches nothing too"
+    return found.end()
+
+
+_KEY = re.compile(r"(?:- +)*(\"[^\"]*\"|'[^']*'|[^\s:#\[{\"'][^:\r\n]*?)\s*:(?=\s|$)")
+_SCALAR = re.compile(r":\s*[|>][+-]?\d?\s*$")
+
+
+def _indented(text: str, at: int, end: int) -> Iterator[_Entry]:
+    """The entries of YAML in a stretch of lines: what begins where its first line does."""
+    depth, listed = -1, False
+    start = last = inside = -1
+    key = ""
+    for line in _LINE.finditer(text, at, end):
+        bare = line[0].strip()
+        if not bare or (bare.startswith("#") and start < 0) or bare in ("---", "..."):
+            continue
+        first = line.start() + len(line[0]) - len(line[0].lstrip())
+        column = first - max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) - 1
+        if depth < 0:
+            depth, listed = column, bare.startswith("-")
+        if column > depth or (not listed and bare.startswith("- ")) or bare[0] in "]}#":
+            if inside < 0 and not _SCALAR.search(text, start, last):
+                inside = first
+        else:
+            if start >= 0:
+                yield _Entry(start, last, key, inside)
+            named = _KEY.match(bare)
+            start, key = first, named[1].strip("\"'") if named is not None else ""
+            # `- name: x` holds the first member of an object.
+            inside = first + len(bare) - len(bare.lstrip("- ")) if listed and named is not None else -1
+            key = "" if listed else key
+        last = line.end()
+    if start >= 0:
+        yield _Entry(start, last, key, inside)
+
+
+_ESCAPE = re.compile(r"\\\\|\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?!d[89a-f])[0-9a-f]{4})", re.IGNORECASE)
+
+
+def unescaped(text: str) -> str:
+    r"""JSON with its letters as letters: programs write 小 as `\u5c0f`, which nobody finds."""
+    return _ESCAPE.sub(_letter, text) if "\\u" in text else text
+
+
+def _letter(found: re.Match[str]) -> str:
+    letter: str = found[0] if found[0] == "\\\\" else json.loads(f'"{found[0]}"')
+    return letter if letter.isprintable() and letter not in '"\\' else found[0]
