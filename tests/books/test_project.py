@@ -227,10 +227,10 @@ def test_a_story_in_a_file_is_searched_by_the_books_id(engine):
     assert [one.entry.text for one in engine.active(story=("", ["boat at night"]))] == ["A boat."]
 
 
-def test_the_entities_that_a_book_is_about_are_proposed_and_none_is_made(engine):
+def test_the_entities_that_a_book_is_about_are_proposed_and_only_the_one_of_its_card_is_made(engine):
     report = engine.importing.add(text({**CARD}), name="card.json")
     assert [(one.name, one.aliases) for one in report.entities] == [("白鹭", ("Heron",))]
-    assert engine.entities() == ()
+    assert [(one.name, one.type, one.description) for one in engine.entities()] == [("Alma", "character", "A pilot.")]
 
 
 def test_books_without_a_folder_live_in_memory():

@@ -119,13 +119,15 @@ class Book:
         return replace(self, entries=tuple(one for one in self.entries if one is not gone))
 
     def extracted_entities(self) -> ExtractedEntities:
-        """The entities and relations stated in the file (notes of a vault, a Novelcrafter export), else none.
+        """The entities and relations stated in the file (notes of a vault, a Novelcrafter export, a card), else none.
 
         Cost: linear in the text of its notes.
         """
         if self.container is None or self.found is None:
             return NO_ENTITIES
-        tree = self.container.trees if self.container.kind == "novelcrafter" else self.container.trees[self.found.label]
+        trees = self.container.trees
+        label = "card.json" if self.container.kind == "charx" else self.found.label
+        tree = trees if self.container.kind == "novelcrafter" else trees[label]
         return extract_entities(self.format, tree, self.entries)
 
     @property

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from armarius.documents.data import card_members
 from armarius.lorebooks.formats.fields import field, put
 from armarius.lorebooks.formats.format import (
     FieldOrigin,
@@ -54,6 +55,7 @@ _PROMPTS = (
     "description", "personality", "scenario", "first_mes", "mes_example", "creator_notes", "system_prompt",
     "post_history_instructions", "alternate_greetings", "group_only_greetings", "creator_notes_multilingual", "assets",
 )  # fmt: skip
+_IN_CODEX = frozenset({"description", "personality", "scenario"})
 _WITHOUT_EFFECT = frozenset({"automation_id", "vectorized"})
 _WITH_EFFECT = frozenset(_EXTENSIONS.values()) - _WITHOUT_EFFECT
 _TABLE = native_table(
@@ -151,7 +153,7 @@ def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
 def _read_card(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     data = tree["data"]
     for key in _PROMPTS:
-        reader.report_unused(data, key, ("data",), "a prompt of the card; kept, not used")
+        reader.report_unused(data, key, ("data",), _use_of(key))
     if isinstance(data.get("extensions"), dict):
         reader.report_unknown(data["extensions"], frozenset(), ("data", "extensions"))
     if data.get("character_book") is not None:
@@ -163,7 +165,11 @@ def _read_card(tree: Any, reader: Reader) -> None:  # noqa: ANN401
 def _read_v1(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     reader.name = reader.settings["character"] = reader.text(tree.get("name"), ("name",))
     for key in _PROMPTS:
-        reader.report_unused(tree, key, (), "a prompt of the card; kept, not used")
+        reader.report_unused(tree, key, (), _use_of(key))
+
+
+def _use_of(key: str) -> str:
+    return "in no entry: the codex has it" if key in _IN_CODEX else "a prompt of the card; kept, not used"
 
 
 def _book_of(tree: Any) -> TreePath | None:  # noqa: ANN401
@@ -346,11 +352,7 @@ CHARACTER_BOOK = Format(
 )
 CARD_V1 = Format(
     name="character-card-v1",
-    claims=lambda tree: (
-        isinstance(tree, dict)
-        and "spec" not in tree
-        and all(key in tree for key in ("name", "description", "first_mes"))
-    ),
+    claims=lambda tree: isinstance(tree, dict) and "spec" not in tree and card_members(tree) is not None,
     profile="sillytavern",
     read=_read_v1,
     members=(),

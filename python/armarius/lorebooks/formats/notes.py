@@ -17,11 +17,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from armarius.codex.codex_json import card_draft
 from armarius.codex.merge import merge
 from armarius.codex.model import Entity, Origin
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles
 from armarius.codex.profiles.read import parse_profiles
 from armarius.codex.profiles.relations import neutral_type
+from armarius.documents.data import card_members
 from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
@@ -293,6 +295,8 @@ def extract_entities(format_: str, tree: Any, entries: Iterable[Entry]) -> Extra
         return _vault(tree["files"], entries)
     if format_ == "novelcrafter-export":
         return _codex(tree, entries)
+    if (card := card_members(tree)) is not None:
+        return ExtractedEntities(merge([card_draft(card, Origin(""))]).entities)
     return NO_ENTITIES
 
 
