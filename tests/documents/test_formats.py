@@ -20,19 +20,19 @@ def put(root, path, content):
 
 
 @rows("formats")
-def test_a_document_has_the_headings_and_paragraphs_of_its_format(claim, path, text, kind, title, paragraphs):
+def test_a_document_has_the_headings_and_paragraphs_of_its_format(claim, path, text, title, paragraphs):
     document = make_document(path, text.encode())
     found = [
         [" > ".join(p.heading_path) + ("" if p.chapter is None else f" @{p.chapter}"), document.text[p.start : p.end]]
         for p in document.paragraphs
         if p.role != "front_matter"
     ]
-    assert (document.kind, document.title, found) == (kind, title, paragraphs), claim
+    assert (document.title, found) == (title, paragraphs), claim
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 @rows("formats", "test_a_document_has_the_headings_and_paragraphs_of_its_format")
-def test_paragraphs_point_into_the_file_as_written(ends, claim, path, text, kind, title, paragraphs):
+def test_paragraphs_point_into_the_file_as_written(ends, claim, path, text, title, paragraphs):
     written = text.replace("\n", ends)
     document = make_document(path, written.encode())
     spans = [(p.start, p.end) for p in document.paragraphs]

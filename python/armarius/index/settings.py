@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LiveConfig", "place_of", "reader_note"]
 
 # Version of the document reader: raise it when `documents` reads the same bytes differently.
-_READER = 3
+_READER = 4
 
 
 def reader_note(config: Config) -> str:
