@@ -6,6 +6,7 @@ import random
 import zipfile
 
 import pytest
+from tests.rows import rows
 from tests.steps import steps
 
 import armarius
@@ -14,6 +15,7 @@ from armarius.config import Config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import list_documents, make_document
 from armarius.documents.manuscripts.extract import extract
+from armarius.lorebooks.importing import import_manuscript
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
@@ -277,6 +279,41 @@ def test_damaged_manuscripts_give_only_our_errors():
             make_document(name, bytes(data))
         except Undecodable:
             continue
+
+
+@rows("book_in_one_file")
+def test_a_book_in_one_text_file_is_brought_in_by_its_chapters(claim, name, encoding, text, chapters, tmp_path):
+    book = tmp_path / name
+    book.write_bytes("".join(one * times for one, times in text).encode(encoding))
+    report = import_manuscript(book, tmp_path / "novel", write=False)
+    assert [[one.path, one.title, " ".join(one.text.split())[:40]] for one in report.chapters] == chapters, claim
+
+
+def test_an_imported_text_file_is_read_as_chapters_with_their_numbers(tmp_path, capsys):
+    book = tmp_path / "book.txt"
+    book.write_bytes(
+        "".join(f"正文 第{n}章 灯{n}\r\n\r\n　　第{n}夜的灯。\r\n" for n in range(1, 101)).encode("gb18030")
+    )
+    (tmp_path / "novel").mkdir()
+    assert main(["import", str(book), "--into", str(tmp_path / "novel"), "--yes"]) == 0
+    assert "100 chapters" in capsys.readouterr().out
+    documents = list_documents(tmp_path / "novel").documents
+    assert [(one.kind, one.chapter) for one in documents] == [("chapter", n) for n in range(1, 101)]
+    assert "第7夜的灯。" in documents[6].text
+
+
+def test_a_book_in_one_text_file_is_open_at_its_paragraphs_and_bounded_by_its_chapters(tmp_path):
+    text = "".join(f"第{n}章 灯{n}\n\n第{n}夜，守灯人点亮了港口的灯。\n\n" for n in range(1, 101))
+    (tmp_path / "book.txt").write_text(text, "utf-8")
+    with armarius.open(tmp_path) as engine:
+        hits = [hit for hit in engine.search("守灯人", chapters=(3, 4))]
+        assert sorted({hit.chapter for hit in hits}) == [3, 4]
+        prompt = engine.assemble("续写", document="book.txt", cursor=len(text), budget=3_000).prompt
+        assert "第100夜" in prompt
+        found = engine.assemble("港口的灯", chapters=(7, 7)).prompt
+        assert "第7夜" in found
+        assert "第8夜" not in found
+        assert "book.txt#" in found
 
 
 def test_the_command_line_makes_chapters_and_keeps_the_file(tmp_path, capsys):

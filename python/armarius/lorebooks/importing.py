@@ -12,11 +12,13 @@ from pathlib import Path
 
 from armarius.codex.identity import SharedName, shared_names
 from armarius.codex.model import Entity
-from armarius.config import load_config
-from armarius.documents.classify import MANUSCRIPTS, NOT_READ
+from armarius.config import Config, load_config
+from armarius.documents.classify import MANUSCRIPTS, NOT_READ, PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable
+from armarius.documents.document import make_document
 from armarius.documents.manuscripts.extract import extract
-from armarius.documents.numerals import appended, chapter_number
+from armarius.documents.markup import MARKUP
+from armarius.documents.numerals import appended, chapter_number, volume_number
 from armarius.errors import BookError, UnknownId
 from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES
@@ -296,6 +298,8 @@ def _like_a_name(text: str) -> bool:
 
 FOLDER = ".armarius/manuscripts"
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
+_STARS = re.compile(r"^[ \t\u3000]*(?:[*＊][ \t\u3000]*){3,}$", re.MULTILINE)
+_PAGES = 2_000  # characters between lines of stars that part chapters
 _MARK = re.compile(r"\[\^(\d+)\]")
 _NOTE = re.compile(r"^\[\^(\d+)\]: (.*)$", re.MULTILINE)
 
@@ -332,12 +336,14 @@ class ManuscriptReport:
 
 
 def is_manuscript(path: Path) -> bool:
-    """Whether a file is one, or would be if its format were read."""
-    return path.suffix.lower() in MANUSCRIPTS or path.suffix.lower() in NOT_READ
+    """Whether a file is one, or would be if its format were read; a book in one text file is one."""
+    return path.suffix.lower() in MANUSCRIPTS | PROSE_SUFFIXES | NOT_READ.keys() and not path.is_dir()
 
 
 def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptReport:
     """Show, and with `write` bring in, the chapters of a manuscript. A file that is there is never written over.
+
+    The chapters of a volume are in a folder of its name.
 
     Raises:
         BookError: Not read at all, damaged, or its reader is not installed (the message names the extra), or its
@@ -349,15 +355,16 @@ def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptRepor
         raise BookError(f"{path.name}: {reason}")
     try:
         data = read_file(path, limit=MAX_BYTES, follow=True)
-        text = extract(path.name, data, limit=load_config(root).max_bytes)
+        text = _text(path.name, data, load_config(root))
     except FileNotFoundError:
         raise BookError(f"{path.name}: no such file") from None
     except (OSError, Undecodable) as error:
         raise BookError(f"{path.name}: not read: {getattr(error, 'strerror', None) or error}") from None
     chapters: list[ImportedChapter] = []
     taken: set[str] = set()
-    for title, body in split(text):
-        name = _file_name(title, len(chapters), path.stem, taken)
+    for volume, title, body in split(text):
+        folder = f"{book_id(volume)}/" if volume else ""
+        name = folder + _file_name(title, len(chapters), path.stem, {one.removeprefix(folder) for one in taken})
         taken.add(name)
         target = f"chapters/{name}"
         state = _state(root, target, body)
@@ -370,6 +377,22 @@ def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptRepor
             kept = _free_name(root, f"{FOLDER}/{book_id(path.stem)}", path.suffix.lower(), data)
             write_atomic(root / kept, data, below=root)
     return ManuscriptReport(path.name, tuple(chapters), kept)
+
+
+def _text(name: str, data: bytes, config: Config) -> str:
+    """A manuscript as Markdown; of a text file, lines such as 第三章 … and CHAPTER IV. become headings."""
+    if Path(name).suffix.lower() in MANUSCRIPTS:
+        return extract(name, data, limit=config.max_bytes)
+    book = make_document(name, data)
+    marks = Path(name).suffix.lower() in MARKUP
+    parts, at = [], 0
+    for one in book.paragraphs:
+        if one.role == "heading" and not (_HEADING.match(line := book.text[one.start : one.end]) and not marks):
+            title = one.heading_path[-1] or line
+            level = len(one.heading_path) if marks else 1 if _is_volume(title) else 2
+            parts += [book.text[at : one.start].rstrip(" \t\u3000"), f"{'#' * min(level, 6)} {title}"]
+            at = one.end
+    return re.sub(r"\r\n?", "\n", "".join([*parts, book.text[at:]]))
 
 
 def _free_name(root: Path, stem: str, suffix: str, data: bytes) -> str:
@@ -387,8 +410,12 @@ def _free_name(root: Path, stem: str, suffix: str, data: bytes) -> str:
         number += 1
 
 
-def split(text: str) -> list[tuple[str, str]]:
-    """Title and text of each chapter: by the level of heading that numbers most chapters, else by the highest one."""
+def split(text: str) -> list[tuple[str, str, str]]:
+    """Volume, title and text of each chapter: by the heading level that numbers most chapters, else by the highest.
+
+    The lines of a table of contents are no chapters. A text without headings is cut at its lines of stars where they
+    stand pages apart.
+    """
     notes = dict(_NOTE.findall(text))
     body = _NOTE.sub("", text).rstrip() + "\n"
     headings = list(_HEADING.finditer(body))
@@ -397,16 +424,27 @@ def split(text: str) -> list[tuple[str, str]]:
         level: sum(len(h[1]) == level and chapter_number(h[2]) is not None for h in headings) for level in levels
     }
     level = max(sorted(levels), key=lambda one: (numbered[one], -one), default=0)
-    cuts = [one for one in headings if len(one[1]) == level]
-    if len(cuts) < 2:
-        return [(headings[0][2] if headings else "", _with_notes(body, notes))]
-    found = []
-    if before := body[: cuts[0].start()].strip():
-        found.append(("", _with_notes(before + "\n", notes)))
+    cuts = [one for one in headings if len(one[1]) == level or (len(one[1]) < level and _is_volume(one[2]))]
+    last = {chapter_number(one[2]) or one[2]: one for one in cuts}
+    found = [("", "", body[: cuts[0].start()].strip() + "\n")] if cuts and body[: cuts[0].start()].strip() else []
+    before, volume = len(found), ""
     for at, cut in enumerate(cuts):
         end = cuts[at + 1].start() if at + 1 < len(cuts) else len(body)
-        found.append((cut[2], _with_notes(body[cut.start() : end].rstrip() + "\n", notes)))
-    return found
+        is_empty = not _HEADING.sub("", body[cut.start() : end]).strip()
+        if len(cut[1]) < level:
+            volume = cut[2]
+        if not is_empty or (len(cut[1]) == level and last[chapter_number(cut[2]) or cut[2]] is cut):
+            found.append((volume, cut[2], body[cut.start() : end].rstrip() + "\n"))
+    if len(found) - before < 2:
+        pages = [one.strip() + "\n" for one in _STARS.split(body)]
+        if headings or len(pages) < 2 or len(body) < _PAGES * len(pages):
+            pages = [body]
+        found = [("", headings[0][2] if headings else "", page) for page in pages]
+    return [(volume, title, _with_notes(page, notes)) for volume, title, page in found]
+
+
+def _is_volume(title: str) -> bool:
+    return volume_number(title) is not None and chapter_number(title) is None
 
 
 def _with_notes(text: str, notes: dict[str, str]) -> str:
