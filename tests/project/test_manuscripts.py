@@ -306,7 +306,7 @@ def test_a_book_in_one_text_file_is_open_at_its_paragraphs_and_bounded_by_its_ch
     text = "".join(f"第{n}章 灯{n}\n\n第{n}夜，守灯人点亮了港口的灯。\n\n" for n in range(1, 101))
     (tmp_path / "book.txt").write_text(text, "utf-8")
     with armarius.open(tmp_path) as engine:
-        hits = [hit for hit in engine.search("守灯人", chapters=(3, 4))]
+        hits = engine.search("守灯人", chapters=(3, 4))
         assert sorted({hit.chapter for hit in hits}) == [3, 4]
         prompt = engine.assemble("续写", document="book.txt", cursor=len(text), budget=3_000).prompt
         assert "第100夜" in prompt
