@@ -5,12 +5,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from armarius.documents.classify import DATA_SUFFIXES
 from armarius.documents.numerals import chapter_number
-from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, cut
+from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, cut, parts_of
 from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.lexicon import word_file
 
-__all__ = ["DATA_LIMIT", "card_in", "card_members", "is_book", "of_a_tool", "read_data", "unescaped"]
+__all__ = ["DATA_LIMIT", "card_in", "card_members", "is_book", "of_a_tool", "read_data", "unescaped", "values_in"]
 
 DATA_LIMIT = 1024 * 1024
 """Bytes; larger files of data are tables, vocabularies or exports, and no documents."""
@@ -83,6 +84,19 @@ def of_a_tool(stem: str) -> bool:
 def card_in(suffix: str, text: str) -> Mapping[str, Any] | None:
     """The members of a character card in JSON or YAML; None for any other text."""
     return _card(suffix, text, _parsed(suffix, text))
+
+
+def values_in(path: str, entry: str) -> list[str]:
+    """The plain values of one entry of a document of data; none of any other text, and of an entry that nests."""
+    suffix = parts_of(path).suffix.lower()
+    if suffix not in DATA_SUFFIXES:
+        return []
+    try:
+        tree = json.loads(f"{{{entry}}}") if suffix == ".json" else read_front_matter(f"---\n{entry}\n---")[0]
+    except (ValueError, RecursionError):
+        return []
+    values = list(tree.values())
+    return values if all(isinstance(one, str) for one in values) else []
 
 
 def card_members(tree: object) -> Mapping[str, Any] | None:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from armarius._core import BudgetItems, allocate
 from armarius.codex.cards import one_line
 from armarius.codex.profiles.fields import role_of
+from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import marked, trimmed
@@ -157,7 +158,7 @@ def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | 
 
     The paragraph stands in a document that the card draws on, under the name of the card. A line is on the card when
     the card has its value whole: as a line, as an attribute of that label, or all of it among the names. The type of
-    the thing is on every card.
+    the thing is on every card. An entry of data is on the card when all its values are.
 
     Cost: none for what does not stand under the name of a card.
     """
@@ -166,6 +167,8 @@ def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | 
             continue
         name, said, pairs, names = _read(card.text)
         if row.title == name:
+            if (values := values_in(row.path, row.text)) and all(one_line(value) in card.text for value in values):
+                return card
             found = [_FIELD.fullmatch(line) for line in row.text.splitlines() if line.strip()]
             if found and all(one is not None and _is_said(one, said, pairs, names) for one in found):
                 return card
