@@ -2,10 +2,11 @@ import json
 from itertools import pairwise
 
 import pytest
-from tests.books.samples import CARD, FILES, text
+from tests.books.samples import CARD, FILES, picture, text
 from tests.rows import rows
 
 import armarius
+from armarius.cli import main
 from armarius.codex.cards import entity_card
 from armarius.codex.load import load_codex
 from armarius.documents.data import DATA_LIMIT
@@ -176,3 +177,13 @@ def test_a_profile_in_org_and_rst_describes_its_entity(tmp_path, path, content):
     (found,) = load_codex(tmp_path).entities
     assert (found.name, found.attributes, found.description) == ("Mara Venn", {"Age": "30"}, "Keeper of the light.")
     assert found.origins[0].line == 1
+
+
+def test_doctor_names_the_line_of_broken_front_matter_and_a_card_in_a_picture(tmp_path, capsys):
+    put(tmp_path, "chapters/ch1.md", "# One\n\nText.\n")
+    put(tmp_path, "notes/a.md", BROKEN)
+    put(tmp_path, "mara.png", picture(chara={"spec": "chara_card_v2", "data": PLAIN}))
+    main(["doctor", str(tmp_path)])
+    told = capsys.readouterr().out
+    assert "! notes/a.md: line 2: neither `key: value` nor a list item" in told
+    assert "mara.png is a character card (character-card-v2): `armarius import" in told

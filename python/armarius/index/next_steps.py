@@ -53,7 +53,8 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
             book = read_book(read_file(root / file.path, limit=file.size, below=root), name=Path(file.path).name)
         except (ArmariusError, OSError, ValueError):  # a picture, a package file: nothing of ours
             continue
-        if book.entries:
+        in_picture = not file.path.lower().endswith(".json") and book.said().entities  # JSON is read where it lies
+        if book.entries or in_picture:
             found.append(LyingAbout(file.path.replace("\\", "/"), book.format, len(book.entries)))
     return found
 
@@ -124,7 +125,7 @@ def next_steps(
     if len(doubts) > _DOUBTS:
         steps.append(f"{len(doubts) - _DOUBTS} more are doubtful: `armarius map {here}` lists them")
     steps += [
-        f"{one.path} is a book of {_counted(one.entries)} ({one.format}): "
+        f"{one.path} is {f'a book of {_counted(one.entries)}' if one.entries else 'a character card'} ({one.format}): "
         f"`armarius import {shlex.quote(f'{folder}/{one.path}')} --into {here}`"
         for one in books[:_SHOWN]
     ]
