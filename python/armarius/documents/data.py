@@ -220,12 +220,12 @@ def _space(text: str, at: int) -> int:
 
 
 _KEY = re.compile(r"(?:- +)*(\"[^\"]*\"|'[^']*'|[^\s:#\[{\"'][^:\r\n]*?)\s*:(?=\s|$)")
-_SCALAR = re.compile(r":\s*[|>][+-]?\d?\s*$")
+_LONGEST_KEY = 200
 
 
 def _indented(text: str, at: int, end: int) -> Iterator[_Entry]:
     """The entries of YAML in a stretch of lines: what begins where its first line does."""
-    depth, listed = -1, False
+    depth, listed, block = -1, False, False
     start = last = inside = -1
     key = ""
     for line in _LINE.finditer(text, at, end):
@@ -237,12 +237,13 @@ def _indented(text: str, at: int, end: int) -> Iterator[_Entry]:
         if depth < 0:
             depth, listed = column, bare.startswith("-")
         if column > depth or (not listed and bare.startswith("- ")) or bare[0] in "]}#":
-            if inside < 0 and not _SCALAR.search(text, start, last):
+            if inside < 0 and not block:
                 inside = first
         else:
             if start >= 0:
                 yield _Entry(start, last, key, inside)
-            named = _KEY.match(bare)
+            head = bare[:_LONGEST_KEY]
+            named, block = _KEY.match(head), bare[-3:].rstrip("+-123456789").endswith((" |", " >"))
             start, key = first, named[1].strip("\"'") if named is not None else ""
             # `- name: x` holds the first member of an object.
             inside = first + len(bare) - len(bare.lstrip("- ")) if listed and named is not None else -1
