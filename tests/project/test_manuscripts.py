@@ -303,7 +303,8 @@ def test_an_imported_text_file_is_read_as_chapters_with_their_numbers(tmp_path, 
 
 
 def test_a_book_in_one_text_file_is_open_at_its_paragraphs_and_bounded_by_its_chapters(tmp_path):
-    text = "".join(f"第{n}章 灯{n}\n\n第{n}夜，守灯人点亮了港口的灯。\n\n" for n in range(1, 101))
+    night = "第{n}夜，守灯人点亮了港口的灯。\n\n" + "雾从海上来，船都停在湾里，没有人说话。\n\n" * 30
+    text = "".join(f"第{n}章 灯{n}\n\n{night.format(n=n)}" for n in range(1, 101))
     (tmp_path / "book.txt").write_text(text, "utf-8")
     with armarius.open(tmp_path) as engine:
         hits = engine.search("守灯人", chapters=(3, 4))
