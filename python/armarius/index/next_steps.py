@@ -53,7 +53,9 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
             book = read_book(read_file(root / file.path, limit=file.size, below=root), name=Path(file.path).name)
         except (ArmariusError, OSError, ValueError):  # a picture, a package file: nothing of ours
             continue
-        in_picture = not file.path.lower().endswith(".json") and book.said().entities  # JSON is read where it lies
+        in_picture = (
+            not file.path.lower().endswith(".json") and book.extracted_entities().entities
+        )  # JSON is read where it lies
         if book.entries or in_picture:
             found.append(LyingAbout(file.path.replace("\\", "/"), book.format, len(book.entries)))
     return found
