@@ -153,7 +153,11 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
             else:
                 weight = 2.0 if features[path].kind in (*STORY_KINDS, "note") else 0.8
                 votes[path].append(("chapter", weight, f"{len(run)} files of its folder count on"))
-    if len({*listed.values()}) >= 3:
+    if told and len(told) >= 4 * len(listed):
+        for path, number in listed.items():
+            if number not in told and features[path].kind in (*STORY_KINDS, "outline", "note"):
+                votes[path].append(("chapter", 2.0, f"{len(told)} files of its folder count on"))
+    elif len({*listed.values()}) >= 3:
         for path in listed:
             votes[path].append(("outline", 0.6, f"{len(listed)} files of its folder count on, with lists"))
     if len({*dated.values()}) >= 2:

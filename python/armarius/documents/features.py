@@ -26,7 +26,7 @@ Vote = tuple[Kind, float, str]
 """A kind, the weight of the clue, the clue in words."""
 
 PROSE: Final = 0.7
-"""Share of a text in plain lines, from which on it is prose: chapters have .9 and more, all other kinds below .5."""
+"""Share of a text in plain lines, from which on it is prose: most chapters have .9 and more, other kinds below .5."""
 
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
@@ -223,6 +223,8 @@ class _Shape:
         self.prose = 1.0 if self.is_short else 1 - marked / max(1, length)
         self.empty = self.forms = self.slots = 0
         self.files = len(_FILE_LINE.findall(text)) / lines if ".md" in text or ".txt" in text else 0.0
+        if self.spoken >= 0.1:  # scenes with letters, lists, lines of a chat
+            self.prose = min(1.0, self.prose + self.spoken)
         if self.prose < PROSE:
             fields = _LABEL.findall(text)
             self.labels = [label.strip().lower() for label, _ in fields]
