@@ -145,10 +145,15 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
         if not told:
             _apart(paths, run, features, votes)
         told |= numbers
+        usual = median(features[path].length for path in run)
+        brief = {path for path in run if features[path].length < 0.06 * usual and not features[path].numbers}
+        begun = max((number for path, number in run.items() if path not in brief), default=0.0) + 1
         twice = {number for number, count in Counter(run.values()).items() if count > 1}
         for path, number in run.items():
             about = [one for one in named(parts_of(path).stem) if one[0] not in STORY_KINDS] if number in twice else []
-            if about:
+            if path in brief and number != begun and len(run) > 5 and features[path].marked is None:
+                votes[path].append(("note", 3.0, f"{features[path].length} characters, the others have {usual:.0f}"))
+            elif about:
                 votes[path].append((about[0][0], 2.0, f"the number of another file of its folder, with {about[0][2]}"))
             else:
                 weight = 2.0 if features[path].kind in (*STORY_KINDS, "note") else 0.8

@@ -153,8 +153,10 @@ def features_of(
     stem = parts.stem
     begins = paragraphs[0].end if paragraphs and paragraphs[0].role == "front_matter" else 0
     sample = text[begins : begins + _SAMPLE]
-    titles = [p.heading_path[-1] for p in paragraphs if p.role == "heading"]
-    shape = _Shape(sample, titles)
+    headings = [p for p in paragraphs if p.role == "heading"]
+    titles = [p.heading_path[-1] for p in headings]
+    above = sum(p.end - p.start for p in headings[:1] if text[p.start] == "#" and p.end <= begins + _SAMPLE)
+    shape = _Shape(sample, titles, above)
     numbers = tuple(
         dict.fromkeys(n for title in titles if not appended(title) and (n := chapter_number(title)) is not None)
     )
@@ -210,21 +212,28 @@ def _stated(front_matter: FrontMatter) -> Kind | None:
 
 
 class _Shape:
-    """What the lines of a text look like."""
+    """What the lines of a text look like; `lists` is 0 for prose and 1 for lists.
 
-    def __init__(self, text: str, titles: Sequence[str]) -> None:
+    Args:
+        text: Without front matter.
+        titles: Of its headings.
+        above: Characters in the line of its title, which is neither prose nor list.
+    """
+
+    def __init__(self, text: str, titles: Sequence[str], above: int) -> None:
         count, length, marked, spoken, self.scripts, self.sentences = _core.shape(text, _SHINGLES)
-        self.length = length
+        self.length, marked = max(0, length - above), max(0, marked - above)
         self.lines = lines = max(1, count)
-        self.is_short = length < _SHORT and not marked
+        self.is_short = length < _SHORT and not marked and (self.length > 0 or len(titles) < 3)
         self.headings = titles
         self.spoken = spoken / lines
         self.labels: list[str] = []
-        self.prose = 1.0 if self.is_short else 1 - marked / max(1, length)
+        self.prose = 1.0 if self.is_short else 1 - marked / self.length if self.length else 0.0
         self.empty = self.forms = self.slots = 0
         self.files = len(_FILE_LINE.findall(text)) / lines if ".md" in text or ".txt" in text else 0.0
         if self.spoken >= 0.1:  # scenes with letters, lists, lines of a chat
             self.prose = min(1.0, self.prose + self.spoken)
+        self.lists = 0.0 if self.is_short else min(1.0, max(0.0, (PROSE - self.prose) / 0.4))
         if self.prose < PROSE:
             fields = _LABEL.findall(text)
             self.labels = [label.strip().lower() for label, _ in fields]
@@ -264,11 +273,9 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Vote]:
         if bare_number(stem) is not None and is_prose and not shape.is_short:
             yield "chapter", 0.6, f"file name {stem}: a number"
         return
-    if is_prose or shape.is_short:
-        yield "chapter", 4.0, f"file name {stem}: chapter {number}"
-    else:
-        yield "chapter", 1.8, f"file name {stem}: chapter {number}"
-        yield "outline", 1.2, f"file name {stem}: chapter {number}, and lists"
+    yield "chapter", 4.0 - 2.2 * shape.lists, f"file name {stem}: chapter {number}"
+    if shape.lists:
+        yield "outline", 1.2 * shape.lists, f"file name {stem}: chapter {number}, and lists"
     rest, parted = _after_number(stem)
     for kind, weight, word in named(rest):
         if kind != "chapter" and (weight > 0.5 or not parted):
@@ -311,9 +318,9 @@ def _of_headings(
     if titles:
         first = titles[0]
         if (number := chapter_number(first)) is not None or (volume_number(first) is not None and is_prose):
-            yield "chapter", 3.2 if is_prose or shape.is_short else 0.4, f"heading {first}"
-            if not is_prose:
-                yield "outline", 0.6, f"heading {first} above lists"
+            yield "chapter", 3.2 - 2.8 * shape.lists, f"heading {first}"
+            if shape.lists:
+                yield "outline", 0.6 * shape.lists, f"heading {first} above lists"
             rest, parted = _after_number(first) if number is not None and is_prose else (first, False)
             for kind, weight, word in named(rest):
                 if kind not in STORY_KINDS and not (is_prose and parted):
@@ -351,7 +358,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
             if shape.length >= 600 or spoken:
                 yield "chapter", 0.9 if spoken else 0.4, "prose with dialogue" if spoken else "prose"
         return
-    yield "chapter", -2.0 if not shape.is_short else 0.0, "lists"
+    yield "chapter", -2.0 * shape.lists, "lists"
     words = _content_words(shape)
     for kind in _BY_WORDS:
         met = [word for word in words if word in CONTENT_WORDS[kind]]
