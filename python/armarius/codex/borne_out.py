@@ -27,6 +27,7 @@ _ACTS = frozenset(NAME_PARTS["han"]["acts"])
 _TWICE = 2
 _ENOUGH = 20_000  # characters of story from which the absence of a listed name says something
 _LONGEST = 5  # words of a name that is shortened
+_MOST_WORDS = 12  # of a name that others may be a part of
 _WORD = 4  # letters of the shortest word that stands for a longer name
 
 Uses = tuple[int, int, int]
@@ -252,16 +253,23 @@ def _parts(draft: Draft) -> list[str]:
 
 def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:
     """Add the parts of names of places and things that the story uses alone, where nothing else is called so."""
-    bearers: dict[str, set[str]] = {}
-    for one in (one for profiles in kept for one in profiles.drafts):
+    short = [
+        (profiles, at, part)
+        for profiles in kept
+        for at, one in enumerate(profiles.drafts)
+        for part in _parts(one)
+        if story.names_by(part, one.name)
+    ]
+    bearers: dict[str, set[str]] = {fold(part): set() for _, _, part in short}
+    for one in (one for profiles in kept for one in profiles.drafts if bearers):
         for name in (one.name, *one.aliases):
             spelt = fold(name).split()
-            for at in range(len(spelt)):
-                for end in range(at + 1, min(at + _LONGEST, len(spelt)) + 1):
-                    bearers.setdefault(" ".join(spelt[at:end]), set()).add(fold(one.name))
-    for profiles in kept:
-        for at, one in enumerate(profiles.drafts):
-            parts = [part for part in _parts(one) if story.names_by(part, one.name) and len(bearers[fold(part)]) == 1]
-            if parts:
-                profiles.drafts[at] = replace(one, aliases=[*one.aliases])
-                profiles.drafts[at].add_aliases(parts)
+            runs = (" ".join(spelt[at:end]) for at in range(len(spelt)) for end in range(at + 1, len(spelt) + 1))
+            for run in runs if len(spelt) <= _MOST_WORDS else ():
+                if run in bearers:
+                    bearers[run].add(fold(one.name))
+    for profiles, at, part in short:
+        if len(bearers[fold(part)]) == 1:
+            one = profiles.drafts[at]
+            profiles.drafts[at] = replace(one, aliases=[*one.aliases])
+            profiles.drafts[at].add_aliases([part])

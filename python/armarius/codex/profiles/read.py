@@ -216,9 +216,9 @@ class _Pages:
         self.path, self.kind, self.entries = path, kind, entries
         self.found = Profiles()
 
-    def cast(self, section: ProfileSection) -> None:
+    def cast(self, section: ProfileSection, known: set[str] | None = None) -> None:
         """The names that lines such as `出场人物：林默、白鹭` and `重要地点：江城（旧城）` list, each once."""
-        known = {fold(draft.name) for draft in self.found.drafts}
+        known = {fold(draft.name) for draft in self.found.drafts} if known is None else known
         for item in section.fields:
             group = group_of(item.key)
             if not is_cast(item.key) and (group is None or group.type is None):
@@ -232,7 +232,7 @@ class _Pages:
                     draft.standing, draft.type = "cast", group.type if group is not None else None
                     self.found.drafts.append(draft)
         for child in section.children:
-            self.cast(child)
+            self.cast(child, known)
 
     def visit_all(self, parent: ProfileSection, type_: str | None, *, setting: bool) -> None:
         for child in parent.children:
