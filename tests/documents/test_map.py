@@ -5,6 +5,7 @@ import zlib
 import pytest
 from tests.rows import rows
 
+from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
 from armarius.index.project_index import ProjectIndex
@@ -159,3 +160,12 @@ def test_one_table_says_what_every_kind_means():
 
     assert tuple(sorted(USES)) == tuple(sorted(KINDS))
     assert set(HIDDEN_KINDS) == {"review", "template", "tool"}
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 20_000, "{{" * 9_000, "${" * 9_000, "*" * 20_000, "[A" * 9_000, "a.md " + " " * 20_000]
+)
+def test_the_evidence_of_a_file_without_words_is_found_in_linear_time(text):
+    shape = "\n\n- x\n- y\n- z\n"
+    assert make_document("h.md", (shape * 4 + text).encode()).kind == "note"
+    assert make_document("h.md", ("# " + text + shape).encode()).features is not None

@@ -31,6 +31,7 @@ PROSE: Final = 0.7
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
 _SAMPLE: Final = 16_000  # code points whose shape is judged
+_TITLE: Final = 80  # code points of a heading that are looked at
 _SHORT: Final = 120  # code points below which a text has no shape
 _CHAPTER: Final = 600  # code points that a chapter has at least, where several stand in one file
 _SPOKEN: Final = 0.06  # lines with speech a line, from which on a text is told in scenes
@@ -39,10 +40,10 @@ _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
 _FORM: Final = re.compile(
-    r"\{\{[^{}\n]*\}\}|<%|\$\{[^}\n]*\}|_{4,}|\b(?:TBD|TODO|FIXME)\b|[（(【\[](?:待[填定补補写寫]|请填|填写|例如|如：|e\.g\.)"
+    r"\{\{[^{}\n]{0,80}\}\}|<%|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b|[（(【\[](?:待[填定补補写寫]|请填|填写|例如|如：|e\.g\.)"
 )
 _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
-_FILE_LINE: Final = re.compile(r"^\s*[-*]?\s*[\w./ -]+\.(?:md|txt|markdown)\s*$", re.MULTILINE)
+_FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
 _BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
@@ -316,7 +317,7 @@ def _of_headings(
     titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool, whole: int, numbered: bool
 ) -> Iterator[Vote]:
     if titles:
-        first = titles[0]
+        first = titles[0][:_TITLE]
         if (number := chapter_number(first)) is not None or (volume_number(first) is not None and is_prose):
             yield "chapter", 3.2 - 2.8 * shape.lists, f"heading {first}"
             if shape.lists:
@@ -373,7 +374,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
 
 def _content_words(shape: _Shape) -> list[str]:
     words: list[str] = []
-    for title in (*(one.lower() for one in shape.headings), *shape.labels):
+    for title in (*(one[:_TITLE].lower() for one in shape.headings[:200]), *shape.labels):
         words += (title, *_LETTERS.findall(title)) if " " in title or not title.isalpha() else (title,)
         if _UNSPACED.search(title):
             words += [word for word in _unspaced_content() if word != title and word in title]
