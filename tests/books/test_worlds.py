@@ -168,7 +168,7 @@ def test_a_vault_that_changed_changes_the_codex_and_one_taken_out_leaves_it(engi
     assert engine.importing.add(vault).kind == "update"
     assert ("林渡", "兄弟", "赵四") in said(engine.graph.snapshot())
     engine.books.remove("vault")
-    assert engine.entities() == ()
+    assert engine.entities() == []
 
 
 OTHER = "locations/pier-9mZ4qk7Yw1uQf8sT3vBn6xLcRd1"
@@ -203,7 +203,7 @@ def test_a_book_that_is_switched_off_says_nothing_of_entities(engine, vault):
 
     engine.importing.add(vault)
     engine.books.update(replace(engine.books["vault"], switched_off=True))
-    assert engine.entities() == ()
+    assert engine.entities() == []
 
 
 def test_the_command_line_shows_entities_and_relations_before_it_imports(tmp_path, vault, capsys):

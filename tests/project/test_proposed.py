@@ -158,7 +158,7 @@ def test_the_engine_proposes_and_makes_nothing(tmp_path):
     (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\n" + ENGLISH * 6, "utf8")
     with armarius.open(tmp_path, watch=False, index_dir=tmp_path / ".index") as engine:
         assert {one.name for one in engine.propose()} == {"Mr. Harrow", "Alma Reed", "Saltmouth"}
-        assert engine.entities() == ()
+        assert engine.entities() == []
         engine.codex.create("Alma Reed", aliases=["Alma"])
         assert "Alma Reed" not in {one.name for one in engine.propose()}
         with pytest.raises(ValueError, match="least"):

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from armarius.arguments import Kind
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordFile
@@ -15,7 +14,7 @@ from armarius.codex.borne_out import Story, judged, names_sought, uses_in
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex, Origin
-from armarius.codex.profiles.data import SUFFIXES, profiles_of_data
+from armarius.codex.profiles.data import profiles_of_data
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
 from armarius.config import CONFIG_NAME, Config, load_config
@@ -23,7 +22,7 @@ from armarius.documents.classify import DATA_SUFFIXES, PROSE_SUFFIXES
 from armarius.documents.data import card_in
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
-from armarius.documents.kinds import CARD_KINDS
+from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
 from armarius.documents.markup import markdown_of
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of
@@ -35,8 +34,6 @@ from armarius.warnings import CODEX_INVALID
 
 __all__ = ["FolderAuthored"]
 
-STORY: tuple[Kind, ...] = ("chapter",)
-"""Kinds of documents that tell the story."""
 BOOKS = ".armarius/books"
 """A folder for each imported lorebook; its `codex.json` has the entities of that book."""
 AUTHORED_FILE = ".armarius/codex.toml"
@@ -125,7 +122,7 @@ def build_codex(
 
 def story_of(documents: Iterable[Document], names: Sequence[str]) -> Story:
     """How the chapters among `documents` use these names."""
-    texts = [one.text for one in documents if one.kind in STORY]
+    texts = [one.text for one in documents if one.kind in STORY_KINDS]
     story = Story()
     for text, uses in zip(texts, uses_in(texts, names), strict=True):
         story.add(len(text), uses)
@@ -137,11 +134,11 @@ def profiles_in(document: Document, path: str) -> Profiles:
     suffix = parts_of(path).suffix.lower()
     if document.kind not in CARD_KINDS:
         return Profiles()
-    kind: str = document.kind
+    kind = document.kind
     if suffix in DATA_SUFFIXES:
         if (card := card_in(suffix, document.text)) is not None:
             return Profiles([card_draft(card, Origin(path))])
-        return profiles_of_data(path, document.text) if kind == "setting" and suffix in SUFFIXES else Profiles()
+        return profiles_of_data(path, document.text) if kind == "setting" else Profiles()
     if suffix not in PROSE_SUFFIXES:
         return Profiles()
     text = markdown_of(suffix, document.text)

@@ -13,12 +13,12 @@ from armarius._core import __version__
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.borne_out import Story, Uses, names_sought, uses_in
-from armarius.codex.load import STORY, build_codex, profiles_in
+from armarius.codex.load import build_codex, profiles_in
 from armarius.codex.merge import SeriesFolder
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles, pack, unpack
 from armarius.documents.document import Document
-from armarius.documents.kinds import CARD_KINDS
+from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
 from armarius.index.series import SeriesAuthored
 from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
@@ -55,7 +55,7 @@ class Describing:
         Cost: linear in the documents of these kinds; documents without a current row are parsed.
         """
         self._said, self._unkept, self._sought = {}, [], None
-        self._told = _Told({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY)})
+        self._told = _Told({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY_KINDS)})
         fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=CARD_KINDS)}
         kept = _PROFILES.load(store, fingerprints)
         for path, said in kept.items():
@@ -68,7 +68,7 @@ class Describing:
     def take(self, document: Document) -> bool:
         """Parse a new or changed document. True if it has profiles, or its previous version had."""
         dropped = self.drop(document.path)
-        if document.kind in STORY:
+        if document.kind in STORY_KINDS:
             self._told.take(document)
         return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or dropped
 

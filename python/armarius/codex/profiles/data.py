@@ -18,7 +18,6 @@ from armarius.codex.profiles.headings import is_placeholder, is_plausible, lead_
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic, page_kind, parse_front_matter
 
-SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 _DEEPEST: Final = 12
 _MOST_TEXT: Final = 2_000  # code points of one attribute
 
