@@ -136,6 +136,8 @@ def _single_entity(
         about_one = group_of(stem) is None and not is_generic(stem) and is_generic(tops[0].heading)
         return root if kind == "setting" and about_one and (type_ is not None or roles & {"type", "name"}) else None
     owner = tops[0] if tops else root
+    if kind != "other" and any(map(is_personal, front)):
+        return owner
     if kind != "other" and (roles & {"aliases", "type", "name", "full_name"} or (tagged and group_of(stem) is None)):
         return owner
     if kind == "setting" and stated_name(owner) is not None and group_of(owner.heading or stem) is not None:
@@ -192,7 +194,8 @@ def _is_entity(section: ProfileSection) -> bool:
 
 
 def _declared(front: FrontMatter, stem: str, name: str) -> bool:
-    return any(role_of(key) in {"aliases", "type", "name", "full_name"} for key in front) and bool(stem and name)
+    stated = (role_of(key) in {"aliases", "type", "name", "full_name"} or is_personal(key) for key in front)
+    return any(stated) and bool(stem and name)
 
 
 def _alike(stem: str, heading: str) -> bool:
