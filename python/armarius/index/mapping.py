@@ -54,12 +54,16 @@ class Mapper:
         self._known: dict[str, _Known] = {}
         self._rules: Mapping[str, Sequence[tuple[str, str]]] | None = None  # that the map was decided by
         self._unkept: list[str] = []
+        self._followed: tuple[Store, int] | None = None
 
-    def follow(self, store: Store, files: Mapping[str, FileRow]) -> None:
-        """Make the features those of the documents in `store`.
+    def follow(self, store: Store, files: Mapping[str, FileRow], generation: int) -> None:
+        """Make the features those of the documents in `store`, whichever process wrote them.
 
-        Cost: one comparison of a hash per document; rows are read where one differs, texts where there is no row.
+        Cost: nothing at the generation followed last; else one comparison of a hash per document. Rows are read where
+        one differs, texts where there is no row.
         """
+        if self._followed == (store, generation):
+            return
         for path in [path for path in self._known if path not in files]:
             self._drop(path)
         new = {path: row for path, row in files.items() if self._hash_of(path) != row.content_hash}
@@ -73,6 +77,7 @@ class Mapper:
                 self._take(document)
                 self._unkept.append(document.path)
         self._decide()
+        self._followed = (store, generation)
 
     def take(self, found: ReadBatch) -> None:
         """Take over new, changed and removed documents; those that are of another kind are replaced in `found`."""
@@ -137,7 +142,7 @@ class Mapper:
 
     def forget(self) -> None:
         """Drop everything: the store was replaced or rolled back."""
-        self._known, self._rules, self._unkept = {}, None, []
+        self._known, self._rules, self._unkept, self._followed = {}, None, [], None
 
     def _take(self, document: Document) -> None:
         features = document.features or self._anew(document).features

@@ -194,6 +194,7 @@ class Refresher:
         if self.snapshot is None:
             self.load_snapshot(store)
         known = self._contents.of(store)
+        self.mapper.follow(store, known.files, known.generation)
         read = (known.reader, known.form) == (self.config.note, FORM)
         return (read or not known.files) and self.differs(store) == 0
 
@@ -213,7 +214,7 @@ class Refresher:
 
     def _decided(self, found: Iterator[ReadBatch], known: IndexContents, commits: Commits) -> Iterator[ReadBatch]:
         """The batches with the kinds of the map; at last the documents of the store whose kind they change."""
-        self.mapper.follow(known.store, known.files)
+        self.mapper.follow(known.store, known.files, known.generation)
         written: list[str] = []
         for batch in found:
             self.mapper.take(batch)

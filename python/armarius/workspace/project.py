@@ -56,6 +56,8 @@ class ShelvedEngine(ContextEngine):
     document = _asked(ContextEngine.document)
     map = _asked(ContextEngine.map)
     amap = awaitable(map)  # noqa: A003 - the verb
+    map_request = _asked(ContextEngine.map_request)
+    set_kind = _asked(ContextEngine.set_kind)
     active = _asked(ContextEngine.active)
     similar = _asked(ContextEngine.similar)
     asimilar = awaitable(similar)
