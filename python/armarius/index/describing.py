@@ -26,7 +26,7 @@ from armarius.store.rows import DerivedRow
 
 __all__ = ["KIND", "Describing"]
 
-_RULES: Final = 2  # raised when the same text of the same version describes something else
+_RULES: Final = 3  # raised when the same text of the same version describes something else
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack, unpack)
 KIND: Final = _PROFILES.kind
 _USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]](

@@ -130,15 +130,12 @@ def _single_entity(
 ) -> ProfileSection | None:
     """The section that carries the one entity a file is about (the root when it has no title), or None."""
     tops = [child for child in root.children if child.level == 1]
-    roles = {role_of(key) for key in front}
     stem = parts_of(path).stem
     if len(tops) > 1:  # a sheet may have its parts as headings of the first level
         about_one = group_of(stem) is None and not is_generic(stem) and is_generic(tops[0].heading)
-        return root if kind == "setting" and about_one and (type_ is not None or roles & {"type", "name"}) else None
+        return root if kind == "setting" and about_one and (type_ is not None or _declares(front)) else None
     owner = tops[0] if tops else root
-    if kind != "other" and any(map(is_personal, front)):
-        return owner
-    if kind != "other" and (roles & {"aliases", "type", "name", "full_name"} or (tagged and group_of(stem) is None)):
+    if kind != "other" and (_declares(front) or (tagged and group_of(stem) is None)):
         return owner
     if kind == "setting" and stated_name(owner) is not None and group_of(owner.heading or stem) is not None:
         return owner
@@ -193,9 +190,9 @@ def _is_entity(section: ProfileSection) -> bool:
     return not types or any(group is not None and group.type is not None for group in map(group_of, types))
 
 
-def _declared(front: FrontMatter, stem: str, name: str) -> bool:
-    stated = (role_of(key) in {"aliases", "type", "name", "full_name"} or is_personal(key) for key in front)
-    return any(stated) and bool(stem and name)
+def _declares(front: FrontMatter) -> bool:
+    """Whether front matter says what the file is about: by a name, a type, or what only a person has."""
+    return any(role_of(key) in {"aliases", "type", "name", "full_name"} or is_personal(key) for key in front)
 
 
 def _alike(stem: str, heading: str) -> bool:
@@ -322,7 +319,7 @@ class _Pages:
         heading = owner.heading or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
         draft.whole = True
-        if type_ is None and not _declared(front, stem, draft.name):
+        if type_ is None and not _declares(front) and not _explicit(owner):
             draft.standing = "headed"
         if draft.name != stem and stem in draft.name and is_plausible(stem):
             draft.add_aliases([stem])  # 王大爷.md is headed 隔壁村王大爷
