@@ -10,6 +10,8 @@ import armarius._core as _core
 from armarius.corpus.part import OutlineLine
 from armarius.documents.document import Document
 from armarius.documents.numerals import NUMERAL
+from armarius.documents.segments import parts_of
+from armarius.documents.titles import as_strings
 from armarius.search.corpus import Corpus, Text
 from armarius.search.order import Ordered
 from armarius.search.query.kinship import is_unspaced
@@ -22,6 +24,8 @@ from armarius.vectors.model_quality import Near
 
 _KEPT = 64
 _PHRASES = ("phrases", "", None)
+_WITH_NUMBER = re.compile(r"([^\W\d_]{3,20})[ \t]+#?(\d{1,4})(?!\w)")
+_NUMBERED = re.compile(r"([^\W\d_]*)[\s._#-]*(\d{1,4})(?!\d)")
 
 
 @lru_cache(maxsize=64)
@@ -44,6 +48,29 @@ def quoted(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
             del known[next(iter(known))]
     known[phrase] = places  # the last one asked for is forgotten last
     return places
+
+
+def numbered(corpus: Corpus, asked: Understanding) -> Iterator[tuple[str, int]]:
+    """Path and position of the paragraphs of files that a question calls by what they are and a number.
+
+    `session 2` is `S02 The Bridge.md` or `02.md` with the tag `session` or in a folder `Sessions`, and `session-2.md`.
+    Chapters are found by their references.
+
+    Cost: nothing for a question without a number; else one look at each path.
+    """
+    for said in _WITH_NUMBER.finditer(asked.query):
+        word = said[1].lower()
+        if any(one.start < said.end() and said.start() < one.end for one in asked.references):
+            continue
+        for path in corpus.paths:
+            parts = parts_of(path)
+            name = _NUMBERED.match(parts.stem)
+            document = corpus.document(path) if name and int(name[2]) == int(said[2]) else None
+            if name is None or document is None or not word.startswith(name[1].lower()):
+                continue
+            known = (name[1], *parts.folders, *as_strings(document.front_matter.get("tags")))
+            if any(one.lower().strip("#") in (word, f"{word}s") for one in known):
+                yield from ((path, at) for at, one in enumerate(document.paragraphs) if one.role == "body")
 
 
 def _places(corpus: Corpus, phrase: str) -> dict[tuple[str, int], None]:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from armarius._core import ScoredUnit
 from armarius.arguments import Bounds
 from armarius.search.corpus import Corpus, UnitIndex
-from armarius.search.query.query import Understanding
+from armarius.search.query.query import Understanding, terms_of
 from armarius.search.query.relations import Subjects
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.rank import WEIGHTS as SCORE
@@ -228,11 +228,20 @@ def _sections(
         return found
     numbered = corpus.units(ranked.core)
     by_words = ranked.scores.by_own(numbered.headed, _UNITS)[:_SECTIONS]
+    terms = {*ranked.read.terms} if not asked.entities else set()
     for number, own in by_words:
         key = numbered.sections[number]
         assert key is not None, "`headed` says so"
-        put((key,), WEIGHTS["fulltext"] * own / by_words[0][1], "fulltext")
+        is_named = len(terms) > 1 and terms.issubset(terms_of(_title(corpus, key)))
+        put((key,), WEIGHTS["related"] if is_named else WEIGHTS["fulltext"] * own / by_words[0][1], "fulltext")
     return found
+
+
+def _title(corpus: Corpus, key: int) -> str:
+    """The heading of a section; the title of its file where it has none."""
+    section = corpus.sections[key]
+    document = corpus.document(section.path)
+    return section.section or ("" if document is None else document.title)
 
 
 def _present(

@@ -19,7 +19,7 @@ from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside, ProjectCorpus
-from armarius.search.explain import MatchHighlights, is_content, occurs, quoted, reasons
+from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.query.query import Understanding, understand
@@ -255,6 +255,7 @@ def _find(
     clock.lap("people")
     warnings = list(known.warnings)
     places = [place for phrase in asked.phrases for place in quoted(corpus, phrase)]
+    places += numbered(corpus, asked)
     near: dict[int, Near] = {}
 
     def meaning() -> Meaning:
