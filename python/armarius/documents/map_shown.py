@@ -119,7 +119,7 @@ class ShownMap(ResultList[MappedFile]):
         """Of the map of an index, and of what is not read, folders and endings to their number of files."""
         made = cls(mapped.files.values())
         made.doubts, made.hidden = doubts_of(mapped), mapped.hidden
-        made.unread = dict(unread or mapped.unread)
+        made.unread = dict(unread or {})
         return made
 
     @classmethod

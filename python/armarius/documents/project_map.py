@@ -52,26 +52,18 @@ class ProjectMap:
     Args:
         files: In any order.
         main: Id of the main edition; None when there is no story.
-        unread: What is not read, with the number of files: `.story-system/` 13, `*.xlsx` 2.
 
     Attributes:
         files: By path, in path order.
         hidden: Paths that are in no prompt unless asked for by name, or nothing else answers; none where most of the
             project is code, whose README and guides are what is asked about.
         doubtful: Files of low confidence, the most doubtful first.
-        unread: As given.
     """
 
-    def __init__(
-        self,
-        files: Iterable[MappedFile] = (),
-        main: str | None = None,
-        unread: Mapping[str, int] | None = None,
-    ) -> None:
+    def __init__(self, files: Iterable[MappedFile] = (), main: str | None = None) -> None:
         self.files: Mapping[str, MappedFile] = MappingProxyType(
             {one.path: one for one in sorted(files, key=lambda one: one.path)}
         )
-        self.unread: Mapping[str, int] = MappingProxyType(dict(unread or {}))
         aside = (path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main")
         self.hidden = frozenset(() if _is_code(self.files.values()) else aside)
         unsure = [one for one in self.files.values() if one.confidence < _DOUBTFUL and not one.declared]
@@ -96,14 +88,10 @@ class ProjectMap:
             for name, part in maps.items()
             for one in part.files.values()
         ]
-        return cls(files, maps[""]._main, maps[""].unread)
+        return cls(files, maps[""]._main)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ProjectMap)
-            and self.files == other.files
-            and (self._main, self.unread) == (other._main, other.unread)
-        )
+        return isinstance(other, ProjectMap) and (self.files, self._main) == (other.files, other._main)
 
     __hash__ = None  # type: ignore[assignment]
 
