@@ -165,10 +165,9 @@ def features_of(
     votes = list(_votes(parts.folders, stem, parts.suffix.lower(), front_matter, titles, numbers, shape, len(text)))
     kind = _sums(votes)[1] if stated is None else stated
     status = front_matter.get("status")
-    counted = _COUNTED.match(stem)
-    dated = _DATED.search(stem) or _DATED.search(
-        " ".join(as_strings(front_matter.get("date") or front_matter.get("日期")))
-    )
+    in_name = _DATED.search(stem)
+    counted = None if in_name else _COUNTED.match(stem)
+    dated = in_name or _DATED.search(" ".join(as_strings(front_matter.get("date") or front_matter.get("日期"))))
     said = _placed(front_matter)
     found = Features(
         kind=kind,
@@ -178,7 +177,7 @@ def features_of(
         status=status.lower() if isinstance(status, str) else "",
         marked=None if appended(stem) else chapter_number(stem),
         bare=bare_number(stem),
-        counted=said or ((counted[1].strip(" _-.").lower(), float(counted[2])) if counted and not dated else None),
+        counted=said or ((counted[1].strip(" _-.").lower(), float(counted[2])) if counted else None),
         dated=(int(dated[1]), int(dated[2]), int(dated[3])) if dated else None,
         volume=_volume(parts.folders, stem),
         numbers=numbers,
@@ -307,6 +306,9 @@ def _of_front_matter(front_matter: FrontMatter) -> Iterator[Vote]:
         for value in as_strings(front_matter.get(key))[:6]:
             for kind, share, word in named(value.strip("#"))[:1]:
                 yield kind, weight * share, f"front matter {key}: {word}"
+    fields = [key for key in front_matter if key.lower() in CONTENT_WORDS["setting"]]
+    if len(fields) >= 2:
+        yield "setting", 2.0, f"front matter of a sheet: {', '.join(fields[:4])}"
     if any(key in front_matter for key in ("chapter", "章节", "章", "scene", "pov")):
         yield "chapter", 1.5, "front matter names a chapter"
     if any(key in front_matter for key in ("allowed-tools", "applyto", "tools", "mode", "model", "globs")):
