@@ -87,8 +87,9 @@ fn is_listed(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let mut rest = line[digits..].chars();
     match (digits, rest.next()) {
-        (0, Some('-' | '+' | '*' | '•')) => rest.next().is_some_and(char::is_whitespace),
-        (1..=3, Some('.' | ')')) => rest.next().is_some_and(char::is_whitespace),
+        (0, Some('-' | '+' | '*' | '•')) | (1..=3, Some('.' | ')')) => {
+            rest.next().is_some_and(char::is_whitespace)
+        }
         (1..=3, Some('、')) => true,
         _ => false,
     }
