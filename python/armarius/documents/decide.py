@@ -168,11 +168,11 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
     elif len({*listed.values()}) >= 3:
         for path in listed:
             votes[path].append(("outline", 0.6, f"{len(listed)} files of its folder count on, with lists"))
-    for run in noted.values():  # S02 The Ledger is a note as S01 and S03 are, whatever its title speaks of
-        count = sum(features[path].kind == "note" for path in run)
-        if len(run) >= 3 and 2 * count > len(run):
-            for path in run:
-                votes[path].append(("note", 1.0, f"{count} of {len(run)} files of its folder that count on"))
+    for notes in noted.values():  # S02 The Ledger is a note as S01 and S03 are, whatever its title speaks of
+        count = sum(features[path].kind == "note" for path in notes)
+        if len(notes) >= 3 and 2 * count > len(notes):
+            for path in notes:
+                votes[path].append(("note", 1.0, f"{count} of {len(notes)} files of its folder that count on"))
     if len({*dated.values()}) >= 2:
         for path in dated:
             votes[path].append(("chapter", 0.8, f"{len(dated)} files of its folder are dated"))
