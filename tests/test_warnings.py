@@ -297,6 +297,7 @@ SITUATIONS = {
     "CODEX_INVALID": codex_invalid,
     "PROFILE_INVALID": profile_invalid,
     "CHAPTER_UNKNOWN": lambda folder: told(folder, query="检查第99章的角色一致性"),
+    "CHAPTER_UNWRITTEN": lambda folder: told(folder, query="写第99章"),
     "RULES_UNAVAILABLE": lambda _: RulesFetcher(constraints=Broken()).fetch(ASKED).warnings,
     "STYLE_UNAVAILABLE": lambda _: SettingsFetcher(style=Broken()).fetch(ASKED).warnings,
     "MEMORY_UNAVAILABLE": lambda _: SettingsFetcher(Broken()).fetch(ASKED).warnings,

@@ -433,7 +433,7 @@ class Project:
                 *self._own_fetchers,
                 PassageFetcher(corpus, self._sources, files=files, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
-                StoryFetcher(documents, snapshot.codex.entities, self.index.map, self.summaries),
+                StoryFetcher(documents, snapshot.codex.entities, self.index.map, self.summaries, snapshot.matcher),
                 *self._more,
             )
         return ProjectView(

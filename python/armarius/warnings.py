@@ -12,6 +12,7 @@ __all__ = ["TABLE", "ContextWarning", "WarningCode", "WarningRow"]
 
 WarningCode = Literal[
     "CHAPTER_UNKNOWN",
+    "CHAPTER_UNWRITTEN",
     "CODEX_INVALID",
     "CODE_DEPTH_LIMIT",
     "CODE_GRAPH_REASON",
@@ -142,6 +143,11 @@ PROFILE_INVALID: Final = WarningRow(
 
 CHAPTER_UNKNOWN: Final = WarningRow(
     "CHAPTER_UNKNOWN", "the question or the limits of the request name chapters that do not exist", "{what}"
+)
+CHAPTER_UNWRITTEN: Final = WarningRow(
+    "CHAPTER_UNWRITTEN",
+    "the question names a chapter that is planned, or asks to write one, that no text of the story is",
+    "chapter {number} is not written yet; {planned}",
 )
 
 RULES_UNAVAILABLE: Final = WarningRow("RULES_UNAVAILABLE", "the constraints could not be read", "约束未注入: {error}")

@@ -9,7 +9,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 
-__all__ = ["StoryPart", "chapters_before", "of_edition"]
+__all__ = ["StoryPart", "chapters_before", "chapters_until", "of_edition"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,42 @@ def chapters_before(
             order.pop()
     for one in reversed(order):
         yield from reversed(list(_parts(documents[one])))
+
+
+def chapters_until(
+    documents: Mapping[str, Document], project_map: ProjectMap, path: str, number: int, volume: int | None = None
+) -> tuple[StoryPart | None, Iterator[StoryPart]]:
+    """Chapter `number` of the edition of `path`, None if it is not written, and the chapters before it, nearest first.
+
+    Args:
+        documents: By path.
+        project_map: Of them.
+        path: The open document, or "" for the main edition. Where numbers begin again, those of its volume are meant.
+        number: As labelled.
+        volume: That the request names; without one, the volume of `path`, else of the last chapter.
+
+    Cost: linear in the chapters.
+    """
+    parts = [
+        (one, part) for one in project_map.story(path or None) if one in documents for part in _parts(documents[one])
+    ]
+    if volume is None:
+        volume = _volume(project_map, path)
+    if volume is None and parts:
+        volume = _volume(project_map, parts[-1][0])
+    mine = [at for at, (one, _) in enumerate(parts) if volume is None or _volume(project_map, one) in (None, volume)]
+    here = next((at for at in mine if parts[at][1].number == number), None)
+    if here is None and not path and (alone := [at for at, (_, one) in enumerate(parts) if one.number == number]):
+        here = alone[0] if len(alone) == 1 else None
+    if here is not None:
+        return parts[here][1], (part for _, part in reversed(parts[:here]))
+    later = [at for at in mine if (parts[at][1].number or 0) > number]
+    return None, (part for _, part in reversed(parts[: later[0]] if later else parts))
+
+
+def _volume(project_map: ProjectMap, path: str) -> int | None:
+    file = project_map.get(path)
+    return None if file is None else file.volume
 
 
 def _parts(document: Document) -> Iterator[StoryPart]:

@@ -70,6 +70,16 @@ def _volume_patterns() -> tuple[re.Pattern[str], ...]:
 
 
 @cache
+def _range_pattern() -> re.Pattern[str]:
+    to = r"\s*(?:[-–—~]{1,2}|至|到|to|through)\s*"
+    return re.compile(
+        rf"第\s*({NUMERAL})\s*[章回话話]?{to}第?\s*({NUMERAL})\s*[章回话話]"
+        rf"|(?<![^\W\d_])(?:(?:{CHAPTER_WORDS})s?|chaps?|chs?)[\s._]*({NUMERAL}){to}({NUMERAL})",
+        re.IGNORECASE,
+    )
+
+
+@cache
 def _appended_pattern() -> re.Pattern[str]:
     return re.compile(
         rf"附[录錄記记]|[补補]遗|補遺|第\s*{NUMERAL}\s*[章回话話]\s*(?:附|之?[补補])(?=$|[\s._\-—：:）)\d一二三四五])"
@@ -168,6 +178,15 @@ def _marked(text: str) -> int | None:
             if number is not None:
                 return number
     return None
+
+
+def chapter_range(text: str) -> tuple[int, int] | None:
+    """First and last of the chapters that a heading or name covers: 第301-350章, 第三章至第五章, Chapters 3-5."""
+    match = _range_pattern().search(unicodedata.normalize("NFKC", text))
+    if match is None:
+        return None
+    first, last = (parse_numeral(written) for written in (match[1] or match[3], match[2] or match[4]))
+    return None if first is None or last is None or first >= last else (first, last)
 
 
 def volume_number(text: str) -> int | None:

@@ -22,7 +22,15 @@ from armarius.prompt.escape import escape, group_heading
 from armarius.prompt.plan import FittedPrompt, is_window
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, render
-from armarius.prompt.shares import drop_older_turns, has_turns, limit_cards, limit_story, limit_turns, story_layers
+from armarius.prompt.shares import (
+    drop_older_turns,
+    has_turns,
+    limit_cards,
+    limit_story,
+    limit_turns,
+    story_layers,
+    story_percent,
+)
 from armarius.types import STORY, Candidate, PassageRow, PassageStream
 
 WINDOW_PERCENT = 25
@@ -67,10 +75,11 @@ def pack(
         BudgetError: What must be in does not fit, without any turn of the conversation either.
     """
     limit = profile.limit(available)
-    profile = profile.with_layers(story_layers(admitted, profile, profile.story_percent))
+    told = story_percent(admitted, counter, limit, profile.story_percent)
+    profile = profile.with_layers(story_layers(admitted, profile, told))
     admitted = limit_cards(admitted, counter, available)
     admitted = limit_turns(admitted, counter, limit)
-    admitted = limit_story(admitted, counter, limit, profile.story_percent)
+    admitted = limit_story(admitted, counter, limit, told)
     while True:
         try:
             return _packed(admitted, counter, profile, available, previous, valid, language)
@@ -207,13 +216,15 @@ class _Packer:
         chosen = _Chosen(self, room - lines)
         chosen.add_fitting(first)
         offered = self.offer.rows
-        asked = []
+        asked: list[PassageRow] = []
+        better = False
         for row in offered:  # they come first
             if not row.asked:
                 offered = chain([row], offered)
+                better = row.score > max((one.score for one in asked), default=0.0)
                 break
             asked.append(row)
-        reserved = self._reserved_for_others(asked, room) if asked else 0
+        reserved = self._reserved_for_others(asked, room, better=better) if asked else 0
         chosen.room -= reserved
         if asked and not chosen.add_all(asked):
             chosen.add_fitting(asked)
@@ -226,11 +237,11 @@ class _Packer:
             chosen.add_fitting(self.offer.related_rows(list(chosen.rows.values())))
         return chosen.rows
 
-    def _reserved_for_others(self, asked: Sequence[PassageRow], room: int) -> int:
-        """Tokens of the room that rows asked for leave to others, where the offer says how a prompt is divided."""
+    def _reserved_for_others(self, asked: Sequence[PassageRow], room: int, *, better: bool) -> int:
+        """Tokens of the room that rows asked for leave to others: as the offer says, else where one is better."""
         shares = self.offer.shares
         if shares is None:
-            return 0
+            return room * _OTHERS_PERCENT // 100 if better else 0
         paths = {row.path for row in asked}
         window = sum(
             [

@@ -78,8 +78,11 @@ TURNS_PERCENT: Final = 20
 """Of the prompt's limit: what the turns may take together (docs/decisions/0074)."""
 _MOST_PER_TOKEN = 16  # characters: a text that has more fits no share, and need not be counted
 _ENDING = f"{STORY}ending:"
-_ENDINGS_PERCENT: Final = 33
-"""Of what the story may take: kept for how the chapter before ends."""
+_STATE = f"{STORY}state:"
+_STORY_SHARES: Final = {"ending": 33, "state": 60, "plan": 67}
+"""Of what the story may take, in percent: kept for how the chapter before ends; at most for what holds now; what the
+plan of the chapter and that state may have before the story is given more, up to as much again.
+"""
 _LEAST = 40  # characters of an ending that are worth their heading
 
 
@@ -162,10 +165,10 @@ def _number(candidate: Candidate) -> float:
 
 
 def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent: int) -> Admitted:
-    """`admitted` with as much of the story as `percent` of a prompt of `limit` tokens holds.
+    """`admitted` with as much of the story as `percent` of a prompt of `limit` tokens holds (`story_percent`).
 
-    Whole items, those of the outline first; of the end of a chapter so many of the last lines as there is room for, and
-    for those a third is kept.
+    Whole items, those of the outline first; of the plan of the chapter and of a state so many of the first lines as
+    there is room for, of the end of a chapter so many of the last, and for those a third is kept.
 
     Cost: one count for each item, and for each halving of an ending that does not fit.
     """
@@ -175,17 +178,33 @@ def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent:
     story.sort(key=lambda one: (-one.score, one.source))
     room = limit * percent // 100
     endings = sum(counter.section(one.content) for one in story if one.source.startswith(_ENDING))
-    reserved = min(endings, room * _ENDINGS_PERCENT // 100)
+    reserved = min(endings, room * _STORY_SHARES["ending"] // 100)
+    states = room * _STORY_SHARES["state"] // 100
     kept: dict[str, Candidate] = {}
     for one in story:
-        fits = _fitting(one, counter, room if one.source.startswith(_ENDING) else room - reserved)
+        share = room if one.source.startswith(_ENDING) else room - reserved
+        is_state = one.source.startswith(_STATE)
+        fits = _fitting(one, counter, min(share, states) if is_state else share)
         if fits is not None:
-            room -= counter.section(fits.content)
+            tokens = counter.section(fits.content)
+            room -= tokens
+            states -= tokens * is_state
             kept[one.id] = fits
     why = f"beyond {limit * percent // 100} tokens, {percent} % of the prompt, that the story may take"
     gone = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in story if one.id not in kept)
     candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if not _is_story(one) or one.id in kept)
     return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *gone))
+
+
+def story_percent(admitted: Admitted, counter: CachedCounter, limit: int, percent: int) -> int:
+    """What the story may take: `percent` of the prompt, and up to as much again for a long plan or state.
+
+    Cost: one count of each of those, remembered.
+    """
+    room = limit * percent // 100
+    long = sum(counter.section(one.content) for one in _story(admitted) if one.keep == "head")
+    more = min(room, long - room * _STORY_SHARES["plan"] // 100)
+    return percent + (-(-more * 100 // limit) if more > 0 else 0)
 
 
 def story_layers(admitted: Admitted, profile: BudgetProfile, percent: int) -> Mapping[LayerName, LayerBudget]:
@@ -201,13 +220,15 @@ def story_layers(admitted: Admitted, profile: BudgetProfile, percent: int) -> Ma
 
 
 def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
-    """The candidate if it fits; of an ending as many of its last lines as do; None when that is nothing."""
+    """The candidate if it fits; of one that may be cut as many of its first or last lines as do; None for nothing."""
     if counter.section(one.content) <= room:
         return one
-    if not one.source.startswith(_ENDING):
+    if not (one.source.startswith(_ENDING) or one.keep == "head"):
         return None
     title, _, text = one.content.partition("\n")
     lines = text.split("\n")
+    if one.keep == "head":
+        lines.reverse()
     low, high = 1, len(lines)  # from which line on: the first that fits
     while low < high:
         middle = (low + high) // 2
@@ -215,7 +236,7 @@ def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | N
             high = middle
         else:
             low = middle + 1
-    kept = _from(lines, low)
+    kept = _from(lines, low) if one.keep != "head" else "\n".join(reversed(lines[low:])).strip()
     return replace(one, content=f"{title}\n{kept}") if len(kept) >= _LEAST else None
 
 

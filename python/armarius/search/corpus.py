@@ -451,6 +451,11 @@ class Corpus:
         file = self._files.get(path)
         return None if file is None else file.document
 
+    @property
+    def outlines(self) -> dict[str, Document]:
+        """The outlines as they stand, by path. Cost: linear in the documents."""
+        return {path: one.document for path, one in sorted(self._files.items()) if one.document.kind == "outline"}
+
     def kind_of(self, key: int) -> str:
         """The kind of the document that a text is of."""
         return self.whole.texts[key].file.document.kind

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
+from armarius.corpus.plans import plans_of
 from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.io.messages_without_paths import without_paths
@@ -24,13 +25,14 @@ from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.query.query import Understanding, understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
+from armarius.search.query.writing import chapters_meant
 from armarius.search.rank import Meaning, Ranked, rank, worded
 from armarius.search.vectors import VectorGuard, VectorSearch, outliers
 from armarius.text.grep import scan
 from armarius.types import Evidence, Hit, Omission
 from armarius.validation import whole
 from armarius.vectors.model_quality import Near
-from armarius.warnings import CHAPTER_UNKNOWN, SCAN_FAILED
+from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, SCAN_FAILED
 
 __all__ = ["Clock", "FoundPassages", "Sources", "ask_graph", "find", "lines", "retrieve", "unread"]
 
@@ -440,8 +442,27 @@ def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
     """Chapters that the question names, or that the request is limited to, and that there are not."""
     if (strange := corpus.scope.mismatch(corpus.whole.chapter_numbers)) is not None:
         yield CHAPTER_UNKNOWN(what=strange)
-    for one in asked.unknown:
-        yield CHAPTER_UNKNOWN(what=one)
+    if not asked.unknown:
+        return
+    meant, known = chapters_meant(asked.query), corpus.whole.chapter_numbers
+    unwritten = [one for one in meant.numbers if one not in known]
+    if meant.next and known:
+        unwritten.append(known[-1] + 1)
+    plans = {one: _planned(corpus, one, meant.volume) for one in unwritten}
+    if not unwritten or not (meant.writes or all(plans.values())):
+        for remark in asked.unknown:
+            yield CHAPTER_UNKNOWN(what=remark)
+        return
+    there = f"the chapters are {known[0]} to {known[-1]}" if known else "there are no chapters"
+    for number, path in plans.items():
+        yield CHAPTER_UNWRITTEN(number=number, planned=f"{path} plans it" if path else f"no outline has it; {there}")
+
+
+def _planned(corpus: Corpus, number: int, volume: int | None) -> str:
+    """The outline that has a chapter, first one that has it alone; "" for none."""
+    plans = [*plans_of(corpus.outlines, corpus.map, number, volume)]
+    plans.sort(key=lambda one: (one.ranged, one.path))
+    return next((one.path for one in plans if corpus.scope.leaves_out("outline", number) is None), "")
 
 
 def _withheld(corpus: Corpus, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:

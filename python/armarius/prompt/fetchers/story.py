@@ -7,29 +7,39 @@
     ## 未了的伏笔：灯塔重燃
     …
 
-What the outline says of this chapter, the one before and the one after; summaries of the chapters before, of their
-front matter (`summary`) or kept by the project; how the chapter before ends; threads of the plot that the codex marks
-as `foreshadowing`, unless an attribute says that they are closed. The chapters before are those of the edition of the
-open document, in the order of the project's map; without an open document, all of the main edition. How much of it a
-prompt holds is decided in `prompt/shares.py`.
+What the outline says of the chapter that is to be written, and the first line of what it says of the one before and
+the one after; what it says of the volume; summaries of the chapters before, of their front matter (`summary`) or kept
+by the project; what files of the kind `state` say; how the chapter before ends; cards of whom the outline names there;
+threads of the plot that the codex marks as `foreshadowing`, unless an attribute says that they are closed.
+
+The chapter is the one that the request is to write (写第202章, 写下一章), else that of the open document, else the one
+after the last. The chapters before are those of the edition of the open document, in the order of the project's map;
+without an open document, all of the main edition. A question about a chapter that is planned gets its plan alone. How
+much of it a prompt holds is decided in `prompt/shares.py`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Any, Final, Protocol
 
-from armarius.codex.cards import chapter_at, holds, one_line, tidy, visible
+from armarius.codex.cards import holds, one_line, short_card, tidy, visible
 from armarius.codex.model import Entity, Summary
-from armarius.corpus.story import StoryPart, chapters_before, of_edition
+from armarius.corpus.plans import plans_of, volume_plan
+from armarius.corpus.story import StoryPart, chapters_before, chapters_until, of_edition
 from armarius.documents.document import Document
+from armarius.documents.numerals import chapter_number, chapter_range
 from armarius.documents.project_map import ProjectMap
+from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning
 from armarius.headings import frame, heading
 from armarius.lexicon import word_file
-from armarius.prompt.fetchers.entities import file_warnings
+from armarius.prompt.fetchers.entities import card_of, file_warnings
+from armarius.search.query.writing import chapters_meant
+from armarius.text.matcher import EntityMatcher
 from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import MEMORY_UNAVAILABLE
 
@@ -39,7 +49,11 @@ _SUMMED_UP: Final = 50  # chapters before, the nearest first
 _SUMMARIES: Final = ("summary", "摘要", "梗概")
 _WORDS: Final = re.compile(r"[^\W_]+")
 # What is kept first when the share is small; all of it before a guide of style (2), which can be cut.
-_SCORES: Final = {"outline": 6.0, "summary": 5.0, "thread": 4.0, "ending": 3.0}
+_SCORES: Final = {"outline": 6.0, "volume": 5.9, "state": 5.5, "summary": 5.0, "thread": 4.0, "ending": 3.0}
+_TOUCHED: Final = 0.5  # above other threads
+_CARD: Final = 0.7  # above those who are named around the cursor alone
+_VOLUME: Final = 1_000  # code points of what the outline says of a volume
+_AT_ONCE: Final = 5  # chapters
 
 
 class SummarySource(Protocol):
@@ -59,8 +73,31 @@ def is_continuing(request: FetchRequest) -> bool:
     if not query:
         asks_nothing = not (request.selection or request.additional_input.strip() or request.messages)
         return (asks_nothing and bool(request.document)) or _by_skill(request.skill)
-    unspaced, latin = _patterns()
-    return bool(unspaced.search(query) or latin.match(query)) or _by_skill(request.skill)
+    unspaced, latin, whole = _patterns()
+    return (
+        bool(unspaced.search(query) or latin.match(query) or whole.fullmatch(query))
+        or _by_skill(request.skill)
+        or chapters_meant(request.query).writes
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a request goes on.
+
+    Attributes:
+        numbers: The chapters to be written, ascending; empty where the place has no number.
+        volume: Of them, where known.
+        earlier: The chapters before, the nearest first.
+        named: The request names the chapter, which need not be that of the open document.
+        tells: The story so far is told, and not the plan alone.
+    """
+
+    numbers: tuple[int, ...]
+    volume: int | None
+    earlier: Sequence[StoryPart]
+    named: bool = False
+    tells: bool = True
 
 
 class StoryFetcher:
@@ -71,6 +108,7 @@ class StoryFetcher:
         entities: Of its codex.
         project_map: Of the documents: their order.
         summaries: What documents are summed up by; None where nobody keeps any.
+        matcher: Of its entities; without one, nobody whom the outline names has a card.
     """
 
     name = "story"
@@ -83,23 +121,29 @@ class StoryFetcher:
         entities: Sequence[Entity],
         project_map: ProjectMap,
         summaries: SummarySource | None = None,
+        matcher: EntityMatcher | None = None,
     ) -> None:
         self._documents = documents
         self._entities = entities
         self._map = project_map
         self._summaries = summaries
+        self._matcher = matcher
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
-        """The candidates of the open chapter.
+        """The candidates of the chapter to be written, or of the plan that is asked for.
 
-        Cost: what the project's outlines and the chapter before hold, read once.
+        Cost: what the project's outlines and the chapter before hold, read once; for other requests their words.
         """
-        opened = request.document or request.text  # a text without a name has no place in the story
-        if not is_continuing(request) or (opened and of_edition(self._map, request.document) is None):
+        place = self._place(request)
+        if place is None:
             return Fetched()
-        before = chapters_before(self._documents, self._map, request.document, request.chapter)
-        earlier = list(islice(before, _SUMMED_UP))
-        offers = [*self._outlined(request, earlier), *self._ending(request, earlier), *self._threads(request)]
+        offers = list(self._outlined(request, place))
+        if not place.tells:
+            return _fetched([_of_place(one, place) for one in offers])
+        earlier = place.earlier
+        touched = "\n".join(one.content for one in offers if isinstance(one, Candidate) and one.keep is not None)
+        offers += [*self._states(request), *self._ending(request, place), *self._threads(request, touched)]
+        offers += self._cards(request, place, touched)
         warnings: list[ContextWarning] = []
         try:
             kept = {} if self._summaries is None else {one.document: one for one in self._summaries.list()}
@@ -109,41 +153,117 @@ class StoryFetcher:
             warnings.append(MEMORY_UNAVAILABLE(error=error))
             offers.append(Omission(source, "settings", source, "source failed", str(error)))
         offers += self._summed_up(request, earlier, kept)
-        candidates = tuple(one for one in offers if isinstance(one, Candidate))
-        omitted = tuple(one for one in offers if isinstance(one, Omission))
-        return Fetched(candidates, omitted, tuple(warnings))
+        return _fetched([_of_place(one, place) for one in offers] if place.named else offers, warnings)
 
-    def _outlined(self, request: FetchRequest, earlier: Sequence[StoryPart]) -> Iterator[Candidate | Omission]:
+    def _place(self, request: FetchRequest) -> _Place | None:
+        """Where the request goes on, or what it asks the plan of; None for others."""
+        meant = chapters_meant(request.query)
+        opened = request.document or request.text  # a text without a name has no place in the story
+        edition = of_edition(self._map, request.document) if request.document else None
+        if meant.numbers and (meant.writes or not is_continuing(request)):
+            if not (meant.writes or meant.plans) and self._is_written(meant.numbers[0]):
+                return None
+            part, before = chapters_until(self._documents, self._map, edition or "", meant.numbers[0], meant.volume)
+            earlier = list(islice(before, _SUMMED_UP)) if meant.writes else ()
+            volume = meant.volume if meant.volume is not None else self._volume_of(part, edition)
+            return _Place(meant.numbers[:_AT_ONCE], volume, earlier, named=True, tells=meant.writes)
+        if not is_continuing(request) or (opened and edition is None):
+            return None
+        volume = self._volume_of(None, edition)
+        if meant.next and request.chapter is not None and edition is not None:
+            _, before = chapters_until(self._documents, self._map, edition, request.chapter + 1)
+            return _Place((request.chapter + 1,), volume, list(islice(before, _SUMMED_UP)), named=True)
+        before = chapters_before(self._documents, self._map, request.document, request.chapter)
+        earlier = list(islice(before, _SUMMED_UP))
         here = request.chapter
         if not request.document and earlier and earlier[0].number is not None:
             here = earlier[0].number + 1
-        if here is None:
+            volume = self._volume_of(earlier[0], None)
+        return _Place(() if here is None else (here,), volume, earlier)
+
+    def _is_written(self, number: int) -> bool:
+        story = [one for path in self._map.story() if (one := self._documents.get(path)) is not None]
+        return any(one.chapter == number for one in story) or any(
+            one.chapter == number for document in story if document.chapter is None for one in document.paragraphs
+        )
+
+    def _volume_of(self, part: StoryPart | None, path: str | None) -> int | None:
+        file = self._map.get(part.path if part is not None else path or "")
+        return None if file is None else file.volume
+
+    def _outlined(self, request: FetchRequest, place: _Place) -> Iterator[Candidate | Omission]:
+        """The plan of the chapters, whole; its first line for those around; what the files say of the volume."""
+        if not place.numbers:
             return
-        for path, document in self._documents.items():
-            if document.kind != "outline" or path == request.document or not self._is_of_volume(path, request.document):
-                continue
-            seen = visible(document, request.bounds)
-            for far, number in enumerate((here, here + 1, here - 1)):
-                parts = [
-                    tidy(seen.text[one.start : one.end]).strip()
-                    for one in document.paragraphs
-                    if chapter_at(document, one) == number and one.role == "body"
-                ]
-                said = "\n".join(part for part in parts if part)
-                if not any(chapter_at(document, one) == number for one in document.paragraphs):
+        first, last = place.numbers[0], place.numbers[-1]
+        around = (last + 1, first - 1) if place.tells else ()
+        found: dict[str, int | None] = {}  # outlines that plan the chapters, with their volume
+        whole: list[tuple[Paragraph, ...]] = []
+        for number in (*place.numbers, *around):
+            far = 0 if number in place.numbers else 1 + (number < first)
+            for plan in plans_of(self._documents, self._map, number, place.volume):
+                document = self._documents[plan.path]
+                if plan.path == request.document or plan.paragraphs in whole:  # one section for several chapters
                     continue
-                source = f"{STORY}outline:{path}#{number}"
+                source = f"{STORY}outline:{plan.path}#{number}"
                 if (outside := request.bounds.leaves_out("outline", number)) is not None:
                     yield Omission(source, "settings", source, *outside)
-                elif said:
-                    title = frame(request.language).outlined.format(number=number)
-                    planned = _candidate(request, source, "outline", title, said, path)
-                    yield replace(planned, score=planned.score - far / 1000)
+                    continue
+                if not (said := plan.text(visible(document, request.bounds))):
+                    continue
+                title = frame(request.language).outlined.format(number=number)
+                if plan.title and (chapter_range(plan.title) or chapter_number(plan.title) == number):
+                    title = f"{title.partition('：')[0].partition(':')[0]}{_colon(title)}{one_line(plan.title)}"
+                if far:
+                    said = said.partition("\n")[0]
+                else:
+                    whole.append(plan.paragraphs)
+                    found[plan.path] = self._volume_of(None, plan.path)
+                planned = _candidate(request, source, "outline", title, said, plan.path)
+                yield replace(planned, score=planned.score - far / 1000, keep=None if far else "head")
+        for path in found if place.tells else ():
+            seen, volume = visible(self._documents[path], request.bounds), found[path]
+            paragraphs = volume_plan(self._documents[path], place.volume if volume is None else volume)
+            said = "\n".join(tidy(seen.text[one.start : one.end]).strip() for one in paragraphs)[:_VOLUME]
+            if said.strip():
+                title = frame(request.language).summarised.format(title=one_line(self._documents[path].title))
+                yield _candidate(request, f"{STORY}outline:{path}", "volume", title, said, path)
 
-    def _is_of_volume(self, outline: str, document: str) -> bool:
-        """Whether an outline may be of the volume of the open document."""
-        volumes = {None if (file := self._map.get(path)) is None else file.volume for path in (outline, document)}
-        return len(volumes - {None}) < 2
+    def _states(self, request: FetchRequest) -> Iterator[Candidate]:
+        """What holds now, as files of the kind `state` say it, short ones first; the open file is shown anyway."""
+        for path, document in sorted(self._documents.items(), key=lambda one: (len(one[1].text), one[0])):
+            if document.kind != "state" or path == request.document or path in self._map.hidden:
+                continue
+            if request.bounds.leaves_out("state", document.chapter) is not None:
+                continue
+            seen = visible(document, request.bounds)
+            said = tidy("\n".join(seen.text[one.start : one.end] for one in document.paragraphs if one.index))
+            if said.strip():
+                title = frame(request.language).summarised.format(title=one_line(document.title))
+                state = _candidate(request, f"{STORY}state:{path}", "state", title, said[:_TAIL], path)
+                yield replace(state, keep="head")
+
+    def _cards(self, request: FetchRequest, place: _Place, planned: str) -> Iterator[Candidate]:
+        """Cards of those whom the plan names, most often first."""
+        if self._matcher is None or not planned:
+            return
+        counts = Counter(one.entity_id for one in self._matcher.find_all(planned))
+        entities = {one.id: one for one in self._entities if one.level == "when_detected"}
+        for id_, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+            if (entity := entities.pop(id_, None)) is None or entity.type == "foreshadowing":
+                continue
+            yield Candidate(
+                id=f"entity:{id_}",
+                layer="retrieved",
+                source=f"codex:detected:{id_}",
+                content=card_of(entity, request),
+                short=short_card(entity, request.language),
+                score=_CARD + count / 1000,
+                evidence=(Evidence("mention", f"outline of chapter {place.numbers[0]}: {one_line(entity.name)}"),),
+                group=heading("detected", request.language),
+                documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+                project_id=request.project_id,
+            )
 
     def _summed_up(
         self, request: FetchRequest, earlier: Sequence[StoryPart], kept: Mapping[str, Summary]
@@ -167,18 +287,20 @@ class StoryFetcher:
                 summary = _candidate(request, source, "summary", title, one_line(text), document.path)
                 yield replace(summary, score=summary.score - far / 1000)
 
-    def _ending(self, request: FetchRequest, earlier: Sequence[StoryPart]) -> Iterator[Candidate | Omission]:
-        """How the chapter before ends."""
-        if not earlier:
+    def _ending(self, request: FetchRequest, place: _Place) -> Iterator[Candidate | Omission]:
+        """How the chapter before ends; where the window shows it and the next is to be written, the one before that."""
+        if not place.earlier:
             return
-        part = earlier[0]
-        document = self._documents[part.path]
-        source = f"{STORY}ending:{part.path}" + (f"#{part.number}" if part.title else "")
+        part = place.earlier[0]
+        if part.path == request.document and abs(request.cursor - part.end) < _SHOWN:
+            source = _ending_of(part)
+            yield Omission(source, "settings", source, "duplicate", "of the open document")
+            if not place.named or len(place.earlier) < 2:
+                return
+            part = place.earlier[1]
+        document, source = self._documents[part.path], _ending_of(part)
         if (outside := request.bounds.leaves_out(document.kind, part.number)) is not None:
             yield Omission(source, "settings", source, *outside)
-            return
-        if part.path == request.document and request.cursor - part.end < _SHOWN:
-            yield Omission(source, "settings", source, "duplicate", "of the open document")
             return
         said = frame(request.language)
         body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < part.end]
@@ -190,7 +312,7 @@ class StoryFetcher:
             span = (max(body[0].start, body[-1].end - _TAIL), body[-1].end)
             yield _candidate(request, source, "ending", title, text[-_TAIL:], document.path, span)
 
-    def _threads(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
+    def _threads(self, request: FetchRequest, planned: str) -> Iterator[Candidate | Omission]:
         closed = _closed()
         for one in self._entities:
             if one.type != "foreshadowing":
@@ -205,7 +327,9 @@ class StoryFetcher:
                 said = "\n".join(one_line(text) for text in (one.description, *facts) if text.strip())
                 title = frame(request.language).thread.format(name=one_line(one.name))
                 path = one.origins[0].path if one.origins else ""
-                yield _candidate(request, source, "thread", title, said, path)
+                thread = _candidate(request, source, "thread", title, said, path)
+                named = any(name in planned for name in (one.name, *one.aliases) if len(name) > 1)
+                yield replace(thread, score=thread.score + _TOUCHED) if named else thread
 
 
 def _candidate(
@@ -223,15 +347,37 @@ def _candidate(
         source=source,
         content=f"{title}\n{text.strip()}".strip(),
         score=_SCORES[what],
-        evidence=(Evidence("chapter", f"continuing {_place(request)}", path, span),),
+        evidence=(Evidence("chapter", _going_on(request), path, span),),
         group=heading("story", request.language),
         documents=(path,) if path else (),
         project_id=request.project_id,
     )
 
 
-def _place(request: FetchRequest) -> str:
-    return f"chapter {request.chapter}" if request.chapter is not None else request.document or "the story"
+def _ending_of(part: StoryPart) -> str:
+    return f"{STORY}ending:{part.path}" + (f"#{part.number}" if part.title else "")
+
+
+def _going_on(request: FetchRequest) -> str:
+    here = f"chapter {request.chapter}" if request.chapter is not None else request.document
+    return f"continuing {here or 'the story'}"
+
+
+def _of_place(one: Candidate | Omission, place: _Place) -> Candidate | Omission:
+    """An offer of the story with the reason that the request names the chapter."""
+    if not isinstance(one, Candidate) or one.layer != "settings":
+        return one
+    what = f"{'writing' if place.tells else 'the plan of'} chapter {', '.join(map(str, place.numbers))}"
+    return replace(one, evidence=tuple(replace(why, detail=what) for why in one.evidence))
+
+
+def _fetched(offers: Sequence[Candidate | Omission], warnings: Sequence[ContextWarning] = ()) -> Fetched:
+    candidates = tuple(one for one in offers if isinstance(one, Candidate))
+    return Fetched(candidates, tuple(one for one in offers if isinstance(one, Omission)), tuple(warnings))
+
+
+def _colon(title: str) -> str:
+    return "：" if "：" in title else ": "
 
 
 def _by_skill(skill: str) -> bool:
@@ -254,10 +400,14 @@ def _closed() -> frozenset[str]:
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     def either(name: str) -> str:
         ordered = sorted(_words(name), key=lambda word: (-len(word), word))
         return "|".join(re.escape(word).replace(r"\-", r"\s+") for word in ordered)
 
     courtesy = rf"(?:(?:{either('courtesy')})[\s,]+)*"
-    return re.compile(either("unspaced")), re.compile(rf"{courtesy}(?:{either('latin')})(?:[\s.!…,]|$)")
+    return (
+        re.compile(either("unspaced")),
+        re.compile(rf"{courtesy}(?:{either('latin')})(?:[\s.!…,]|$)"),
+        re.compile(rf"(?:(?:{either('courtesy')})[\s,，]*)*(?:{either('whole')})[\s.!…。！～~]*"),
+    )

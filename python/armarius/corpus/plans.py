@@ -1,0 +1,135 @@
+"""What the outlines of a project say of a chapter, written or not: of its section, its list item, or its file.
+
+A heading names one chapter (`## 第12章 …`, in plans of chapters also `# 0012.…`) or a range (`## 第301-350章 概要`),
+which is about all of its chapters. Where a document names the chapter alone too, its range is not given.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from armarius.codex.cards import chapter_at, tidy
+from armarius.documents.document import Document
+from armarius.documents.numerals import bare_number, chapter_number, chapter_range, volume_number
+from armarius.documents.project_map import ProjectMap
+from armarius.documents.segments import Paragraph
+
+__all__ = ["Plan", "plan_of", "plans_of", "volume_plan"]
+
+_OF_CHAPTERS = re.compile(r"[章回]|chapter", re.IGNORECASE)
+_PADDED = re.compile(r"0\d{1,3}(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one document says of a chapter.
+
+    Attributes:
+        path: The document.
+        title: The heading that names the chapter, "" for a list item.
+        paragraphs: In order.
+        ranged: It is about several chapters.
+    """
+
+    path: str
+    title: str
+    paragraphs: tuple[Paragraph, ...]
+    ranged: bool = False
+
+    def text(self, document: Document) -> str:
+        """The words, without blank lines; of `document` as a request may see it."""
+        parts = (tidy(document.text[one.start : one.end]).strip() for one in self.paragraphs)
+        return "\n".join(part for part in parts if any(map(str.isalnum, part)))
+
+
+def plans_of(
+    documents: Mapping[str, Document], project_map: ProjectMap, number: int, volume: int | None = None
+) -> Iterator[Plan]:
+    """What each outline says of chapter `number`, by path; only of `volume` where a file or heading names another.
+
+    Cost: one pass over the paragraphs of the outlines; what headings name is remembered.
+    """
+    hidden = project_map.hidden
+    for path, document in documents.items():
+        if document.kind != "outline" or path in hidden:
+            continue
+        file = project_map.get(path)
+        if volume is not None and file is not None and file.volume not in (None, volume):
+            continue
+        plan = plan_of(document, number, volume)
+        if plan is None and file is not None and file.number == number:  # a file for each chapter
+            plan = Plan(path, document.title, tuple(one for one in document.paragraphs if one.role == "body"))
+        if plan is not None and plan.paragraphs:
+            yield plan
+
+
+def plan_of(document: Document, number: int, volume: int | None = None) -> Plan | None:
+    """What a document says of a chapter; None when it does not name it. Cost: one pass over its paragraphs."""
+    counted = _counts_chapters(document.path)
+    own: list[Paragraph] = []
+    ranged: list[Paragraph] = []
+    for one in document.paragraphs:
+        if one.role == "front_matter":
+            continue
+        if volume is not None and any(_volume(title) not in (None, volume) for title in one.heading_path):
+            continue
+        at, span = _named(one.heading_path, counted=counted)
+        if one.role == "heading" and at == len(one.heading_path) - 1 and span != (0, -1):
+            continue  # the chapter's own heading, which is the title
+        if span == (number, number) or (one.role == "body" and chapter_at(document, one) == number):
+            own.append(one)
+        elif span[0] <= number <= span[1]:
+            ranged.append(one)
+    found = own or ranged
+    if not any(one.role == "body" for one in found):
+        return None
+    at, span = _named(found[0].heading_path, counted=counted)
+    title = found[0].heading_path[at] if span[0] <= number <= span[1] else ""
+    return Plan(document.path, title, tuple(found), ranged=not own)
+
+
+def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
+    """What an outline says of a volume: below its heading, or before the first chapter of a file about it.
+
+    Cost: one pass over its paragraphs.
+    """
+    counted = _counts_chapters(document.path)
+    found: list[Paragraph] = []
+    for one in document.paragraphs:
+        if one.role == "front_matter":
+            continue
+        if _named(one.heading_path, counted=counted)[1] != (0, -1) or chapter_at(document, one) is not None:
+            if found:
+                break
+        elif one.role == "body" and volume is not None and volume in map(_volume, one.heading_path):
+            found.append(one)
+    return found
+
+
+def _counts_chapters(path: str) -> bool:
+    """Whether bare numbers of headings are chapters: by the name of the file or of its folder."""
+    pure = PurePosixPath(path)
+    return bool(_OF_CHAPTERS.search(f"{pure.parent.name} {pure.stem}")) or chapter_range(f"第{pure.stem}章") is not None
+
+
+def _named(headings: Sequence[str], *, counted: bool) -> tuple[int, tuple[int, int]]:
+    """Which heading, from the innermost, names chapters, and the first and last of them; (0, -1) for none."""
+    for at in range(len(headings) - 1, -1, -1):
+        if (span := _span(headings[at], counted=counted)) is not None:
+            return at, span
+    return -1, (0, -1)
+
+
+@lru_cache(maxsize=4096)
+def _span(heading: str, *, counted: bool) -> tuple[int, int] | None:
+    if (several := chapter_range(heading)) is not None:
+        return several
+    number = chapter_number(heading)
+    if number is None and (counted or _PADDED.match(heading)):
+        number = bare_number(heading)
+    return None if number is None else (number, number)
+
+
+_volume = lru_cache(maxsize=4096)(volume_number)
