@@ -21,6 +21,7 @@ _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w.\"'\\-])(?:{_PART}[ \t]*+\.[ \t]*+){{100}}")
 _TOO_LONG = "a key of more than 100 parts"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_MARK = "\ufeff"  # Notepad writes a byte order mark
 _MOST = 2**63  # TOML's numbers have 64 bits; Python's have as many as a file has digits
 
 
@@ -86,7 +87,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     if line := _line_of_long_key(text):
         raise tomllib.TOMLDecodeError(f"{_TOO_LONG} (at line {line}, column 1)")
     try:
-        data = tomllib.loads(text)
+        data = tomllib.loads(text.removeprefix(_MARK))
         if not _is_sane(data):
             raise tomllib.TOMLDecodeError("a number of more than 64 bits")
     except RecursionError:
@@ -143,6 +144,9 @@ def with_value(
         comment: Behind the value; "" is that of the line that is changed.
         below: Keys of the table.
     """
+    if text.startswith(_MARK):
+        written = with_value(text.removeprefix(_MARK), table, key, value, comment=comment, below=below)
+        return None if written is None else _MARK + written
     try:
         wanted = parse_toml(text)
     except tomllib.TOMLDecodeError:
