@@ -42,7 +42,8 @@ def test_what_several_processes_write_is_there_once_and_whole(tmp_path, record_p
         record_property("failures", ((found - acknowledged) + (acknowledged - found)).total())
         assert found == acknowledged
         assert acknowledged.total() == len(acknowledged) == processes * writes
-        assert equals_folder(engine.index)
+        with armarius.open(root, watch=False, index_dir=tmp_path / "fresh") as fresh:
+            assert equals_folder(engine.index, fresh.documents())
         for name in NAMES[:processes]:
             assert [hit.path for hit in engine.search(f"独角兽{name}3")][:1] == [f"chapters/{name}-3.md"]
     assert not list(root.rglob("*.tmp"))
