@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 import armarius
+from armarius.cli import main
 from armarius.config import parse_config
 from armarius.documents.document import refusal_of
 from armarius.documents.hidden import is_hidden
@@ -157,6 +158,13 @@ def test_set_kind_writes_one_line_and_keeps_every_other(engine, folder):
     assert (folder / "armarius.toml").read_text("utf-8").count("杂/**") == 1
 
 
+def test_a_configuration_with_a_byte_order_mark_is_read_and_keeps_it(engine, folder):
+    put(folder, "armarius.toml", '\ufeff[documents]\n"style.md" = "outline"\n')
+    engine.set_kind("杂/**", "setting")
+    assert (engine.document("style.md").kind, engine.document("杂/一.md").kind) == ("outline", "setting")
+    assert (folder / "armarius.toml").read_text("utf-8").startswith("\ufeff[documents]\n")
+
+
 def test_what_is_said_of_one_file_still_counts_when_its_folder_is_set(engine, folder):
     put(folder, "杂/二.md")
     engine.set_kind("杂/一.md", "outline")
@@ -198,8 +206,40 @@ def test_what_is_no_kind_or_no_pattern_is_refused(engine, folder, pattern, kind)
 
 
 @pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("不存在/**", "no file matches it"),
+        ("[", "no file matches it"),
+        ("a\nb", "no file matches it"),
+        ("/etc/**", "no file matches it"),
+        (".story/**", "no file matches it"),
+        ("../x", "leaves the project"),
+        ("杂/../../**", "leaves the project"),
+        (".git/**", "stay closed"),
+        (".armarius/x.md", "stay closed"),
+    ],
+)
+def test_a_pattern_that_sets_nothing_is_refused_in_python_on_the_channel_and_on_the_command_line(
+    engine, folder, capsys, pattern, why
+):
+    put(folder, ".git/x.md")
+    put(folder, ".armarius/x.md")
+    for call in (
+        lambda: engine.set_kind(pattern, "note"),
+        lambda: methods_of(engine)["project:setKind"]({"pattern": pattern, "kind": "note"}),
+    ):
+        with pytest.raises(ContractError, match=why):
+            call()
+    assert main(["map", str(folder), "--set", f"{pattern}=note"]) == 2
+    assert why in capsys.readouterr().err
+    assert not (folder / "armarius.toml").exists()
+
+
+@pytest.mark.parametrize(
     ("text", "after"),
     [
+        ("\ufeff[documents]\n", '\ufeff[documents]\n"a" = "b"\n'),
+        ("\ufeff", '\ufeff[documents]\n"a" = "b"\n'),
         ("", '[documents]\n"a" = "b"\n'),
         ("[documents]", '[documents]\n"a" = "b"\n'),
         ("[style]\r\nx = 1\r\n", '[style]\r\nx = 1\r\n\r\n[documents]\r\n"a" = "b"\r\n'),
@@ -328,7 +368,8 @@ def test_hidden_folders_and_other_endings_are_counted_and_one_line_opens_a_folde
     put(folder, ".story/state.md", "陆沉在第3章死了。\n")
     assert "陆沉在第3章死了" in engine.document(".story/state.md").text
     assert "陆沉在第3章死了" in engine.assemble("陆沉在哪一章死了？", budget=2000).prompt
-    engine.set_kind(".git/**", "note")
+    with pytest.raises(ContractError, match="stay closed"):
+        engine.set_kind(".git/**", "note")
     assert not [one for one in engine.map() if one.path.startswith(".git")]
 
 

@@ -6,6 +6,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -32,6 +33,21 @@ def _opened(kinds: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
 def is_hidden(path: str, config: Config) -> bool:
     """Whether a path lies in a hidden folder, or is a hidden file, that `[documents]` does not name."""
     return any(not any(glob(one).matches(prefix) for one in _opened(config.kinds)) for prefix in _hidden_prefixes(path))
+
+
+def is_closed(pattern: str) -> bool:
+    """Whether a pattern names files below a folder that stays closed: `.git`, `.armarius`."""
+    return not _NEVER.isdisjoint(pattern.split("/"))
+
+
+def has_files(root: Path, config: Config, pattern: str) -> bool:
+    """Whether a line of `[documents]` with `pattern` would match a file, below a folder that it opens too.
+
+    Cost: a walk.
+    """
+    named = replace(config, kinds=(("note", pattern), *config.kinds))
+    found, _, _ = _core.walk(str(root), list(config.exclude), [], opened(named))
+    return any(glob(pattern).matches(one.path.replace("\\", "/")) for one in found)
 
 
 def unread_files(root: Path, config: Config, read: Container[str]) -> dict[str, int]:

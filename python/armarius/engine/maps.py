@@ -13,7 +13,7 @@ from armarius.config import CONFIG_NAME, parse_config
 from armarius.deadline import CALLER, calling, run_with_deadline
 from armarius.display import ResultList
 from armarius.documents.document import Document
-from armarius.documents.hidden import unread_files
+from armarius.documents.hidden import has_files, is_closed, unread_files
 from armarius.documents.kinds import glob
 from armarius.documents.map_shown import ShownMap
 from armarius.documents.project_map import ProjectMap
@@ -177,12 +177,22 @@ class Maps:
             The map after it.
 
         Raises:
-            ContractError: An unknown kind, or a blank pattern.
+            ContractError: An unknown kind; a pattern that is blank, leaves the project, names a closed folder (`.git`,
+                `.armarius`), or matches no file.
             ConfigError: The file is wrong, or no line can be put into it; says the line to write by hand.
             StoreFull: It cannot be written; nothing has changed.
         """
-        self._write_kinds({_pattern(pattern): _kind(kind)})
+        pattern, kind = _pattern(pattern), _kind(kind)
+        if not self._matches(pattern):
+            raise ContractError(f"pattern: {shown(pattern)}: no file matches it")
+        self._write_kinds({pattern: kind})
         return self.map()
+
+    def _matches(self, pattern: str) -> bool:
+        view, index = self._project.view(), self._project.index
+        if any(map(glob(pattern).matches, view.map.files)):
+            return True
+        return index.root is not None and has_files(index.root, index.config, pattern)
 
     def _unread(self, view: ProjectView) -> Mapping[str, int]:
         index = self._project.index
@@ -330,6 +340,10 @@ def _pattern(pattern: object) -> str:
     text = valid_text("pattern", pattern)
     if not text.strip():
         raise ContractError("pattern must name files, got a blank text")
+    if ".." in text.split("/"):
+        raise ContractError(f"pattern: {shown(text)} leaves the project")
+    if is_closed(text):
+        raise ContractError(f"pattern: {shown(text)}: .git and .armarius stay closed")
     return text
 
 
