@@ -179,6 +179,29 @@ def test_a_profile_in_org_and_rst_describes_its_entity(tmp_path, path, content):
     assert found.origins[0].line == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.md", "---\nname: Wick\naliases: [Wick\n---\n# Wick\n", "line 3: a list without its closing `]`"),
+        ("a.md", "---\naliases: [\n  Wick,\n  Wicky\n---\n", "line 2: a list without its closing `]`"),
+        ("a.md", "---\naliases: [\n  Wick,\n  Wicky\n]\n---\n", ""),
+        ("a.md", "---\nname: Wick\nage: 3\n\n# Wick\n", "line 1: front matter without a closing `---`"),
+        ("a.md", "---\n\nA scene: it rained.\n", ""),
+        ("a.json", '{\n"name": "Wick",\n"age": 3\n', "line 4: no JSON"),
+        ("a.json", '{\n"name": "Wick"\n"age": 3}\n', "line 3: no JSON"),
+        ("a.json", '{\n// why\n"name": "Wick"}\n', ""),
+        ("a.json", '{"name": "Wick"}\n{"name": "Mara"}\n', ""),
+    ],
+)
+def test_doctor_names_file_and_line_of_what_is_not_closed(tmp_path, capsys, name, text, told):
+    put(tmp_path, "chapters/ch1.md", "# One\n\nText.\n")
+    put(tmp_path, f"characters/{name}", text)
+    main(["doctor", str(tmp_path)])
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith(f"! characters/{name}")]
+    assert len(said) == bool(told)
+    assert not told or told in said[0]
+
+
 def test_doctor_names_the_line_of_broken_front_matter_and_a_card_in_a_picture(tmp_path, capsys):
     put(tmp_path, "chapters/ch1.md", "# One\n\nText.\n")
     put(tmp_path, "notes/a.md", BROKEN)

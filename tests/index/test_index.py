@@ -20,7 +20,7 @@ from armarius.trust.settings import Permissions
 
 
 def equals_folder(index, documents=None):
-    """The index holds exactly what a fresh reading of the folder gives (`documents`, where the map decides) and is sound."""
+    """The index holds exactly what a fresh reading of the folder gives, or `documents`, and is sound."""
     documents = list_documents(index.root).documents if documents is None else documents
     assert [index.store.document(d.path) for d in documents] == list(documents)
     assert list(index.store.files()) == [d.path for d in documents]

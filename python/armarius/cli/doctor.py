@@ -12,7 +12,7 @@ from armarius.config import load_config
 from armarius.documents.hidden import unread_files
 from armarius.errors import ConfigError, GraphError
 from armarius.graph.options import read_graph_options
-from armarius.index.next_steps import books_lying_about, broken_front_matter, found_lines, next_steps
+from armarius.index.next_steps import books_lying_about, broken_files, found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
@@ -54,8 +54,8 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     steps = next_steps(rows, status, here, books, shared, index.map)
     unread = {} if index.root is None else unread_files(index.root, config, {*IMPORTERS, *(row.path for row in rows)})
     wrong += embedding_problems(index, config)
-    headed = [row.path for row in rows if row.front_matter]
-    wrong += index.ask(lambda store: broken_front_matter(store.documents_of(headed)))
+    read = [row.path for row in rows if row.kind != "code"]
+    wrong += index.ask(lambda store: broken_files(one for path in read for one in store.documents_of([path])))
     broken = Books(index.root, index.books).look()[1]
     wrong += [str(LORE_INVALID(book=id_, why=why)) for id_, why in sorted(broken.items())]
     try:

@@ -11,7 +11,17 @@ from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, cut, parts_o
 from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.lexicon import word_file
 
-__all__ = ["DATA_LIMIT", "card_in", "card_members", "is_book", "of_a_tool", "read_data", "unescaped", "values_in"]
+__all__ = [
+    "DATA_LIMIT",
+    "card_in",
+    "card_members",
+    "is_book",
+    "json_fault",
+    "of_a_tool",
+    "read_data",
+    "unescaped",
+    "values_in",
+]
 
 DATA_LIMIT = 1024 * 1024
 """Bytes; larger files of data are tables, vocabularies or exports, and no documents."""
@@ -73,6 +83,18 @@ def read_data(suffix: str, text: str) -> tuple[FrontMatter, list[Paragraph]]:
         return {"title": card["name"].strip(), "type": "character"}, _split(text, shown, members, together=0)
     values = _scalars(tree) if members is _members else (found[1] for found in _YAML_VALUE.finditer(text))
     return {}, [] if is_book(tree) or _is_table(values) else _split(text, entries, members)
+
+
+def json_fault(text: str) -> tuple[int, str] | None:
+    """The line (1-based) at which JSON breaks off or is wrong, and why; None for JSON with comments and JSON lines."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data" and text[error.pos : error.pos + 1] != "/":
+            return error.lineno, f"no JSON ({error.msg}); it is read by its lines"
+    except (ValueError, RecursionError):
+        pass
+    return None
 
 
 def of_a_tool(stem: str) -> bool:

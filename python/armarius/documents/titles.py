@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import Literal
 
 from armarius.documents.kinds import TYPE_OF_WORD, title_words
@@ -14,7 +15,7 @@ from armarius.documents.numerals import chapter_number
 from armarius.documents.segments import parts_of
 from armarius.text.unicode import fold
 
-__all__ = ["FrontMatter", "as_strings", "parse_front_matter", "read_front_matter"]
+__all__ = ["FrontMatter", "as_strings", "front_matter_faults", "parse_front_matter", "read_front_matter"]
 
 PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 
@@ -197,6 +198,29 @@ def read_front_matter(text: str) -> tuple[dict[str, str | tuple[str, ...]], int,
         elif not _NO_PAIR.match(line) and not (key and line[0] in " \t"):
             stray.append(number)
     return (found, block.end(), stray) if found else ({}, 0, [])
+
+
+def front_matter_faults(text: str) -> dict[int, str]:
+    """What is wrong with the front matter of a text, by line (1-based).
+
+    A block without its end needs a `key: value` in its second line, for a text may begin with a rule.
+    """
+    block = _BLOCK.match(text)
+    lines = (block[1] if block else text).splitlines()
+    if block is None:
+        unended = len(lines) > 1 and lines[0].rstrip() == "---" and _PAIR.match(lines[1]) is not None
+        return {1: "front matter without a closing `---`; it is read as prose"} if unended else {}
+    faults = dict.fromkeys(
+        read_front_matter(text)[2], "neither `key: value` nor a list item; this front matter is read as prose"
+    )
+    for at, line in enumerate(lines):
+        pair = _PAIR.match(line)
+        if pair is None or not (pair[2] or "").startswith("["):
+            continue
+        rest = takewhile(lambda one: _PAIR.match(one) is None, lines[at + 1 :])
+        if not any("]" in one for one in (pair[2], *rest)):
+            faults[at + 2] = "a list without its closing `]`"
+    return faults
 
 
 def as_strings(value: str | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -10,18 +10,22 @@ import armarius._core as _core
 from armarius.arguments import KINDS
 from armarius.codex.identity import SharedName
 from armarius.config import Config
+from armarius.documents.classify import CODE_SUFFIXES, DATA_SUFFIXES
+from armarius.documents.data import json_fault
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.map_shown import doubts_of
+from armarius.documents.markup import MARKUP
 from armarius.documents.project_map import ProjectMap
-from armarius.documents.titles import read_front_matter
+from armarius.documents.segments import parts_of
+from armarius.documents.titles import front_matter_faults
 from armarius.errors import ArmariusError
 from armarius.index.status import IndexStatus
 from armarius.io import read_file
 from armarius.lorebooks.book import read_book
 from armarius.store.rows import DocumentRow
 
-__all__ = ["LyingAbout", "books_lying_about", "broken_front_matter", "found_lines", "next_steps"]
+__all__ = ["LyingAbout", "books_lying_about", "broken_files", "found_lines", "next_steps"]
 
 _SUFFIXES = (".json", ".png", ".charx", ".lorebook", ".risum")
 _MOST_FILES = 40
@@ -61,14 +65,22 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
     return found
 
 
-def broken_front_matter(documents: Iterable[Document]) -> list[str]:
-    """A sentence for each document with a line in its front matter that is no metadata."""
-    found = ((one.path, read_front_matter(one.text)[2]) for one in documents)
-    return [
-        f"{path}: line {lines[0]}: neither `key: value` nor a list item; this front matter is read as prose"
-        for path, lines in found
-        if lines
-    ]
+def broken_files(documents: Iterable[Document]) -> list[str]:
+    """A sentence for each document whose front matter or JSON is broken: path, line, why; of several lines the first.
+
+    Cost: a look at the head of each text, and a parse of each file of JSON.
+    """
+    found = []
+    for one in documents:
+        suffix = parts_of(one.path).suffix.lower()
+        fault = None
+        if suffix == ".json":
+            fault = json_fault(one.text)
+        elif suffix not in CODE_SUFFIXES | DATA_SUFFIXES and suffix not in MARKUP:
+            fault = min(front_matter_faults(one.text).items(), default=None)
+        if fault is not None:
+            found.append(f"{one.path}: line {fault[0]}: {fault[1]}")
+    return found
 
 
 _SHOWN = 6  # names in a line
