@@ -2,6 +2,7 @@
 
 part.py (one document cut into units: its part of the corpus, its texts, the names in them)
 stored.py (the same as a derived row, and back)
+plans.py (what the outlines say of a chapter)
 paragraphs.py (the core's corpus of a project, and of a store; ranking by words as written)
 
 These depend on the document and the matcher alone; `search/corpus.py` adds what depends on the whole project.

@@ -248,7 +248,8 @@ class StoryFetcher:
         if self._matcher is None or not planned:
             return
         counts = Counter(one.entity_id for one in self._matcher.find_all(planned))
-        entities = {one.id: one for one in self._entities if one.level == "when_detected"}
+        muted = {one.key for one in request.wishes if one.mute}
+        entities = {one.id: one for one in self._entities if one.level == "when_detected" and one.id not in muted}
         for id_, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
             if (entity := entities.pop(id_, None)) is None or entity.type == "foreshadowing":
                 continue
