@@ -154,3 +154,24 @@ def test_a_long_plan_is_given_more_than_the_share_and_is_cut_at_its_end(tmp_path
         assert 4000 * 15 // 100 < plan.tokens <= 4000 * 30 // 100
         assert "场景0：" in pack.prompt
         assert "场景199：" not in pack.prompt
+
+
+def test_of_two_files_of_the_state_the_short_one_comes_first(tmp_path):
+    long = "".join(f"- 伏笔{at}：第{at}盏灯为何熄灭，未回收\n" for at in range(400))
+    states = {"设定/伏笔追踪.md": f"# 伏笔追踪\n\n{long}", "设定/状态追踪.md": "# 状态追踪\n\n- 当前剩余：三枚铜钱\n"}
+    with armarius.open(put(tmp_path / "novel", FILES | states), watch=False) as engine:
+        pack = engine.assemble("写下一章", document="正文/第0002章-芦苇.md", budget=4000)
+        assert "当前剩余：三枚铜钱" in pack.stable_prefix
+
+
+def test_a_chapter_that_a_question_names_leaves_room_for_what_answers_better(tmp_path):
+    told = "".join(f"贺砚数到第{at}个弯，阿棠把包袱换到另一只手上，雾里有人在喊船。\n\n" for at in range(300))
+    files = FILES | {
+        "正文/第0002章-芦苇.md": f"# 第2章 芦苇\n\n{told}",
+        "设定/状态追踪.md": "# 状态追踪\n\n铜钱还剩三枚。\n",
+    }
+    with armarius.open(put(tmp_path / "novel", files), watch=False) as engine:
+        pack = engine.assemble("截至第2章铜钱还剩几枚？", budget=3000)
+        assert "铜钱还剩三枚。" in pack.prompt
+        named = sum(item.tokens for item in pack.items if item.source.startswith("rag:passage:正文/第0002章"))
+        assert named > 3000 * 40 // 100

@@ -231,8 +231,10 @@ class StoryFetcher:
 
     def _states(self, request: FetchRequest) -> Iterator[Candidate]:
         """What holds now, as files of the kind `state` say it, short ones first; the open file is shown anyway."""
-        for path, document in sorted(self._documents.items(), key=lambda one: (len(one[1].text), one[0])):
-            if document.kind != "state" or path == request.document or path in self._map.hidden:
+        every = ((path, one) for path, one in self._documents.items() if one.kind == "state")
+        states = sorted(every, key=lambda one: (len(one[1].text), one[0]))
+        for at, (path, document) in enumerate(states):
+            if path == request.document or path in self._map.hidden:
                 continue
             if request.bounds.leaves_out("state", document.chapter) is not None:
                 continue
@@ -241,7 +243,7 @@ class StoryFetcher:
             if said.strip():
                 title = frame(request.language).summarised.format(title=one_line(document.title))
                 state = _candidate(request, f"{STORY}state:{path}", "state", title, said[:_TAIL], path)
-                yield replace(state, keep="head")
+                yield replace(state, score=state.score - at / 1000, keep="head")
 
     def _cards(self, request: FetchRequest, place: _Place, planned: str) -> Iterator[Candidate]:
         """Cards of those whom the plan names, most often first."""

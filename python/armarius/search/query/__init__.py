@@ -1,6 +1,7 @@
 """Understanding of a question, before any lookup.
 
-query.py (names, quoted words, intents; its terms for the corpus)   chapters.py (which chapters it names)   writing.py (which it is to write)
+query.py (names, quoted words, intents; its terms for the corpus)   chapters.py (which chapters it names)
+writing.py (which chapters it is to write)
 kinship.py relations.py (relation words, and the entities that they lead to)
 coreference.py follow_up.py (pronouns; questions that continue a conversation)
 
