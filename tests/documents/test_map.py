@@ -111,20 +111,16 @@ def test_the_configuration_has_the_last_word(tmp_path):
         assert index.map.files["notes/a.md"].kind == "outline"
 
 
-def test_a_saved_chapter_decides_nothing_anew(tmp_path):
-    files = {f"chapters/{n:02}.md": "en" for n in range(1, 13)} | {
-        "world/people.md": "# People\n\n- Name: Ida\n- Age: 30\n"
-    }
+def test_a_copy_that_is_written_anew_is_a_story_of_its_own(tmp_path):
+    files = {f"chapters/{n:02}.md": "en" for n in (1, 2, 3)}
+    files |= {path.replace("chapters", "other"): f"={path}" for path in files}
     with project(tmp_path, files) as index:
-        mapper = index._refresher.mapper
-        before, known = mapper.decisions, index.map
-        (tmp_path / "chapters/05.md").write_text(story("en", "another", 13), "utf-8")
+        copies = [path for path, one in index.map.files.items() if one.edition == "copy"]
+        assert len(copies) == 3
+        for path in copies:
+            (tmp_path / path).write_text(story("en", f"another {path}"), "utf-8")
         index.refresh()
-        assert (mapper.decisions, index.map) == (before, known)
-        (tmp_path / "chapters/13.md").write_text(story("en", "new"), "utf-8")
-        index.refresh()
-        assert mapper.decisions == before + 1
-        assert index.map.before("chapters/13.md") == "chapters/12.md"
+        assert {one.edition for one in index.map.files.values()} == {"main"}
 
 
 def test_a_file_that_others_make_something_else_is_read_again_from_its_text(tmp_path):

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Final
 
 from armarius.documents.classify import stated_kind
-from armarius.documents.features import PROSE, Features, Vote, best_of, named
+from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, Vote, best_of, named
 from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
 from armarius.documents.numerals import bare_number
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
@@ -109,7 +109,7 @@ def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
     told = any(best_of((*one.votes, *votes.get(path, ())))[0] in STORY_KINDS for path, one in features.items())
     if not told:
         for path, one in features.items():
-            if one.prose >= PROSE and one.spoken >= 0.06 and one.length >= 600:
+            if one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
                 votes[path].append(("chapter", 1.5, "prose with dialogue, and no other story"))
     return votes
 
@@ -208,7 +208,7 @@ def _retold(features: Mapping[str, Features], folders: Mapping[str, list[str]], 
     longest = max(runs, key=lambda folder: (sum(runs[folder].values()), folder))
     for folder, lengths in runs.items():
         shared = lengths.keys() & runs[longest].keys()
-        if median(features[path].spoken for path in folders[folder]) >= 0.06:
+        if median(features[path].spoken for path in folders[folder]) >= SPOKEN:
             continue
         if folder == longest or 2 * len(shared) < len(lengths):
             continue

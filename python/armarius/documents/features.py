@@ -20,21 +20,23 @@ from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
 from armarius.text.unicode import HAN, HANGUL, KANA
 
-__all__ = ["PROSE", "Features", "Vote", "best_of", "features_of", "named", "pack", "unpack"]
+__all__ = ["CHAPTER", "PROSE", "SPOKEN", "Features", "Vote", "best_of", "features_of", "named", "pack", "unpack"]
 
 Vote = tuple[Kind, float, str]
 """A kind, the weight of the clue, the clue in words."""
 
 PROSE: Final = 0.7
 """Share of a text in plain lines, from which on it is prose: most chapters have .9 and more, other kinds below .5."""
+SPOKEN: Final = 0.06
+"""Lines that begin speech, a line, from which on a text is told in scenes."""
+CHAPTER: Final = 600
+"""Code points that the shortest chapter has, as a rule."""
 
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
 _SAMPLE: Final = 16_000  # code points whose shape is judged
 _TITLE: Final = 80  # code points of a heading that are looked at
 _SHORT: Final = 120  # code points below which a text has no shape
-_CHAPTER: Final = 600  # code points that a chapter has at least, where several stand in one file
-_SPOKEN: Final = 0.06  # lines with speech a line, from which on a text is told in scenes
 _SHINGLES: Final = 24
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
@@ -93,15 +95,6 @@ class Features:
     language: str = ""
     shingles: tuple[int, ...] = ()
 
-    @property
-    def bearing(self) -> tuple[object, ...]:
-        """What of it other files may depend on: equal for a text and its next version, as a rule."""
-        return (
-            self.kind, self.chapter, self.declared, self.status, self.marked, self.bare, self.counted, self.dated,
-            self.volume, self.numbers, self.language, self.length.bit_length(), self.prose >= PROSE, self.prose >= 0.5,
-            self.spoken >= _SPOKEN, [(kind, round(weight)) for kind, weight, _ in self.votes],
-        )  # fmt: skip
-
     def holds_several(self, *, beside: bool) -> bool:
         """Whether a file of the story holds several chapters of it.
 
@@ -110,7 +103,7 @@ class Features:
         """
         if len(self.numbers) < 2 or self.marked is not None:
             return False
-        if self.length >= _SHORT and self.length // len(self.numbers) < _CHAPTER:
+        if self.length >= _SHORT and self.length // len(self.numbers) < CHAPTER:
             return False
         return [*self.numbers] == sorted(self.numbers) and not (beside and len(self.numbers) < 4)
 
@@ -333,9 +326,9 @@ def _of_headings(
                 yield kind, (1.0 if kind == "chapter" else 2.0) * weight, f"heading: {word}"
     if len(numbers) > 1 and not shape.is_short:
         each = whole // len(numbers)
-        if is_prose and each >= _CHAPTER:
+        if is_prose and each >= CHAPTER:
             yield "chapter", 1.5, f"headings of {len(numbers)} chapters"
-        elif is_prose and (not numbered or shape.spoken < _SPOKEN):
+        elif is_prose and (not numbered or shape.spoken < SPOKEN):
             yield "chapter", -3.0, f"{each} characters a chapter"
             yield "outline", 1.5, f"{each} characters below each heading of a chapter"
             yield "summary", 1.0, f"{each} characters below each heading of a chapter"
@@ -357,8 +350,8 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
         yield "data", 9.0, "a list of files"
     if is_prose:
         if not shape.is_short:
-            spoken = shape.spoken >= _SPOKEN
-            if shape.length >= 600 or spoken:
+            spoken = shape.spoken >= SPOKEN
+            if shape.length >= CHAPTER or spoken:
                 yield "chapter", 0.9 if spoken else 0.4, "prose with dialogue" if spoken else "prose"
         return
     yield "chapter", -2.0 * shape.lists, "lists"

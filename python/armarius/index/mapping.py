@@ -44,12 +44,10 @@ class Mapper:
 
     Attributes:
         map: As of the last refresh.
-        decisions: How often the map was worked out.
     """
 
     def __init__(self, config: LiveConfig) -> None:
         self.map = ProjectMap()
-        self.decisions = 0
         self._config = config
         self._known: dict[str, _Known] = {}
         self._rules: Mapping[str, Sequence[tuple[str, str]]] | None = None  # that the map was decided by
@@ -151,7 +149,7 @@ class Mapper:
 
     def _keep(self, path: str, known: _Known) -> None:
         before = self._known.get(path)
-        if before is None or before.features.bearing != known.features.bearing:
+        if before is None or before.features != known.features:
             self._rules = None
         self._known[path] = known
 
@@ -199,7 +197,6 @@ class Mapper:
         for path in sorted(self._known):
             name = self._folder(path)
             features[name][path[len(name) + 1 :] if name else path] = self._known[path].features
-        self.decisions += 1
         found = ProjectMap.joined({name: decide(features[name], rules[name]) for name in rules})
         if found != self.map:
             self.map = found
