@@ -1,6 +1,7 @@
 """The map of a project: kinds by the evidence of all files, the order of the story, editions."""
 
 import zlib
+from functools import partial
 
 import pytest
 from tests.rows import rows
@@ -8,7 +9,9 @@ from tests.rows import rows
 from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
+from armarius.index import mapping
 from armarius.index.project_index import ProjectIndex
+from armarius.store.derived import DerivedCache
 
 SAID = {
     "zh": (
@@ -141,6 +144,21 @@ def test_another_process_reads_the_map_from_the_index(tmp_path):
     with ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index") as again:
         assert again.map == known
         assert known.hidden == {"reviews/01.md"}
+
+
+def test_a_series_has_the_same_map_without_the_rows_of_its_index(tmp_path, monkeypatch):
+    folders = [tmp_path / name for name in ("book2", "reviews")]
+    for folder in folders:
+        folder.mkdir()
+        for n in (1, 2, 3):
+            (folder / f"{n:02}.md").write_text(story("en", f"{folder} {n}"), "utf-8")
+    opened = partial(ProjectIndex.open, folders[0], with_=folders[1:], index_dir=tmp_path / "index")
+    with opened() as index:
+        known = index.map
+    monkeypatch.setattr(mapping, "_FEATURES", DerivedCache("features", "another", pack, unpack))
+    with opened() as index:
+        assert index.map == known
+        assert {one.kind for one in known.files.values()} == {"chapter"}
 
 
 def test_features_come_back_from_their_row(tmp_path):

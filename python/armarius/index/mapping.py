@@ -119,7 +119,7 @@ class Mapper:
             path, document.text, document.encoding, document.content_hash,
             config=Config(), decided=(self.map.files[path].kind, self._chapter(path)),
         )  # fmt: skip
-        if self._folder(path):  # numbers mean the project's own chapters
+        if self._inside(path)[0]:  # numbers mean the project's own chapters
             paragraphs = tuple(replace(one, chapter=None) for one in made.paragraphs)
             made = replace(made, paragraphs=paragraphs, past=document.past)
         return made
@@ -158,10 +158,10 @@ class Mapper:
             self._rules = None
 
     def _anew(self, document: Document) -> Document:
-        """A document of the store as its own text makes it."""
-        return document_of(
-            document.path, document.text, document.encoding, document.content_hash, config=self._config.now
-        )
+        """A document of the store as its own text, and its path in its folder, make it."""
+        name, path = self._inside(document.path)
+        config = self._config.folders[name] if name else self._config
+        return document_of(path, document.text, document.encoding, document.content_hash, config=config.now)
 
     def _as_stored(self, document: Document) -> Document:
         found = self.as_decided(document)
@@ -181,12 +181,12 @@ class Mapper:
 
     def _chapter(self, path: str) -> int | None:
         one = self.map.files[path]
-        return one.number if one.kind == "chapter" and not self._folder(path) else None
+        return one.number if one.kind == "chapter" and not self._inside(path)[0] else None
 
-    def _folder(self, path: str) -> str:
-        """The folder of a series that a document lies in; "" for the project."""
-        name, slash, _ = path.partition("/")
-        return name if slash and name in self._config.folders else ""
+    def _inside(self, path: str) -> tuple[str, str]:
+        """The folder of a series that a document lies in, "" for the project, and its path there."""
+        name, slash, inside = path.partition("/")
+        return (name, inside) if slash and name in self._config.folders else ("", path)
 
     def _decide(self) -> None:
         rules = {"": self._config.now.kinds, **{name: one.now.kinds for name, one in self._config.folders.items()}}
@@ -195,8 +195,8 @@ class Mapper:
         self._rules = rules
         features: dict[str, dict[str, Features]] = {name: {} for name in rules}
         for path in sorted(self._known):
-            name = self._folder(path)
-            features[name][path[len(name) + 1 :] if name else path] = self._known[path].features
+            name, inside = self._inside(path)
+            features[name][inside] = self._known[path].features
         found = ProjectMap.joined({name: decide(features[name], rules[name]) for name in rules})
         if found != self.map:
             self.map = found
