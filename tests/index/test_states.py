@@ -1,4 +1,4 @@
-"""Any sequence of edits, crashes and reopenings leaves an index that equals the folder."""
+"""Any sequence of edits, crashes and reopenings leaves an index that equals the folder, and one that is built anew."""
 
 import shutil
 import tempfile
@@ -10,9 +10,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.index.conftest import put
 from tests.index.test_index import equals_folder
 
+import armarius
 from armarius.index.project_index import ProjectIndex
 
 PATHS = st.sampled_from(["a.md", "b/ch1.md", "b/ch2.md", "b/c/deep.txt", "people.md", "大纲.md"])
+PATHS_OF_KINDS = st.sampled_from(
+    [
+        *(f"{folder}/{n:02}.md" for folder in ("chapters", "drafts", "zh") for n in (1, 2, 3)),
+        *("chapters/S1 - Weir.md", "chapters/S2 - Gate.md", "reviews/chapter 1.md", "2024-01-02.md", "notes/a.md"),
+        *("notes/b.md", "people.md", "大纲.md", "正文/第1章.md", "正文/第2章.md"),
+    ]
+)
 TEXTS = st.one_of(
     st.sampled_from(
         [
@@ -24,6 +32,53 @@ TEXTS = st.one_of(
     ),
     st.text("林默阿宝玉，。\n# ", max_size=40),
 )
+SENTENCES = {
+    "en": ("Mara counted the boats.", "“Wait,” said Ida Vance.", "The lamp of the Salt Company went out.", "Fog came."),
+    "zh": ("林默推开门。", "“等等，”小雨说。", "港口的灯灭了。", "玛拉数着船。"),
+}
+PROSE = st.builds(
+    lambda language, order, paragraphs: "\n\n".join(
+        " ".join(SENTENCES[language][at % (n + 2)] for at in order) for n in range(paragraphs)
+    ),
+    st.sampled_from(["en", "zh"]),
+    st.lists(st.integers(0, 3), min_size=4, max_size=6),
+    st.sampled_from([1, 3, 12, 60]),
+)
+TEXTS_OF_KINDS = st.one_of(
+    PROSE,
+    st.builds("# {} {}\n\n{}".format, st.sampled_from(["Chapter", "Review"]), st.integers(1, 5), PROSE),
+    st.builds("# Chapter 1\n\n{0}\n\n# Chapter 2\n\n{0}".format, PROSE),
+    st.builds("---\nkind: {}\nstatus: draft\n---\n\n{}".format, st.sampled_from(["chapter", "note"]), PROSE),
+    st.sampled_from(
+        [
+            "",
+            "# Review\n\n- Score: 7\n- Verdict: pass\n- Issues: pace\n",
+            "# {{title}}\n\n- Goal: ____\n- Conflict:\n- Stakes:\n- TODO\n",
+            "# 大纲\n\n- 第一章：雨夜\n- 第二章：钟楼\n",
+            "# Cast\n\n- Mara\n- Ida Vance\n- Salt Company\n- 林默\n",
+            "# People\n\n## Mara\n\n- Role: pilot\n\n## Ida Vance\n\nA clerk.\n\n## Notes for writing\n\nText.\n",
+        ]
+    ),
+)
+CONFIGURATIONS = st.sampled_from(
+    [
+        "",
+        '[documents]\n"notes/**" = "state"\n',
+        '[documents]\nexclude = ["drafts/**"]\n',
+        '[documents]\n"drafts/**" = "chapter"\n"**" = "note"\n',
+    ]
+)
+
+
+def answers(engine):
+    """What an index holds, and prompts in one language, which is else that of the texts at the opening."""
+    index = engine.index
+    documents = index.store.documents_of(sorted(index.store.files()))
+    prompts = [
+        engine.assemble("What does Mara do about 林默?", document=path, budget=4000, language="en").prompt
+        for path in (None, *[one.path for one in documents][:3])
+    ]
+    return documents, index.map, index.snapshot.codex.entities, prompts
 
 
 class Edits(RuleBasedStateMachine):
@@ -100,7 +155,60 @@ class Edits(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
-TestEdits = Edits.TestCase
-TestEdits.settings = settings(
-    max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
-)
+class EditsOfKinds(RuleBasedStateMachine):
+    """Files that change what they are, and what the files around them are."""
+
+    @initialize(files=st.dictionaries(PATHS_OF_KINDS, TEXTS_OF_KINDS, max_size=8))
+    def begin(self, files):
+        self.folder = Path(tempfile.mkdtemp())
+        self.root = self.folder / "novel"
+        self.root.mkdir()
+        for path, text in files.items():
+            put(self.root, path, text)
+        self.engine = armarius.open(self.root, watch=False, index_dir=self.folder / "index")
+        self.index = self.engine.index
+
+    @rule(path=PATHS_OF_KINDS, text=TEXTS_OF_KINDS)
+    def write(self, path, text):
+        put(self.root, path, text)
+        self.index.refresh([path])
+
+    @rule(path=PATHS_OF_KINDS, text=st.sampled_from(["\n\nFog.", "\n\n- Score: 7\n", "\n\n“Hm,” said Mara.\n" * 20]))
+    def append(self, path, text):
+        if (self.root / path).exists():
+            self.write(path, (self.root / path).read_text("utf-8") + text)
+
+    @rule(path=PATHS_OF_KINDS)
+    def delete(self, path):
+        (self.root / path).unlink(missing_ok=True)
+        self.index.refresh([path])
+
+    @rule(source=PATHS_OF_KINDS, to=PATHS_OF_KINDS)
+    def rename(self, source, to):
+        if (self.root / source).exists() and source != to:
+            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / source).replace(self.root / to)
+            self.index.refresh([source, to])
+
+    @rule(text=CONFIGURATIONS)
+    def configure(self, text):
+        put(self.root, "armarius.toml", text)
+        self.index.refresh()
+
+    def teardown(self):
+        if hasattr(self, "index"):
+            with self.engine, armarius.open(self.root, watch=False, index_dir=self.folder / "anew") as anew:
+                assert answers(self.engine) == answers(anew)
+            shutil.rmtree(self.folder)
+
+
+def run(machine, steps):
+    case = machine.TestCase
+    case.settings = settings(
+        max_examples=15, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    return case
+
+
+TestEdits = run(Edits, 15)
+TestEditsOfKinds = run(EditsOfKinds, 10)
