@@ -12,6 +12,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Final
 
+from armarius.arguments import Kind
 from armarius.documents.classify import stated_kind
 from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, Vote, best_of, named
 from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
@@ -105,6 +106,7 @@ def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
                 for path in paths:
                     if features[path].prose < PROSE:
                         votes[path].append((kind, 0.8, f"{count} of {len(paths)} files of its folder"))
+    _written_about(features, folders, votes)
     _retold(features, folders, votes)
     told = any(best_of((*one.votes, *votes.get(path, ())))[0] in STORY_KINDS for path, one in features.items())
     if not told:
@@ -190,6 +192,48 @@ def _apart(
         is_part = any(kind in STORY_KINDS for kind, _, _ in named(parts_of(path).stem))
         if one.chapter is None and one.dated is None and not is_part:
             votes[path].append(("note", 2.0, f"the other {len(run)} files of its folder are numbered"))
+
+
+def _written_about(
+    features: Mapping[str, Features], folders: Mapping[str, list[str]], votes: dict[str, list[Vote]]
+) -> None:
+    """A folder with a word of another kind in its name, and the numbers of the story, is about the story."""
+    told: dict[str, set[int]] = {}
+    aside: dict[str, Kind] = {}
+    for folder, paths in folders.items():
+        kind = _kind_of_folder(folder)
+        if kind is not None and kind not in STORY_KINDS:
+            aside[folder] = kind
+            continue
+        prose = [features[path] for path in paths if features[path].prose >= 0.5]
+        numbers = {number for one in prose for number in (*one.numbers[1:], _number_of(one)) if number is not None}
+        if len(numbers) >= 2:
+            told[folder] = numbers
+    for folder, kind in aside.items():
+        alike = {
+            path: number
+            for path in folders[folder]
+            if (number := _number_of(features[path])) is not None
+            and best_of((*features[path].votes, *votes[path]))[0] in STORY_KINDS
+        }
+        story = max(told, key=lambda one: (len(told[one].intersection(alike.values())), one), default="")
+        if not alike or 2 * len(told.get(story, set()).intersection(alike.values())) < len({*alike.values()}):
+            continue
+        if median(features[path].spoken for path in alike) < 0.06:
+            for path in alike:
+                why = f"the numbers of {story or 'the story'}, in a folder with a name of another kind"
+                votes[path] += [("chapter", -4.0, why), (kind, 5.0, why)]
+
+
+def _number_of(one: Features) -> int | None:
+    return next((number for number in (one.marked, one.bare, *one.numbers[:1]) if number is not None), None)
+
+
+@lru_cache(maxsize=1024)
+def _kind_of_folder(folder: str) -> Kind | None:
+    """The kind that the nearest folder with a word of a kind in its name speaks for."""
+    found = (named(part) for part in reversed(folder.split("/")))
+    return next((kinds[0][0] for kinds in found if kinds), None)
 
 
 def _retold(features: Mapping[str, Features], folders: Mapping[str, list[str]], votes: dict[str, list[Vote]]) -> None:
@@ -344,7 +388,7 @@ class _Stories:
             max(languages, key=lambda one: (languages[one], one)) if languages else "",
             frozenset(place for path in paths for place in self._places(path)),
             frozenset(shingle for path in paths for shingle in self.features[path].shingles),
-            _marks(folder),
+            _marks(folder) | ({"copy"} if _kind_of_folder(folder) not in (None, *STORY_KINDS) else set()),
             frozenset(text for path in paths if (text := self._before_number(path)) is not None),
         )
 

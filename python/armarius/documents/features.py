@@ -44,6 +44,7 @@ _LABEL: Final = re.compile(
 _FORM: Final = re.compile(
     r"\{\{[^{}\n]{0,80}\}\}|<%|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b|[（(【\[](?:待[填定补補写寫]|请填|填写|例如|如：|e\.g\.)"
 )
+_HELD: Final = re.compile(r"\{\{[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>")
 _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
 _BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
@@ -103,9 +104,14 @@ class Features:
         """
         if len(self.numbers) < 2 or self.marked is not None:
             return False
-        if self.length >= _SHORT and self.length // len(self.numbers) < CHAPTER:
+        if self.length >= _SHORT and not _is_told(self.length, len(self.numbers), self.spoken):
             return False
         return [*self.numbers] == sorted(self.numbers) and not (beside and len(self.numbers) < 4)
+
+
+def _is_told(length: int, chapters: int, spoken: float) -> bool:
+    """Whether the text below headings of chapters is long enough for them, or, below three and more, has dialogue."""
+    return length // chapters >= CHAPTER or (chapters >= 3 and spoken >= SPOKEN)
 
 
 def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
@@ -232,6 +238,8 @@ class _Shape:
             self.labels = [label.strip().lower() for label, _ in fields]
             self.empty = sum(not value for _, value in fields)
             self.forms, self.slots = len(_FORM.findall(text)), len(_SLOT.findall(text))
+        elif self.is_short and 4 * sum(map(len, held := _HELD.findall(text))) >= length > 0:
+            self.forms = len(held)
 
 
 def _votes(
@@ -279,7 +287,7 @@ def _of_the_folders(folders: Sequence[str], is_prose: bool) -> Iterator[Vote]:
     weight = 2.6
     for folder in folders:  # what is below such a folder is a form, whatever the nearer folders are called
         if any(kind == "template" for kind, _, _ in named(folder)):
-            yield "template", 4.0, f"folder {folder}"
+            yield "template", 6.0, f"folder {folder}"
             return
     for folder in reversed(folders):
         found = named(folder)
@@ -326,7 +334,7 @@ def _of_headings(
                 yield kind, (1.0 if kind == "chapter" else 2.0) * weight, f"heading: {word}"
     if len(numbers) > 1 and not shape.is_short:
         each = whole // len(numbers)
-        if is_prose and each >= CHAPTER:
+        if is_prose and _is_told(whole, len(numbers), shape.spoken):
             yield "chapter", 1.5, f"headings of {len(numbers)} chapters"
         elif is_prose and (not numbered or shape.spoken < SPOKEN):
             yield "chapter", -3.0, f"{each} characters a chapter"
@@ -339,7 +347,7 @@ def _of_headings(
 
 
 def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
-    if shape.forms >= 1 and not is_prose:
+    if shape.forms >= 1:
         share = shape.forms / shape.lines
         yield "template", min(3.0, 0.6 + 12 * share), f"{shape.forms} placeholders"
     if shape.slots >= 3 and not is_prose:
