@@ -68,6 +68,24 @@ def test_doctor_names_what_is_doubtful_with_the_line_to_write_and_what_is_not_re
     assert "not read: .story/ 1, *.xlsx 1" in out
 
 
+def test_a_file_that_was_cut_is_named_with_its_reason(capsys, folder):
+    (folder / "chapters/ch003.md").write_text("---\nstatus: cut\n---\n" + PROSE, "utf-8")
+    assert main(["map", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "chapters/ch003.md (status: cut)" in out
+    assert "*.md" not in out
+
+
+def test_doctor_lists_what_is_in_no_prompt_after_the_main_edition(capsys, folder):
+    for n in (1, 2):
+        (folder / f"archive/ch00{n}.md").parent.mkdir(exist_ok=True)
+        (folder / f"archive/ch00{n}.md").write_text(PROSE, "utf-8")
+    main(["doctor", str(folder)])
+    out = capsys.readouterr().out
+    assert "chapter 1 to 2: chapters/ch001.md, chapters/ch002.md\n" in out
+    assert "chapter 1 to 2, in no prompt: archive/ch001.md, archive/ch002.md\n" in out
+
+
 def test_a_translation_is_no_second_chapter_of_a_number(capsys, folder):
     there = [
         MappedFile(f"{at}/1.md", "chapter", number=1, order=0, edition=edition, story=at)

@@ -26,6 +26,15 @@ def test_entities_are_listed_with_their_mentions_and_with_what_was_no_entity(tmp
         assert "story" in found.rejected[0].reason
 
 
+def test_mentions_in_what_is_in_no_prompt_are_not_counted(tmp_path):
+    (project(tmp_path) / "reviews").mkdir()
+    (tmp_path / "reviews/ch1.md").write_text("# Review\n\nScore: 3\n\nElijah is pale. Elijah drifts.\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert engine.map().hidden == {"reviews/ch1.md"}
+        found = engine.entities()
+        assert found.mentions == {found[0].id: 2 * 12 + 1}
+
+
 def test_the_command_prints_them_by_mentions_and_then_what_was_no_entity(tmp_path, capsys):
     assert main(["entities", str(project(tmp_path))]) == 0
     shown = capsys.readouterr().out

@@ -52,7 +52,9 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     books = [] if index.root is None else books_lying_about(index.root, config)
     shared = shared_names(index.snapshot.codex.entities)
     steps = next_steps(rows, status, here, books, shared, index.map)
-    unread = {} if index.root is None else unread_files(index.root, config, {*IMPORTERS, *(row.path for row in rows)})
+    known = {*IMPORTERS, *(row.path for row in rows)}
+    why = {one.path: one.reason for one in status.skipped}
+    unread = {} if index.root is None else unread_files(index.root, config, known, why)
     wrong += embedding_problems(index, config)
     read = [row.path for row in rows if row.kind != "code"]
     wrong += index.ask(lambda store: broken_files(one for path in read for one in store.documents_of([path])))
@@ -79,7 +81,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         show_json({**plain(status), **found, "vectors": vectors, "trust": trust.to_wire(), "unread": unread})
     else:
         print(holds(status))
-        print(*trust.lines(), *map(printable, found_lines(rows)), sep="\n")
+        print(*trust.lines(), *map(printable, found_lines(rows, index.map)), sep="\n")
         if unread:
             print("not read:", ", ".join(f"{printable(name)} {files:,}" for name, files in unread.items()))
         print(f"index: {status.path}")

@@ -103,7 +103,10 @@ class Entities(ResultList[Entity]):
 
     @cached_property
     def mentions(self) -> Mapping[str, int]:
-        """Number of mentions in all documents by id; 0 is absent. Cost: reads one stored row per document, once."""
+        """Number of mentions by id in what prompts are made of; 0 is absent.
+
+        Cost: reads one stored row per document, once.
+        """
         return self._count()
 
     @classmethod

@@ -5,13 +5,14 @@
 """
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 import armarius._core as _core
 from armarius.config import CONFIG_NAME, Config
+from armarius.documents.classify import NOT_READ
 from armarius.documents.kinds import glob
 
 HIDDEN = "hidden folder"
@@ -50,15 +51,17 @@ def has_files(root: Path, config: Config, pattern: str) -> bool:
     return any(glob(pattern).matches(one.path.replace("\\", "/")) for one in found)
 
 
-def unread_files(root: Path, config: Config, read: Container[str]) -> dict[str, int]:
+def unread_files(root: Path, config: Config, read: Container[str], why: Mapping[str, str]) -> dict[str, int]:
     """What below `root` is not read, to the number of files: hidden folders (`.story/`), endings (`*.xlsx`).
 
-    Not counted are ignored and excluded files, and what Git and Armarius keep for themselves.
+    A file that was refused for what it holds stands by itself (`ch5.md (status: cut)`). Not counted are ignored
+    and excluded files, and what Git and Armarius keep for themselves.
 
     Args:
         root: The project folder.
         config: Its configuration.
         read: Paths of the documents, and of other files that say something.
+        why: Path of what was refused as a document to the reason.
 
     Cost: a walk, and one of each hidden folder.
     """
@@ -70,7 +73,7 @@ def unread_files(root: Path, config: Config, read: Container[str]) -> dict[str, 
             inside, _, _ = _core.walk(str(root), list(config.exclude), [folder], [*opened(config), itself])
             counted |= {f"{folder}/": len(inside)} if inside else {}
     paths = (one.path.replace("\\", "/") for one in found)
-    others = Counter(_ending(path) for path in paths if path not in read and path != CONFIG_NAME)
+    others = Counter(_ending(path, why.get(path, "")) for path in paths if path not in read and path != CONFIG_NAME)
     return counted | dict(others.most_common())
 
 
@@ -81,6 +84,8 @@ def _hidden_prefixes(path: str) -> Iterator[str]:
         yield from ("/".join(parts[: at + 1]) for at, part in enumerate(parts) if part.startswith("."))
 
 
-def _ending(path: str) -> str:
+def _ending(path: str, why: str) -> str:
     name = PurePosixPath(path)
+    if why and name.suffix.lower() not in NOT_READ:
+        return f"{path} ({why})"
     return f"*{name.suffix.lower()}" if name.suffix else name.name

@@ -196,7 +196,8 @@ class Maps:
 
     def _unread(self, view: ProjectView) -> Mapping[str, int]:
         index = self._project.index
-        return {} if index.root is None else unread_files(index.root, index.config, view.stamps)
+        why = {one.path: one.reason for one in view.skipped}
+        return {} if index.root is None else unread_files(index.root, index.config, view.stamps, why)
 
     def _write_kinds(self, kinds: Mapping[str, str], comment: str = "") -> None:
         def changed(text: str) -> str:

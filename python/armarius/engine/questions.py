@@ -229,8 +229,11 @@ class Questions:
 
     def entities(self) -> Entities:
         """All entities, of all files and the graph, with their mentions and what was taken for no entity."""
-        codex = self._project.view().codex
-        return Entities(codex.entities, codex.rejected, lambda: self._project.index.ask(count_by_entity))
+        view = self._project.view()
+        codex, ask = view.codex, self._project.index.ask
+        return Entities(
+            codex.entities, codex.rejected, lambda: ask(lambda store: count_by_entity(store, view.map.hidden))
+        )
 
     def entity(self, name: str) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it; UnknownId names near ones."""

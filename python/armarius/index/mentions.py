@@ -4,7 +4,7 @@ import json
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -121,9 +121,10 @@ def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:
         raise ValueError(f"no packed mentions: {error}") from error
 
 
-def count_by_entity(store: Store) -> Counter[str]:
-    """Number of mentions by entity in the whole index."""
-    return Counter(one.entity for row in store.learnt(KIND).values() for one in unpack_mentions(row))
+def count_by_entity(store: Store, without: Collection[str]) -> Counter[str]:
+    """Number of mentions by entity in all documents but these."""
+    rows = (row for path, row in store.learnt(KIND).items() if path not in without)
+    return Counter(one.entity for row in rows for one in unpack_mentions(row))
 
 
 def count_mentions(store: Store) -> int:

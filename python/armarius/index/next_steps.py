@@ -3,6 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -87,15 +88,15 @@ _SHOWN = 6  # names in a line
 _DOUBTS = 3
 
 
-def found_lines(rows: Sequence[DocumentRow]) -> list[str]:
-    """A line for each kind of document, with the first names."""
+def found_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
+    """A line for each kind of document, with the first names; for those in no prompt, a line of their own after it."""
     lines = []
-    for kind in KINDS:
-        own = [row for row in rows if row.kind == kind]
+    for kind, aside in product(KINDS, (False, True)):
+        own = [row for row in rows if row.kind == kind and (row.path in mapped.hidden) == aside]
         if own:
             numbers = [row.chapter for row in own if row.chapter is not None]
             which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(set(numbers)) > 1 else ""
-            lines.append(f"{kind}{which}: {_few([row.path for row in own])}")
+            lines.append(f"{kind}{which}{', in no prompt' * aside}: {_few([row.path for row in own])}")
     return lines
 
 

@@ -360,7 +360,7 @@ class ProjectPages:
         problems, done = self._problems.now()
         return "health.html", {
             "status": status,
-            "found": found_lines(rows),
+            "found": found_lines(rows, index.map),
             "steps": next_steps(rows, status, str(self._engine.root or "."), shared=shared, mapped=index.map),
             "problems": problems,
             "done": done,
