@@ -303,7 +303,7 @@ def _of_the_folders(folders: Sequence[str], is_prose: bool) -> Iterator[Vote]:
 def _of_front_matter(front_matter: FrontMatter) -> Iterator[Vote]:
     if not front_matter:
         return
-    for key, weight in (("kind", 4.0), ("type", 4.0), ("类型", 4.0), ("category", 2.0), ("tags", 0.5), ("tag", 0.5)):
+    for key, weight in (("kind", 4.0), ("type", 4.0), ("类型", 4.0), ("category", 2.0), ("tags", 2.0), ("tag", 2.0)):
         for value in as_strings(front_matter.get(key))[:6]:
             for kind, share, word in named(value.strip("#"))[:1]:
                 yield kind, weight * share, f"front matter {key}: {word}"

@@ -12,7 +12,7 @@ __all__ = ["DocumentState", "Edition", "MappedFile", "ProjectMap"]
 
 Edition = Literal["main", "copy", "translation", "archive"]
 DocumentState = Literal["", "draft", "cut"]
-_DOUBTFUL: Final = 0.6
+_DOUBTFUL: Final = 0.8  # of labelled files, 10 of 40 below it and 2 of 610 others were wrong
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from armarius.store.rows import DerivedRow, FileRow, Put, Remove
 
 __all__ = ["Mapper"]
 
-_VERSION: Final = "13"  # raised when the same text gives other features
+_VERSION: Final = "15"  # raised when the same text gives other features
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
 
 
