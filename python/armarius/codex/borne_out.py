@@ -226,17 +226,19 @@ def _without_places(draft: Draft, described: Collection[str]) -> Draft:
 
 
 def _name_leads(kept: Sequence[Profiles]) -> None:
-    """Give the leading person of the project the names 主角 or "the protagonist", if one person is it."""
-    for lead in ("lead", "female"):
-        leads = {fold(one.name) for profiles in kept for one in profiles.drafts if one.lead == lead}
+    """Give the leading people the names 主角, 男主, "the heroine", each if one person is it; 男主 may be 主角 too."""
+    rows = {one.lead for profiles in kept for one in profiles.drafts}
+    for row in ("lead", "male", "female"):
+        said = "male" if row == "lead" and row not in rows else row
+        leads = {fold(one.name) for profiles in kept for one in profiles.drafts if one.lead == said}
         if len(leads) == 1:
             for profiles in kept:
-                profiles.drafts = [_led(one) if one.lead == lead else one for one in profiles.drafts]
+                profiles.drafts = [_led(one, row) if one.lead == said else one for one in profiles.drafts]
 
 
-def _led(draft: Draft) -> Draft:
+def _led(draft: Draft, row: str) -> Draft:
     draft = replace(draft, aliases=[*draft.aliases])
-    add_lead_names(draft)
+    add_lead_names(draft, row)
     return draft
 
 

@@ -116,10 +116,10 @@ def lead_of(title: str) -> str:
     return _LEADS[max(called, key=len)] if called else ""
 
 
-def add_lead_names(draft: Draft) -> None:
-    """Add the names of the leading person (主角, "the protagonist") in the script of the draft's name."""
+def add_lead_names(draft: Draft, row: str) -> None:
+    """Add the names of a row of `[lead_names]` (主角, "the protagonist") in the script of the draft's name."""
     script = "latin" if draft.name.isascii() else "han"
-    known_as = words_of("lead_names")[draft.lead][script]
+    known_as = words_of("lead_names")[row][script]
     draft.add_aliases([word.replace("-", " ") for word in known_as.split()])
 
 
