@@ -44,6 +44,7 @@ from armarius.codex.profiles.fields import (
     is_personal,
     role_of,
     split_list,
+    split_names,
 )
 from armarius.codex.profiles.headings import (
     announced_type,
@@ -195,6 +196,12 @@ def _declares(front: FrontMatter) -> bool:
     return any(role_of(key) in {"aliases", "type", "name", "full_name"} or is_personal(key) for key in front)
 
 
+def _declared_name(front: FrontMatter) -> str:
+    """The name that a field of the front matter gives to the thing of a page without a heading, or ""."""
+    said = [_shown(value) for key, value in front.items() if role_of(key) == "name" and isinstance(value, str)]
+    return next((name for value in said for name in split_names(value) if not is_placeholder(name)), "")
+
+
 def _alike(stem: str, heading: str) -> bool:
     stem, name = (re.sub(r"[\W_]+", " ", fold(strip_numbering(text))).strip() for text in (stem, heading))
     return bool(stem) and (stem in name or name in stem or set(stem.split()) <= set(name.split()))
@@ -315,13 +322,14 @@ class _Pages:
 
     def single(self, front: FrontMatter, root: ProfileSection, owner: ProfileSection, type_: str | None) -> None:
         stem = strip_numbering(parts_of(self.path).stem)
-        title = front.get("title")
-        heading = owner.heading or (title if isinstance(title, str) and title else stem)
+        title, declared = front.get("title"), "" if owner.heading else _declared_name(front)
+        heading = declared or owner.heading or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
         draft.whole = True
         if type_ is None and not _declares(front) and not _explicit(owner):
             draft.standing = "headed"
-        if draft.name != stem and stem in draft.name and is_plausible(stem):
+        within = fold(stem) in fold(draft.name) if declared else stem in draft.name
+        if draft.name != stem and within and is_plausible(stem):
             draft.add_aliases([stem])  # 王大爷.md is headed 隔壁村王大爷
         for key, value in front.items():
             if key.casefold() not in {
