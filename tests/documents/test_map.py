@@ -6,10 +6,11 @@ from functools import partial
 import pytest
 from tests.rows import rows
 
+from armarius.documents import classify
 from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
-from armarius.index import mapping
+from armarius.index import folder_source, mapping
 from armarius.index.project_index import ProjectIndex
 from armarius.store.derived import DerivedCache
 
@@ -124,6 +125,55 @@ def test_a_copy_that_is_written_anew_is_a_story_of_its_own(tmp_path):
             (tmp_path / path).write_text(story("en", f"another {path}"), "utf-8")
         index.refresh()
         assert {one.edition for one in index.map.files.values()} == {"main"}
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """Paths of the files whose evidence is looked for, and of the documents that are made again from their text."""
+    paths = []
+
+    def counted(module, name):
+        function = getattr(module, name)
+
+        def count(path, *args, **named):
+            paths.append(path)
+            return function(path, *args, **named)
+
+        monkeypatch.setattr(module, name, count)
+
+    monkeypatch.setattr(folder_source, "_racy", lambda _: -1)  # the stamps of files just written are believed
+    counted(classify, "features_of")
+    counted(mapping, "document_of")
+    return paths
+
+
+def test_a_saved_file_is_the_only_one_that_is_looked_at(tmp_path, looked_at):
+    files = {f"chapters/{n:02}.md": "en" for n in range(1, 13)} | {f"S0{n} - Gate.md": "en" for n in (1, 2)}
+    with project(tmp_path, files) as index:
+        for path in ("chapters/05.md", "S01 - Gate.md"):
+            looked_at.clear()
+            (tmp_path / path).write_text(story("en", f"another {path}", 13), "utf-8")
+            index.refresh()
+            assert looked_at == [path]
+
+
+def test_a_new_file_changes_those_that_it_bears_on_and_no_others(tmp_path):
+    files = {f"chapters/{n:02}.md": "en" for n in range(1, 13)} | {"a/S01 - Gate.md": "en", "b.md": "Some words."}
+    with project(tmp_path, files) as index:
+        before = dict(index.map.files)
+        for n in (2, 3):
+            (tmp_path / f"a/S0{n} - Weir.md").write_text(story("en", str(n)), "utf-8")
+        index.refresh()
+        changed = {path for path, one in index.map.files.items() if before.get(path) != one}
+        assert changed == {"a/S01 - Gate.md", "a/S02 - Weir.md", "a/S03 - Weir.md"}
+
+
+def test_a_project_that_is_opened_again_is_not_looked_at(tmp_path, looked_at):
+    files = {f"chapters/{n:02}.md": "en" for n in range(1, 5)} | {"a/S01 - Gate.md": "en", "a/S02 - Weir.md": "en"}
+    with project(tmp_path, files):
+        looked_at.clear()
+    with ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index"):
+        assert looked_at == []
 
 
 def test_a_file_that_others_make_something_else_is_read_again_from_its_text(tmp_path):

@@ -115,10 +115,15 @@ class Mapper:
         said = known.features.kind, known.features.chapter
         if known.content_hash != document.content_hash and (document.kind, document.chapter) != said:
             return document
+        kind, chapter = self.map.files[path].kind, self._chapter(path)
+        if document.chapter is None and "outline" not in (document.kind, kind) and not self._inside(path)[0]:
+            paragraphs = document.paragraphs  # only an outline is split otherwise
+            if chapter is not None:
+                paragraphs = tuple(replace(one, chapter=chapter) for one in paragraphs)
+            return replace(document, kind=kind, chapter=chapter, paragraphs=paragraphs, features=None)
         made = document_of(
-            path, document.text, document.encoding, document.content_hash,
-            config=Config(), decided=(self.map.files[path].kind, self._chapter(path)),
-        )  # fmt: skip
+            path, document.text, document.encoding, document.content_hash, config=Config(), decided=(kind, chapter)
+        )
         if self._inside(path)[0]:  # numbers mean the project's own chapters
             paragraphs = tuple(replace(one, chapter=None) for one in made.paragraphs)
             made = replace(made, paragraphs=paragraphs, past=document.past)
