@@ -75,6 +75,50 @@ def test_a_review_is_found_when_it_is_asked_for(project, query, request_):
     assert "审查报告" in kinds(project(REPORTED), query, **request_)
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["第2章的审查报告说了什么？", "第0002章审查报告", "What does the review of chapter 2 say?", "审查报告2"],
+)
+def test_a_number_chooses_among_the_reviews_that_are_asked_for(project, query):
+    engine = project(REPORTED)
+    found = {path for path in sources(engine.assemble(query, budget=6000)) if path.startswith("审查报告")}
+    assert found == {"审查报告/第0002章审查报告.md"}
+    assert engine.retrieve(query)[0].path == "审查报告/第0002章审查报告.md"
+
+
+WEIR = "The lock keeper counted the barges at the weir, and one was missing.\n\n“Who has the key?” she asked."
+MARKET = "The salt market opened late, for the river was high. She bought a rope and said nothing to her brother."
+BARRAGE = "L'éclusière comptait les péniches au barrage, et il en manquait une. Personne ne l'avait vue partir."
+MARCHE = "Le marché au sel ouvrit tard, car la rivière était montée. Elle acheta une corde et ne dit rien à son frère."
+EDITIONS = {
+    "Scenes/01 The Old Weir.md": f"# The Old Weir\n\n{WEIR}\n",
+    "Scenes/02 Salt Market.md": f"# Salt Market\n\n{MARKET}\n",
+    "Français/01 Le Barrage.md": f"# Le Barrage\n\n{BARRAGE}\n",
+    "Français/02 Le Marché.md": f"# Le Marché\n\n{MARCHE}\n",
+    "backup/01 The Old Weir.md": f"# The Old Weir\n\n{WEIR} She had it herself, once.\n",
+    "backup/02 Salt Market.md": f"# Salt Market\n\n{MARKET} He knew all the same.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("What does the translation of The Old Weir say?", {"Français/01 Le Barrage.md"}),
+        ("What does the French translation of scene 1 say?", {"Français/01 Le Barrage.md"}),
+        ("第2章的法语翻译", {"Français/02 Le Marché.md"}),
+        ("the backup of chapter 2", {"backup/02 Salt Market.md"}),
+        ("备份里的第1章", {"backup/01 The Old Weir.md"}),
+        ("翻进第1章的院子", set()),
+        ("Who has the key in chapter 1?", set()),
+    ],
+)
+def test_another_edition_is_had_by_the_word_for_it_and_the_chapter(project, query, expected):
+    engine = project(EDITIONS)
+    assert len(engine.index.map.hidden) == 4
+    found = {path for path in sources(engine.assemble(query, budget=6000)) if not path.startswith("Scenes")}
+    assert found == expected
+
+
 def test_what_nothing_else_answers_is_looked_for_in_hidden_files(project):
     engine = project(REPORTED)
     assert "README.md" in kinds(engine, "统计字数的脚本 scripts/count.py 怎么运行？")
@@ -82,9 +126,12 @@ def test_what_nothing_else_answers_is_looked_for_in_hidden_files(project):
     assert "README.md" in kinds(engine, "readme.md 说玛拉数船的正文在哪里？")
 
 
-def test_a_form_that_nobody_has_filled_in_stands_in_no_prompt(project):
+def test_a_form_that_nobody_has_filled_in_stands_in_a_prompt_by_its_own_name_alone(project):
     engine = project(REPORTED)
-    for query in ("人物模板里有什么？", "姓名 年龄 基本信息", "模板里的姓名和年龄", "{{title}}"):
+    pack = engine.assemble("人物模板里有哪些字段？", budget=6000)
+    assert "模板/人物模板.md" in sources(pack)
+    assert "request:words" not in {one.source for one in pack.omitted}
+    for query in ("姓名 年龄 基本信息", "模板里的姓名和年龄", "{{title}}"):
         assert "模板" not in kinds(engine, query)
     assert "模板" not in kinds(engine, "姓名 年龄", kinds="template")
     assert "模板" in kinds(engine, "姓名 年龄", include=["模板/人物模板.md"])

@@ -60,11 +60,13 @@ class Outside:
         always: Those among them that are none in any case.
         counted: The numbers of chapters say what is later than the open document; where they begin again, or there are
             none, what is later is among `always`.
+        asked: Documents that the question names one by one, which are otherwise none: they are shown whole.
     """
 
     paths: frozenset[str] = frozenset()
     always: frozenset[str] = frozenset()
     counted: bool = True
+    asked: frozenset[str] = frozenset()
 
 
 NOTHING_OUTSIDE: Final = Outside()

@@ -175,9 +175,14 @@ def _texts(
     asked_for.sort(key=lambda one: (numbers.get(corpus.texts[one[0]].number or 0, _FAR), corpus.place(one[0])))
     first = [
         Ordered(WEIGHTS["asked"] - 0.001 * place, key, is_section=False, how="chapter", unit=unit)
-        for place, (key, unit) in enumerate(asked_for)
+        for place, (key, unit) in enumerate(asked_for, bool(corpus.outside.asked))
     ]
-    return [*first, *_adjacent(corpus, asked, [*first, *found], bounds), *found]
+    named = [
+        Ordered(WEIGHTS["asked"], key, is_section=False, how="chapter")
+        for key, text in (corpus.texts.items() if corpus.outside.asked else ())
+        if text.path in corpus.outside.asked
+    ]
+    return [*named, *first, *_adjacent(corpus, asked, [*named, *first, *found], bounds), *found]
 
 
 def _adjacent(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:

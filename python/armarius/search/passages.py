@@ -3,7 +3,7 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from armarius._core import CorpusQuery, ScoredParagraph
@@ -62,6 +62,7 @@ class RankedPassages:
         project_map: ProjectMap | None = None,
     ) -> None:
         self.outside = outside.paths
+        self._named = outside.asked if check is None else frozenset[str]()
         self.map = ProjectMap() if project_map is None else project_map
         self._counted = outside.counted
         here = None if outside.counted else self.map.get(current[0])
@@ -111,13 +112,26 @@ class RankedPassages:
         return self._best
 
     def requested(self) -> list[PassageRow]:
-        """The paragraphs of the chapters that the question names: from the end that it is about, else best first."""
+        """The paragraphs of hidden files that the question names, then those of the chapters that it names.
+
+        Of chapters from the end that it is about, else best first.
+        """
         wanted = set(self.asked.chapters)
+        named = [
+            self._row(document, paragraph, self._worth(document, paragraph))
+            for path in sorted(self._named)
+            if (document := self.documents.get(path)) is not None
+            for paragraph in document.paragraphs
+            if paragraph.role == "body"
+        ]
+        return [*(row for row in named if row.text and self.withheld(row) is None), *self._of_chapters(wanted)]
+
+    def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
         found = [
             self._row(document, paragraph, self._worth(document, paragraph))
             for document in (self.documents.values() if wanted else ())
             if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
-            if document.path not in self.outside and self._is_of_volume(document.path)
+            if document.path not in self.outside | self._named and self._is_of_volume(document.path)
             for paragraph in document.paragraphs
             if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
         ]
@@ -338,7 +352,7 @@ class RankedPassages:
             (self._place(document, chapter) if document.kind in STORY_KINDS else _LAST, path, start),
             document.title if paragraph.heading_path in self._hidden_in(document) else _title(document, paragraph),
             (tidy(text) if self._bounded else text).strip(),
-            chapter in self._wanted and self._is_of_volume(path),
+            (chapter in self._wanted and self._is_of_volume(path)) or path in self._named,
             line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
         )
 

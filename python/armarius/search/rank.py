@@ -211,7 +211,7 @@ def rank(
     if leads := calls(corpus, scores):  # of code alone
         query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads)
         scores = core.score(query)
-    named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
+    named = bool(quoted or corpus.outside.asked) or any(bounds.holds("chapter", number) for number in asked.chapters)
     grounded = named or _is_grounded(groups, scores, len(core))
     outcome, missing = _outcome(core, asked, read, scores)
     others, asked_also, strange = worded.counting(alone=not grounded)
@@ -224,7 +224,7 @@ def rank(
     if not grounded and near.stands_out:
         query = _query(asked, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0))
         scores, outcome = core.score(query), "found"
-    elif not grounded or scores.best <= 0:
+    elif not grounded or (scores.best <= 0 and not corpus.outside.asked):
         outcome = "nothing found"
     return Ranked(
         scores, query, core, outcome, missing, described, read, tuple(groups), tuple(asked_also), tuple(strange)

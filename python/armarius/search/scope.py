@@ -2,10 +2,11 @@
 
 Reviews, templates, tool files and other editions of the story stand in no prompt unless the request asks for them: by
 `kinds`, by `include`, by the open document (its edition is then the one that counts), or in the words of its question,
-which name a file, or the kind of such files (审查报告里怎么说). Where nothing else answers, they are looked into as
-well; a form that nobody has filled in never is.
+which name a file, or the kind of such files (审查报告里怎么说); a number chooses among those (第2章的审查报告). Where
+nothing else answers, they are looked into as well; a form that nobody has filled in needs its own name.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -23,6 +24,9 @@ from armarius.search.query.kinship import Phrases, is_unspaced, table, tokens_of
 __all__ = ["FileScope", "why_outside"]
 
 _NAMED: Final = 3  # characters of a name in an unspaced script that is no word of every question
+
+_EDITIONS: Final = {"copy": "archive"}  # which is called by the same words
+_DIGITS: Final = re.compile(r"(?<![\d.])[0-9]{1,4}(?![\d.])")
 
 
 class FileScope:
@@ -59,10 +63,13 @@ class FileScope:
             return NOTHING_OUTSIDE
         if edition in hidden:
             hidden = hidden - set(self._map.story(edition)) | set(self._map.story())
-        asked = {*self._named(question)}
-        asked |= {path for path in hidden if files[path].kind in kinds and files[path].edition == "main"}
-        paths = hidden - (asked - self._blank) - {document, *pinned}
-        return Outside(paths | later, paths & self._blank | later, counted)
+        own, of_kind = self._named(question)
+        chosen = self._numbered(question, of_kind)
+        asked = (chosen or of_kind) | {
+            path for path in hidden if files[path].kind in kinds and files[path].edition == "main"
+        }
+        paths = hidden - own - (asked - self._blank) - {document, *pinned}
+        return Outside(paths | later, paths & self._blank | later, counted, (own | chosen) & hidden - paths)
 
     def summary(self, outside: Outside) -> Sequence[tuple[str, int]]:
         """Why documents are no candidates, each with how many, in a stable order."""
@@ -95,16 +102,40 @@ class FileScope:
                 found.update(order)
         return frozenset(found)
 
-    def _named(self, question: str) -> Iterator[str]:
+    def _named(self, question: str) -> tuple[set[str], set[str]]:
+        """The hidden files that a question calls by a name of their own, and those of kinds and names that it says."""
         said, files = question.casefold(), self._map.files
+        own: set[str] = set()
+        of_kind: set[str] = set()
         if "." in said:
-            own = (path for path in self._map.hidden if files[path].edition == "main")
-            yield from (path for path in own if path.rpartition("/")[2].casefold() in said)
+            main = (path for path in self._map.hidden if files[path].edition == "main")
+            own.update(path for path in main if path.rpartition("/")[2].casefold() in said)
         tokens = tokens_of(question)
         for found in self._names.find(question, tokens):
-            yield from found.value
+            (own if len(found.value) == 1 else of_kind).update(found.value)
         for kind in {found.value for found in _kinds().find(question, tokens)}:
-            yield from self._of_kind.get(kind, ())
+            of_kind.update(self._of_kind.get(kind, ()))
+        return own, of_kind
+
+    def _numbered(self, question: str, paths: Collection[str]) -> set[str]:
+        """Those of the number that a question says, or of the chapter whose title it says."""
+        if not paths:
+            return set()
+        numbers = _numbers(question) | {found.value for found in self._titles.find(question)}
+        files = self._map.files
+        return {
+            path
+            for path in paths
+            if not numbers.isdisjoint(_numbers(PurePosixPath(path).stem) if (n := files[path].number) is None else {n})
+        }
+
+    @cached_property
+    def _titles(self) -> Phrases[int]:
+        files, documents = self._map.files, self._documents
+        chapters = ((path, number) for path in self._map.story() if (number := files[path].number) is not None)
+        return Phrases(
+            {name: number for path, number in chapters for name in _names_of(files[path], documents.get(path))}
+        )
 
     @cached_property
     def _names(self) -> Phrases[tuple[str, ...]]:
@@ -119,7 +150,7 @@ class FileScope:
         found: dict[str, tuple[str, ...]] = {}
         for path in sorted(self._map.hidden):
             file = self._map.files[path]
-            kind = file.kind if file.edition == "main" else file.edition
+            kind = file.kind if file.edition == "main" else _EDITIONS.get(file.edition, file.edition)
             found[kind] = (*found.get(kind, ()), path)
         return found
 
@@ -138,6 +169,12 @@ def why_outside(project_map: ProjectMap, path: str) -> str:
         return "later in the story than the open document, or of another edition"
     what = file.kind if file.edition == "main" else f"{file.edition} of the story"
     return f"{what}: in no prompt unless asked for by name"
+
+
+def _numbers(text: str) -> set[int]:
+    """The chapters that a text names, or else the numbers in it."""
+    named = {number for one in chapter_references(text) if not one.excluded for number in one.numbers}
+    return named or {int(digits) for digits in _DIGITS.findall(text)}
 
 
 def _is_filled_in(document: Document) -> bool:
