@@ -67,6 +67,32 @@ def test_a_request_that_does_not_continue_a_chapter_is_told_none(engine, request
     assert told(engine.assemble(**{**HERE, **request_})) == []
 
 
+@pytest.mark.parametrize(
+    "query", ["续写", "请继续写下一段。", "Please continue the scene.", "continue", "Continue this scene"]
+)
+def test_the_command_to_continue_is_not_looked_up(novel, query):
+    (novel / "spec" / "keepers.md").write_text(
+        "# Keepers\n\nKeep the lamp; continue the watch. The scene is set by the sea, and the rest must go on. 请往下看。\n",
+        encoding="utf-8",
+    )
+    with armarius.open(novel, watch=False) as engine:
+        pack = engine.assemble(query, **HERE)
+    assert told(pack)
+    assert not [item.source for item in pack.items if item.source.startswith("rag:passage:")]
+    assert "request:words" not in {one.source for one in pack.omitted}
+
+
+def test_what_a_request_to_continue_says_besides_is_looked_up(engine):
+    pack = engine.assemble("续写：恐吓的纸条", document="chapters/ch001.md", as_of=6, budget=6000)
+    assert [item.source for item in pack.items if item.source.startswith("rag:passage:chapters/ch003.md")]
+
+
+def test_a_request_that_says_nothing_continues_the_open_document_alone(engine):
+    assert told(engine.assemble("", **HERE))
+    assert told(engine.assemble("", budget=6000)) == []
+    assert told(engine.assemble("", skill="continue", budget=6000))
+
+
 def test_the_stable_prefix_stays_while_the_cursor_moves_and_changes_with_the_chapter(engine):
     length = len(engine.document("chapters/ch004.md").text)
     prefixes = {engine.assemble("续写", cursor=at, **HERE).stable_prefix_hash for at in range(0, length, length // 12)}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from armarius.codex.cards import Visible, short_card
 from armarius.codex.model import Entity
@@ -11,8 +12,10 @@ from armarius.documents.editor_texts import EditorTexts
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import frame, heading
+from armarius.lexicon import word_file
 from armarius.prompt.fetchers.entities import card_of
 from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
+from armarius.prompt.fetchers.story import is_continuing
 from armarius.search import vectors
 from armarius.search.check import Check, check_of
 from armarius.search.contradictions.detect import disputes
@@ -20,6 +23,7 @@ from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
 from armarius.search.corpus import Corpus, Outside, ProjectCorpus
 from armarius.search.passages import RankedPassages
+from armarius.search.query.kinship import Phrases
 from armarius.search.rank import Ranked
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
@@ -91,10 +95,14 @@ class PassageFetcher:
             return Fetched()
         if not self._corpus.ready:
             return Fetched(warnings=(INDEX_NOT_READY(),))
+        sources = self._sources
+        if is_continuing(request):
+            query = _without_command(query)
+            sources = sources if query else replace(sources, vectors=None)
         bounds = request.bounds
-        known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=self._sources.graph)
+        known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=sources.graph)
         live = self._live(request)
-        documents, sources = self._corpus.documents, self._sources
+        documents = self._corpus.documents
         if live is not None:
             if sources.vectors is not None:
                 sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
@@ -161,6 +169,19 @@ class PassageFetcher:
             if same or candidate.id in related:
                 found.add(candidate.id)
         return found
+
+
+def _without_command(query: str) -> str:
+    """What a request to continue says besides that."""
+    for found in _commands().find(query):
+        query = query[: found.start] + " " * (found.end - found.start) + query[found.end :]
+    return query.strip() if any(map(str.isalnum, query)) else ""
+
+
+@cache
+def _commands() -> Phrases[bool]:
+    words = word_file("continuing")
+    return Phrases({phrase: True for row in ("unspaced", "latin", "command") for phrase in str(words[row]).split()})
 
 
 def _unknown(ranked: Ranked) -> list[Omission]:
