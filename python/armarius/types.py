@@ -242,6 +242,7 @@ class FetchRequest:
         text: The whole text of the current document, "" when the request names none.
         cursor: Code-point offset into `text`.
         chapter: Number of the current chapter, or None.
+        chapter_end: Where it ends in `text`, which goes on with another chapter; None when it does not.
         chapters: The chapters to look into.
         kinds: The kinds of documents to look into; empty is all.
         as_of: Nothing later than this chapter; None is up to the current one, unless the query names a later one.
@@ -284,6 +285,7 @@ class FetchRequest:
     asked: str = ""
     carried: tuple[str, ...] = ()
     hidden: Hidden = ()
+    chapter_end: int | None = None
 
     @property
     def question(self) -> str:

@@ -72,7 +72,7 @@ def test_a_request_that_does_not_continue_a_chapter_is_told_none(engine, request
 )
 def test_the_command_to_continue_is_not_looked_up(novel, query):
     (novel / "spec" / "keepers.md").write_text(
-        "# Keepers\n\nKeep the lamp; continue the watch. The scene is set by the sea, and the rest must go on. 请往下看。\n",
+        "# Keepers\n\nKeep the lamp; continue the watch. The scene is set by the sea, and it must go on. 请往下看。\n",
         encoding="utf-8",
     )
     with armarius.open(novel, watch=False) as engine:
@@ -237,3 +237,40 @@ def test_people_near_the_cursor_come_before_those_who_are_named_more_often_far_a
 
     assert order("续写") == ["codex:detected:白鹭", "codex:detected:顾长河"]
     assert order("渡口的石阶有多少级") == ["codex:detected:顾长河", "codex:detected:白鹭"]
+
+
+LINES = ("雾从河面上来", "桨声停在第三座桥下", "她把灯芯拨低", "没有人应门", "纸上的字还没有干", "风把帘子掀开了一角")
+
+
+@pytest.fixture
+def manuscript(tmp_path):
+    """A book of six chapters in one file, and the engine over it."""
+
+    def chapter(number):
+        lines = (f"第{number}夜，{LINES[(number + at) % 6]}，她数到了{number * 100 + at}。" for at in range(60))
+        return f"第{'一二三四五六'[number - 1]}章 第{number}盏灯\n\n" + "\n\n".join(lines)
+
+    (tmp_path / "灯.txt").write_text("\n\n".join(map(chapter, range(1, 7))) + "\n", encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("budget", [3000, 12_000])
+@pytest.mark.parametrize("mark", ["她数到了205。", "她数到了230。", "她数到了259。"])
+def test_the_window_ends_with_the_chapter_of_the_cursor(manuscript, mark, budget):
+    text = manuscript.document("灯.txt").text
+    at = text.index(mark) + len(mark)
+    pack = manuscript.assemble("续写", document="灯.txt", cursor=at, budget=budget)
+    (window,) = [item for item in pack.items if item.source == "editor:cursor-window"]
+    assert at <= window.shows[2] <= text.index("第三章")
+    assert "第3夜" not in pack.prompt
+    lines = [line for line in pack.prompt.splitlines() if line.startswith("第1夜")]
+    assert len(lines) == len(set(lines)) > 0
+    assert "第5夜" in manuscript.assemble("第五章讲了什么？", document="灯.txt", cursor=at, budget=budget).prompt
+
+
+def test_an_ending_that_the_window_does_not_reach_is_told(manuscript):
+    text = manuscript.document("灯.txt").text
+    pack = manuscript.assemble("续写", document="灯.txt", cursor=text.index("她数到了258。"), budget=1200)
+    assert "story:ending:灯.txt#1" in told(pack)
+    assert "她数到了159。" in pack.stable_prefix

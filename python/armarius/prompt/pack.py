@@ -31,7 +31,7 @@ from armarius.prompt.shares import (
     story_layers,
     story_percent,
 )
-from armarius.types import STORY, Candidate, PassageRow, PassageStream
+from armarius.types import STORY, Candidate, Omission, PassageRow, PassageStream
 
 WINDOW_PERCENT = 25
 """Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""
@@ -82,11 +82,28 @@ def pack(
     admitted = limit_story(admitted, counter, limit, told)
     while True:
         try:
-            return _packed(admitted, counter, profile, available, previous, valid, language)
+            fitted = _packed(admitted, counter, profile, available, previous, valid, language)
         except BudgetError:
             if not has_turns(admitted):
                 raise
             admitted = drop_older_turns(admitted)
+            continue
+        if (twice := _shown_twice(fitted)) is None:
+            return fitted
+        gone = Omission(twice.id, twice.layer, twice.source, "duplicate", "of the open document")
+        left = tuple(one for one in admitted.candidates if one.id != twice.id)
+        admitted = replace(admitted, candidates=left, omitted=(*admitted.omitted, gone))
+
+
+def _shown_twice(fitted: FittedPrompt) -> Candidate | None:
+    """An end of a chapter that the window around the cursor shows too: the file holds both chapters."""
+    placed = fitted.rendered.placed
+    window = next((item for item in placed if is_window(item.candidate)), None)
+    if window is None or (span := window.candidate.evidence[0].span) is None:
+        return None
+    start, path = span[0] + (window.part[0] if window.part else 0), window.candidate.documents
+    endings = (one.candidate for one in placed if one.candidate.source.startswith(f"{STORY}ending:"))
+    return next((one for one in endings if one.documents == path and (one.evidence[0].span or (0, 0))[1] > start), None)
 
 
 def _packed(

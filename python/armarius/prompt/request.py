@@ -3,6 +3,7 @@
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, Protocol
 
 from armarius.arguments import Hidden
@@ -195,6 +196,7 @@ class Resolver:
             text=text,
             cursor=cursor if text else 0,
             chapter=None if document is None else _chapter(document, cursor),
+            chapter_end=None if document is None else _chapter_end(document, furthest),
             previous_ids=continued.ids if continued else (),
             withheld=withheld,
             live=live,
@@ -281,6 +283,16 @@ def _chapter(document: Document, cursor: int) -> int | None:
         return document.chapter
     at = bisect_right(document.paragraphs, cursor, key=lambda one: one.start) - 1
     return document.paragraphs[at].chapter if at >= 0 else None
+
+
+def _chapter_end(document: Document, cursor: int) -> int | None:
+    """Where the next chapter begins in a file that holds several; None where the cursor is in none, or in the last."""
+    here = None if document.chapter is not None else _chapter(document, cursor)
+    if here is None:
+        return None
+    at = bisect_right(document.paragraphs, cursor, key=lambda one: one.start)
+    behind = islice(document.paragraphs, at, None)
+    return next((one.start for one in behind if one.chapter is not None and one.chapter != here), None)
 
 
 def _stamped(view: RequestState, document: Document) -> Mapping[str, str]:

@@ -343,7 +343,7 @@ class RetrievedFetcher:
 
     def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
         start = max(0, request.cursor - self._around)
-        around = request.text[start : request.cursor + self._around] if self._around > 0 else ""
+        around = request.text[: request.chapter_end][start : request.cursor + self._around] if self._around > 0 else ""
         pieces = [
             _Text("query", request.question),
             _Text("input", request.additional_input),

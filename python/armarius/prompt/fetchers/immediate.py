@@ -66,7 +66,7 @@ class ImmediateFetcher:
 
     def _window(self, request: FetchRequest) -> tuple[str, Candidate]:
         """The text around the cursor, or around what is selected, and the candidate of it."""
-        text, cursor, selection = request.text, request.cursor, request.selection
+        text, cursor, selection = request.text[: request.chapter_end], request.cursor, request.selection
         start, end = self._span(text, *(selection or (cursor, cursor)))
         evidence = [Evidence("cursor", f"cursor at {cursor}", request.document, (start, end))]
         core = None
