@@ -302,6 +302,24 @@ def test_an_imported_text_file_is_read_as_chapters_with_their_numbers(tmp_path, 
     assert "第7夜的灯。" in documents[6].text
 
 
+def test_a_title_page_is_no_chapter_and_chapters_go_where_the_story_is(tmp_path, capsys, monkeypatch):
+    night = "　　那一夜他点了灯，看着海上的船慢慢走远，没有说话。\n\n" * 20
+    book, novel = tmp_path / "灯河.txt", tmp_path / "novel"
+    book.write_text("《灯河》\n作者：某人\n\n" + "".join(f"第{n}章 灯{n}\n\n{night}" for n in range(3, 6)), "utf-8")
+    assert main(["import", str(book), "--into", str(novel)]) == 2
+    assert "there is no such folder; create it first" in capsys.readouterr().err
+    (novel / "正文").mkdir(parents=True)
+    for n in (1, 2):
+        (novel / f"正文/第{n}章.md").write_text(f"# 第{n}章 旧\n\n{night}", "utf-8")
+    monkeypatch.chdir(novel)
+    assert main(["import", str(book), "--yes"]) == 0
+    assert "a manuscript, 3 chapters" in capsys.readouterr().out
+    written = sorted(one.relative_to(novel).as_posix() for one in novel.glob("*/*.md"))
+    assert written == ["notes/灯河.md", *(f"正文/ch00{n}.md" for n in (3, 4, 5)), "正文/第1章.md", "正文/第2章.md"]
+    with armarius.open(novel, watch=False) as engine:
+        assert [one.kind for one in engine.documents()].count("chapter") == 5
+
+
 def test_a_book_in_one_text_file_is_open_at_its_paragraphs_and_bounded_by_its_chapters(tmp_path):
     night = "第{n}夜，守灯人点亮了港口的灯。\n\n" + "雾从海上来，船都停在湾里，没有人说话。\n\n" * 30
     text = "".join(f"第{n}章 灯{n}\n\n{night.format(n=n)}" for n in range(1, 101))

@@ -15,6 +15,7 @@ from typing import Any
 from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.codex.load import load_codex
 from armarius.display import counted
+from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
@@ -36,7 +37,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "imported before. Nothing is written without --yes.",
     )
     bring.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a file, or a folder of notes")
-    bring.add_argument("--into", type=Path, required=True, metavar="PROJECT", help="the project folder")
+    bring.add_argument("--into", type=Path, default=Path(), metavar="PROJECT", help="the project folder (default: .)")
     bring.add_argument("--profile", help="the program that has the rules for the book, instead of its own")
     bring.add_argument("--updates", default="", metavar="BOOK", help="the book that FILE is a newer state of")
     bring.add_argument(
@@ -81,7 +82,7 @@ def _import(arguments: argparse.Namespace) -> int:
     for file in arguments.files:
         try:
             if is_manuscript(file):
-                manuscript = import_manuscript(file, root, write=arguments.yes)
+                manuscript = import_manuscript(file, root, write=arguments.yes, into=_story_folder(root))
                 reports.append(plain(manuscript))
                 if not arguments.json:
                     print("\n".join(map(printable, _manuscript_lines(manuscript))))
@@ -106,6 +107,14 @@ def _import(arguments: argparse.Namespace) -> int:
     elif not arguments.yes and failed < len(reports):
         note("nothing was written; --yes imports")
     return 2 if failed else 0
+
+
+def _story_folder(root: Path) -> str:
+    """The folder that holds every chapter of the project's main story; `chapters` where several do, or none."""
+    with open_engine(root, watch=False) as engine:
+        found = [one.path for one in engine.map() if one.kind == "chapter" and one.edition == "main"]
+    folders = {path.partition("/")[0] for path in found}
+    return folders.pop() if len(folders) == 1 and all("/" in path for path in found) else "chapters"
 
 
 def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
@@ -175,7 +184,8 @@ def _rules(report: ImportReport) -> list[str]:
 
 
 def _manuscript_lines(report: ManuscriptReport) -> list[str]:
-    lines = [f"{report.file}: a manuscript, {len(report.chapters)} chapters"]
+    number = sum(not one.path.startswith("notes/") for one in report.chapters)
+    lines = [f"{report.file}: a manuscript, {counted(number, 'chapter')}"]
     for one in report.chapters[:_SHOWN]:
         state = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}[one.state]
         lines.append(f"  · {one.path}: {one.title or 'before the first heading'}, {len(one.text):,} characters{state}")

@@ -233,7 +233,8 @@ def project_folder(root: str | PathLike[str]) -> Path:
     except OSError as error:
         raise ProjectError(f"not a project folder: {folder}: {error.strerror or error}") from None
     if not found:
-        raise ProjectError(f"not a project folder: {folder}")
+        why = "" if folder.exists() else ": there is no such folder; create it first"
+        raise ProjectError(f"not a project folder: {folder}{why}")
     return folder
 
 

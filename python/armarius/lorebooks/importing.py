@@ -327,6 +327,7 @@ class ManuscriptReport:
 
     Attributes:
         file: Its name.
+        chapters: With the title page, whose `path` is below `notes/`.
         kept: Where the file itself is kept, "" in a preview.
     """
 
@@ -340,10 +341,16 @@ def is_manuscript(path: Path) -> bool:
     return path.suffix.lower() in MANUSCRIPTS | PROSE_SUFFIXES | NOT_READ.keys() and not path.is_dir()
 
 
-def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptReport:
+def import_manuscript(path: Path, root: Path, *, write: bool, into: str = "chapters") -> ManuscriptReport:
     """Show, and with `write` bring in, the chapters of a manuscript. A file that is there is never written over.
 
-    The chapters of a volume are in a folder of its name.
+    The chapters of a volume are in a folder of its name; a title page before the first chapter is a note.
+
+    Args:
+        path: The file.
+        root: The project folder.
+        write: Whether to bring them in.
+        into: The folder of the project that the chapters are put into.
 
     Raises:
         BookError: Not read at all, damaged, or its reader is not installed (the message names the extra), or its
@@ -362,11 +369,13 @@ def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptRepor
         raise BookError(f"{path.name}: not read: {getattr(error, 'strerror', None) or error}") from None
     chapters: list[ImportedChapter] = []
     taken: set[str] = set()
-    for volume, title, body in split(text):
+    parts = split(text)
+    for volume, title, body in parts:
         folder = f"{book_id(volume)}/" if volume else ""
         name = folder + _file_name(title, len(chapters), path.stem, {one.removeprefix(folder) for one in taken})
         taken.add(name)
-        target = f"chapters/{name}"
+        is_page = not title and not chapters and len(parts) > 1 and bool(parts[1][1]) and len(body) < _PAGES
+        target = f"notes/{book_id(path.stem)}.md" if is_page else f"{into}/{name}"
         state = _state(root, target, body)
         if write and state == "new":
             write_atomic(root / target, body.encode(), below=root)

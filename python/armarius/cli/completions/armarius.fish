@@ -222,7 +222,7 @@ complete -c armarius -n '_shtab_armarius_using embed' -l index-dir -x -d 'where 
 complete -c armarius -n '_shtab_armarius_using embed; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a import -d 'Shows first what each file is, its entries, what has no effect here, and conflicts with what was imported before. Nothing is written without --yes.'
 complete -c armarius -n '_shtab_armarius_using import' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using import' -l into -xka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using import' -l into -xka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: .)'
 complete -c armarius -n '_shtab_armarius_using import' -l profile -x -d 'the program that has the rules for the book, instead of its own'
 complete -c armarius -n '_shtab_armarius_using import' -l updates -x -d 'the book that FILE is a newer state of'
 complete -c armarius -n '_shtab_armarius_using import' -l theirs -x -d 'take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it; else what was changed here stays; may be given several times'

@@ -243,7 +243,7 @@ _shtab_armarius_export_defaults_added=0
 
 _shtab_armarius_import_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--into[the project folder]:PROJECT:_files"
+  "--into[the project folder (default\: .)]:PROJECT:_files"
   "--profile[the program that has the rules for the book, instead of its own]:profile:"
   "--updates[the book that FILE is a newer state of]:BOOK:"
   "*--theirs[take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it\; else what was changed here stays\; may be given several times]:ENTRY:"
