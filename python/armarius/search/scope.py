@@ -69,7 +69,7 @@ class FileScope:
             path for path in hidden if files[path].kind in kinds and files[path].edition == "main"
         }
         paths = hidden - own - (asked - self._blank) - {document, *pinned}
-        return Outside(paths | later, paths & self._blank | later, counted, (own | chosen) & hidden - paths)
+        return Outside(paths | later, paths & self._blank | later, counted, frozenset(own | chosen) & hidden - paths)
 
     def summary(self, outside: Outside) -> Sequence[tuple[str, int]]:
         """Why documents are no candidates, each with how many, in a stable order."""

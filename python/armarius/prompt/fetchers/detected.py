@@ -343,7 +343,9 @@ class RetrievedFetcher:
 
     def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
         start = max(0, request.cursor - self._around)
-        around = request.text[: request.chapter_end][start : request.cursor + self._around] if self._around > 0 else ""
+        end = request.cursor + self._around
+        end = end if request.chapter_end is None else min(end, request.chapter_end)
+        around = request.text[start:end] if self._around > 0 else ""
         pieces = [
             _Text("query", request.question),
             _Text("input", request.additional_input),

@@ -66,8 +66,8 @@ class ImmediateFetcher:
 
     def _window(self, request: FetchRequest) -> tuple[str, Candidate]:
         """The text around the cursor, or around what is selected, and the candidate of it."""
-        text, cursor, selection = request.text[: request.chapter_end], request.cursor, request.selection
-        start, end = self._span(text, *(selection or (cursor, cursor)))
+        text, cursor, selection = request.text, request.cursor, request.selection
+        start, end = self._span(text, *(selection or (cursor, cursor)), request.chapter_end)
         evidence = [Evidence("cursor", f"cursor at {cursor}", request.document, (start, end))]
         core = None
         if selection is not None:
@@ -80,7 +80,7 @@ class ImmediateFetcher:
             candidate = replace(candidate, core=core, marks=marks, evidence=tuple(evidence))
         return candidate.content, candidate
 
-    def _span(self, text: str, first: int, last: int) -> tuple[int, int]:
+    def _span(self, text: str, first: int, last: int, most: int | None) -> tuple[int, int]:
         first, last = min(max(first, 0), len(text)), min(max(last, 0), len(text))
         start = max(0, first - self._before)
         if start:
@@ -89,8 +89,9 @@ class ImmediateFetcher:
             start = line + 1 if line >= 0 else grapheme_floor(text, start)
         elif first and text.startswith("\ufeff"):  # a byte order mark is no text
             start = 1
-        end = min(len(text), last + self._after)
-        if end < len(text):
+        most = len(text) if most is None else min(most, len(text))
+        end = min(most, last + self._after)
+        if end < most:
             line = text.rfind("\n", max(last, end - _SLACK), end)
             end = line if line > last else max(last, grapheme_floor(text, end))
         return start, end
