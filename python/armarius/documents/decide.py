@@ -214,7 +214,7 @@ def _written_about(
             path: number
             for path in folders[folder]
             if (number := _number_of(features[path])) is not None
-            and best_of((*features[path].votes, *votes[path]))[0] in STORY_KINDS
+            and best_of((*features[path].votes, *votes[path]))[0] in (*STORY_KINDS, kind)
         }
         story = max(told, key=lambda one: (len(told[one].intersection(alike.values())), one), default="")
         if not alike or 2 * len(told.get(story, set()).intersection(alike.values())) < len({*alike.values()}):
