@@ -14,36 +14,6 @@ from typing import Any, Final, Literal, TypeVar, get_args
 from armarius.errors import ContractError
 from armarius.validation import LONGEST_TEXT, shown
 
-__all__ = [
-    "DOUBTED",
-    "EVERYTHING",
-    "GREATEST",
-    "KINDS",
-    "LONGEST",
-    "LONGEST_MESSAGE",
-    "MEAN",
-    "MOST",
-    "MOST_MESSAGES",
-    "MOST_TARGETS",
-    "OPEN",
-    "SPOKEN",
-    "Bounds",
-    "Chapters",
-    "Hidden",
-    "Kind",
-    "Role",
-    "Turn",
-    "asked_last",
-    "checked",
-    "joined_scores",
-    "read_chapter",
-    "read_chapters",
-    "read_kinds",
-    "read_messages",
-    "read_targets",
-    "read_wordings",
-]
-
 Kind = Literal[
     "chapter",
     "outline",

@@ -25,8 +25,6 @@ from armarius.arguments import KINDS
 from armarius.errors import ConfigError, ContractError
 from armarius.io.toml import read_toml, settings_of
 
-__all__ = ["BUILT_IN_MODELS", "CONFIG_NAME", "Config", "load_config", "parse_config"]
-
 CONFIG_NAME = "armarius.toml"
 BUILT_IN_MODELS = frozenset({"e5", "lexical"})
 """Names of embedders that are installed with the package or an extra of it: any project may choose them."""

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, over
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["ResultList", "camel_case", "counted", "html_table", "is_terminal", "rich_table"]
-
 Row = TypeVar("Row")
 
 _NAMED = 3  # rows that a repr names

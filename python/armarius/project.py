@@ -63,8 +63,6 @@ from armarius.warnings import (
     SOURCE_EMPTY,
 )
 
-__all__ = ["Project", "ProjectView", "counter_for"]
-
 logger = logging.getLogger("armarius")
 
 _GRAPH = "codex"

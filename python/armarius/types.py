@@ -16,23 +16,6 @@ from armarius.errors import ContextWarning
 if TYPE_CHECKING:
     from armarius.headings import Language
 
-__all__ = [
-    "LAYERS",
-    "STORY",
-    "Candidate",
-    "Confirming",
-    "Evidence",
-    "FetchRequest",
-    "Fetched",
-    "Fetcher",
-    "Hit",
-    "Hits",
-    "LayerName",
-    "Omission",
-    "OmitReason",
-    "Wish",
-]
-
 LayerName = Literal["rules", "settings", "retrieved", "immediate"]
 LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
 

@@ -19,8 +19,6 @@ from armarius.lorebooks.project_books import Books
 from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.warnings import LORE_INVALID
 
-__all__ = ["add_commands"]
-
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from armarius.store.postgres.schema import ServerState
     from armarius.workspace.workspace import Novel, Shelf
 
-__all__ = ["DEFAULT_SCHEMA", "DSN_ENV", "add_commands", "add_store", "connected", "dsn_of"]
-
 DSN_ENV = "ARMARIUS_DSN"
 DEFAULT_SCHEMA = "armarius"
 _SHOWN = 50

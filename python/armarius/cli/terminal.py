@@ -18,8 +18,6 @@ from armarius.validation import shown
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["EXAMPLES", "add_field", "explain"]
-
 # Columns of what goes to a file or pipe, which is read at a terminal or on a page.
 _PIPED = 80
 # Controls, marks of direction, line separators, tags, halves of characters; joiners stay, scripts and emoji need them.

@@ -19,9 +19,6 @@ from armarius.lorebooks.project_books import Books
 from armarius.trust.folders import TRUSTED_ENV, display_path, revoke, trust, trusted, who_trusts
 from armarius.trust.settings import MAY_SAY, Ignored, Permissions, allowed_anywhere, value_of
 
-__all__ = ["TrustReport", "add_commands", "trust_report"]
-
-
 _SOUND = "its armarius.toml names nothing outside it"
 
 

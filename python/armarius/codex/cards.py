@@ -24,8 +24,6 @@ from armarius.documents.numerals import NUMERAL, parse_numeral
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
 
-__all__ = ["Visible", "chapter_at", "settings_until", "tidy", "until", "visible", "visible_text"]
-
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
 

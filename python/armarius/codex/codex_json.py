@@ -20,8 +20,6 @@ from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.errors import CodexError
 from armarius.validation import shown
 
-__all__ = ["IMPORTERS"]
-
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
 

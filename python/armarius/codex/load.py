@@ -32,8 +32,6 @@ from armarius.io.folder import project_folder
 from armarius.io.toml import toml_text
 from armarius.warnings import CODEX_INVALID
 
-__all__ = ["FolderAuthored"]
-
 BOOKS = ".armarius/books"
 """A folder for each imported lorebook; its `codex.json` has the entities of that book."""
 AUTHORED_FILE = ".armarius/codex.toml"

@@ -14,8 +14,6 @@ from armarius.corpus.part import parts_of
 from armarius.corpus.stored import PARTS
 from armarius.store.protocol import Store
 
-__all__ = ["PARAGRAPH_B", "PARAGRAPH_K1", "KeptBytes", "Paragraphs", "StoreCorpus", "by_words"]
-
 _FEW = 8  # parts that are read at once
 KeptBytes = tuple[str, int, bytes, int]
 """Path, number of paragraphs, bytes, where the part begins in them."""

@@ -19,19 +19,6 @@ from armarius.documents.segments import Paragraph
 if TYPE_CHECKING:
     from armarius.text.matcher import EntityMatcher
 
-__all__ = [
-    "CorpusSection",
-    "DocumentPart",
-    "NamedEntities",
-    "OutlineLine",
-    "TextPart",
-    "chapters_of",
-    "entries_of",
-    "lines_by_text",
-    "part_of",
-    "parts_of",
-]
-
 _APART = ("setting", "outline")  # each entry, or line, is ranked by itself
 _ROW = struct.Struct("<IIII")  # text, index of the entity, start, end
 _Met = tuple[str, str, int]

@@ -16,8 +16,6 @@ from armarius.documents.numerals import bare_number, chapter_number, chapter_ran
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 
-__all__ = ["Plan", "plan_of", "plans_of", "volume_plan"]
-
 _OF_CHAPTERS = re.compile(r"[章回]|chapter", re.IGNORECASE)
 _PADDED = re.compile(r"0\d{1,3}(?!\d)")
 

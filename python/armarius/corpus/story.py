@@ -9,8 +9,6 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 
-__all__ = ["StoryPart", "chapters_before", "chapters_until", "of_edition"]
-
 
 @dataclass(frozen=True, slots=True)
 class StoryPart:

@@ -11,18 +11,6 @@ from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, cut, parts_o
 from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.lexicon import word_file
 
-__all__ = [
-    "DATA_LIMIT",
-    "card_in",
-    "card_members",
-    "is_book",
-    "json_fault",
-    "of_a_tool",
-    "read_data",
-    "unescaped",
-    "values_in",
-]
-
 DATA_LIMIT = 1024 * 1024
 """Bytes; larger files of data are tables, vocabularies or exports, and no documents."""
 _TOOLS: dict[str, str] = word_file("kinds")["data"]

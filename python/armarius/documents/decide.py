@@ -20,8 +20,6 @@ from armarius.documents.numerals import bare_number
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import parts_of
 
-__all__ = ["decide"]
-
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
 _SAME: Final = 0.25  # share of sentences that a text and its copy have in common at least
 _FIRST: Final = re.compile(r"prologue|prelude|楔子|序章|序幕|引子|пролог", re.IGNORECASE)

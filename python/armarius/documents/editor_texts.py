@@ -16,8 +16,6 @@ from armarius.config import Config
 from armarius.documents.document import Document, document_of
 from armarius.errors import UnknownDocument
 
-__all__ = ["LIVE", "EditorTexts"]
-
 LIVE: Final = "live"
 """The encoding of a document that was read from an editor."""
 

@@ -20,8 +20,6 @@ from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
 from armarius.text.unicode import HAN, HANGUL, KANA
 
-__all__ = ["CHAPTER", "PROSE", "SPOKEN", "Features", "Vote", "best_of", "features_of", "named", "pack", "unpack"]
-
 Vote = tuple[Kind, float, str]
 """A kind, the weight of the clue, the clue in words."""
 

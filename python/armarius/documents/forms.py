@@ -3,8 +3,6 @@
 import re
 from typing import Final
 
-__all__ = ["filled_in"]
-
 _PLACEHOLDER: Final = re.compile(
     r"\{\{.*?\}\}|<%.*?%>|<!--.*?-->|\[\[[^\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|\b(?:TODO|TBD|FIXME)\b|待补充|待填写|待定",
     re.DOTALL,

@@ -13,23 +13,6 @@ from armarius.arguments import Kind
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold
 
-__all__ = [
-    "CARD_KINDS",
-    "CONTENT_WORDS",
-    "EDITION_WORDS",
-    "HIDDEN_KINDS",
-    "KIND_OF_WORD",
-    "LANGUAGE_WORDS",
-    "PROSE_KINDS",
-    "STORY_KINDS",
-    "TYPE_OF_WORD",
-    "USES",
-    "Glob",
-    "KindUse",
-    "glob",
-    "title_words",
-]
-
 
 class KindUse(NamedTuple):
     """What a kind means for prompts.

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 
 from armarius.documents.segments import Marks
 
-__all__ = ["MARKUP", "markdown_of"]
-
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _LITERAL = "\x01"  # stands for every character of a literal block, line ends too: one line that is no heading
 

@@ -8,8 +8,6 @@ from typing import Final, Literal
 from armarius.arguments import Kind
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS
 
-__all__ = ["DocumentState", "Edition", "MappedFile", "ProjectMap"]
-
 Edition = Literal["main", "copy", "translation", "archive"]
 DocumentState = Literal["", "draft", "cut"]
 _DOUBTFUL: Final = 0.8  # of labelled files, 10 of 40 below it and 2 of 610 others were wrong

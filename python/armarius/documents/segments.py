@@ -15,19 +15,6 @@ import armarius._core as _core
 from armarius.documents.numerals import chapter_number, volume_number
 from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
 
-__all__ = [
-    "PARAGRAPH_LIMIT",
-    "Marks",
-    "Paragraph",
-    "Role",
-    "Splitter",
-    "TextParts",
-    "cut",
-    "parts_of",
-    "split_code",
-    "split_prose",
-]
-
 Role = Literal["body", "heading", "front_matter"]
 
 # Code points. Novels average 100-300 per paragraph; longer ones are cut at a line or sentence end, so that a line of

@@ -15,8 +15,6 @@ from armarius.documents.numerals import chapter_number
 from armarius.documents.segments import parts_of
 from armarius.text.unicode import fold
 
-__all__ = ["FrontMatter", "as_strings", "front_matter_faults", "parse_front_matter", "read_front_matter"]
-
 PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 
 _UNNUMBERED = re.compile(

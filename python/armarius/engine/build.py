@@ -38,8 +38,6 @@ from armarius.types import LAYERS, Fetcher
 from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.recall import ProjectRecall
 
-__all__ = ["NO_EMBEDDER", "EngineParts", "build"]
-
 NO_EMBEDDER = (
     "opened without an embedder; give one to armarius.open(..., embedder=armarius.embedders.text2vec(folder)), "
     "or .lexical() for one without a model, or have armarius.toml name one: [embedding] model"

@@ -41,8 +41,6 @@ from armarius.warnings import EMBEDDING_UNAVAILABLE
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["ContextEngine"]
-
 
 class ContextEngine:
     """Assembles prompts for one project, and answers queries about it. Thread-safe.

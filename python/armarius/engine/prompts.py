@@ -21,8 +21,6 @@ from armarius.types import LayerName
 from armarius.validation import LONGEST_TEXT, valid_text
 from armarius.validation import text as strict_text
 
-__all__ = ["Prompts"]
-
 _TASKS = 32  # whose last pack is kept; a pack is some hundreds of kilobytes
 Layers = Mapping[LayerName, LayerBudget | Mapping[str, Any]]
 

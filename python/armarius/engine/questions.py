@@ -38,8 +38,6 @@ from armarius.types import Hit, Hits
 from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.validation import text as strict_text
 
-__all__ = ["Questions"]
-
 Found = TypeVar("Found", bound=Hit | Statement)
 
 

@@ -9,8 +9,6 @@ from armarius.index.status import IndexStatus
 from armarius.project import Project
 from armarius.text.unicode import near, suggestion
 
-__all__ = ["ProjectSummaries", "Summarise", "brief", "rows"]
-
 Summarise = Callable[[Document], str]
 """A host's function from a document to its summary."""
 

@@ -9,8 +9,6 @@ from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, FileRow, Note, Put, Remove, Restamp
 
-__all__ = ["BATCH", "Commits", "ContentsCache", "IndexContents"]
-
 _NOTES: Final = {"graph": "graph", "names": "names", "reader": "reader", "form": PART}  # field to key
 
 

@@ -20,8 +20,6 @@ from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
 from armarius.store.rows import DerivedRow, FileRow, Put, Remove
 
-__all__ = ["Mapper"]
-
 _VERSION: Final = "15"  # raised when the same text gives other features
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
 

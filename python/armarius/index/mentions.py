@@ -17,17 +17,6 @@ from armarius.store.derived import DerivedCache, join_pieces, split_pieces
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, DerivedRow, Note
 
-__all__ = [
-    "KIND",
-    "DocumentMention",
-    "count_by_entity",
-    "count_mentions",
-    "find_mentions",
-    "read_names",
-    "read_names_again",
-    "unpack_mentions",
-]
-
 _ROW = struct.Struct("<IiII")  # index into the ids, paragraph, start, end
 _LEVEL = 1
 

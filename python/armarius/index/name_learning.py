@@ -25,8 +25,6 @@ from armarius.store.protocol import Store
 from armarius.store.rows import Change, DerivedRow, Note, Put, Remove
 from armarius.warnings import HABITS_UNLEARNT
 
-__all__ = ["KIND", "NameLearner", "Pass"]
-
 RULES: Final = 3  # raised when the same prose teaches something else
 _NOTE: Final = "habits"
 

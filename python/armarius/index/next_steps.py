@@ -26,8 +26,6 @@ from armarius.io import read_file
 from armarius.lorebooks.book import read_book
 from armarius.store.rows import DocumentRow
 
-__all__ = ["LyingAbout", "books_lying_about", "broken_files", "found_lines", "next_steps"]
-
 _SUFFIXES = (".json", ".png", ".charx", ".lorebook", ".risum")
 _MOST_FILES = 40
 _MOST_BYTES = 16 * 1024 * 1024  # of all that are opened

@@ -45,8 +45,6 @@ from armarius.validation import shown as what_came
 from armarius.validation import text as strict_text
 from armarius.warnings import WATCH_UNAVAILABLE
 
-__all__ = ["ProjectIndex"]
-
 
 class ProjectIndex:
     """An open index; thread-safe. Created by `ProjectIndex.open` (a folder) or `ProjectIndex.over` (other sources).

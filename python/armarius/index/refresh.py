@@ -23,8 +23,6 @@ from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, DerivedRow, Note, Put, Remove, Restamp
 
-__all__ = ["Refresher"]
-
 
 class Refresher:
     """Updates a store from a source, and holds the snapshot (codex, matcher) of the last refresh.

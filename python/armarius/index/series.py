@@ -24,8 +24,6 @@ from armarius.io.folder import no_path
 from armarius.store.rows import FileRow, Put, Remove
 from armarius.warnings import SERIES_UNAVAILABLE
 
-__all__ = ["Root", "SeriesAuthored", "SeriesConfig", "SeriesSource", "read_roots"]
-
 _MOST = 16
 _UNNAMED = "root"
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from armarius.codex.authored.protocol import Authored
     from armarius.trust.settings import Permissions
 
-__all__ = ["LiveConfig", "place_of", "reader_note"]
-
 # Version of the document reader: raise it when `documents` reads the same bytes differently.
 _READER = 4
 

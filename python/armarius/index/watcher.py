@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
 
-__all__ = ["Followed", "Following", "Watcher", "weakly"]
-
 logger = logging.getLogger("armarius")
 
 Given = ParamSpec("Given")

@@ -15,8 +15,6 @@ from armarius.search.query.kinship import is_unspaced, table
 from armarius.search.query.query import Intent, Understanding
 from armarius.types import Shares
 
-__all__ = ["SHARES", "Check", "check_of"]
-
 SHARES: Final[Mapping[Intent, Shares]] = {"check": Shares(cards=15, asked=60, others=25)}
 """How the prompt of an intent is divided; what one leaves goes to the next (docs/decisions/0198).
 

@@ -41,8 +41,6 @@ from armarius.documents.document import Document
 from armarius.documents.project_map import ProjectMap
 from armarius.text.matcher import EntityMatcher, Mention
 
-__all__ = ["NOTHING_OUTSIDE", "Corpus", "Outside", "ProjectCorpus", "Text", "UnitIndex"]
-
 _LAST: Final = 1 << 30  # after every chapter
 _FEW: Final = 20  # so many rows are read one by one
 _SCOPES, _MOST_SCOPES = ("scopes", "", None), 8

@@ -20,8 +20,6 @@ from armarius.search.query.relations import Subjects
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.rank import WEIGHTS as SCORE
 
-__all__ = ["Ordered", "in_order", "withheld"]
-
 WEIGHTS: Final = {
     "asked": 2.0,
     "related": 1.06,

@@ -22,8 +22,6 @@ from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.scope import why_outside
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
-__all__ = ["RankedPassages"]
-
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once

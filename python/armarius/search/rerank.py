@@ -20,8 +20,6 @@ from armarius.types import Evidence, OmitReason, PassageRow, PassageStream, Shar
 from armarius.validation import seconds, whole
 from armarius.warnings import RERANK_UNAVAILABLE
 
-__all__ = ["Reranker", "Reranking"]
-
 _MOST_LATE = 4  # calls that have not come back, before it is not asked any more until one does
 
 

@@ -34,8 +34,6 @@ from armarius.validation import whole
 from armarius.vectors.model_quality import Near
 from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, SCAN_FAILED
 
-__all__ = ["Clock", "FoundPassages", "Sources", "ask_graph", "find", "lines", "retrieve", "unread"]
-
 
 class Clock:
     """Milliseconds per stage."""

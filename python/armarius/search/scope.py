@@ -21,8 +21,6 @@ from armarius.search.corpus import NOTHING_OUTSIDE, Outside
 from armarius.search.query.chapters import chapter_references
 from armarius.search.query.kinship import Phrases, is_unspaced, table, tokens_of
 
-__all__ = ["FileScope", "why_outside"]
-
 _NAMED: Final = 3  # characters of a name in an unspaced script that is no word of every question
 
 _EDITIONS: Final = {"copy": "archive"}  # which is called by the same words

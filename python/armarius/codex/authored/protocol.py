@@ -18,8 +18,6 @@ from armarius.errors import CodexError, ConfigError
 from armarius.io.toml import MAX_BYTES, parse_toml
 from armarius.validation import shown
 
-__all__ = ["Authored", "BookName", "Check", "RecordStore", "profile_of_text"]
-
 _HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")
 _ID = re.compile(r"^\s*id\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
 _AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")

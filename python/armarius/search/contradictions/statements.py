@@ -26,8 +26,6 @@ from armarius.search.rank import paragraphs_about
 from armarius.text.matcher import Mention
 from armarius.text.unicode import STATEMENT
 
-__all__ = ["SHARED", "Place", "Statement", "ValueOwner", "is_about", "is_rival", "order_of", "people_in", "statements"]
-
 Place = Literal["own", "other", "prose"]
 """Where a sentence stands: in the profile of the entity, in that of another one, anywhere else."""
 

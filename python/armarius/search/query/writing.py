@@ -9,8 +9,6 @@ from armarius.documents.numerals import CHAPTER_WORDS, volume_number
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import chapter_references
 
-__all__ = ["ChaptersMeant", "chapters_meant"]
-
 
 class ChaptersMeant(NamedTuple):
     """What a request says about chapters to be written.
