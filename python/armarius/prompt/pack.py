@@ -101,9 +101,13 @@ def _shown_twice(fitted: FittedPrompt) -> Candidate | None:
     window = next((item for item in placed if is_window(item.candidate)), None)
     if window is None or (span := window.candidate.evidence[0].span) is None:
         return None
-    start, path = span[0] + (window.part[0] if window.part else 0), window.candidate.documents
-    endings = (one.candidate for one in placed if one.candidate.source.startswith(f"{STORY}ending:"))
-    return next((one for one in endings if one.documents == path and (one.evidence[0].span or (0, 0))[1] > start), None)
+    first, last = window.part or (0, span[1] - span[0])
+    path, start, end = window.candidate.documents, span[0] + first, span[0] + last
+    for one in (item.candidate for item in placed if item.candidate.source.startswith(f"{STORY}ending:")):
+        told = one.evidence[0].span
+        if one.documents == path and told is not None and told[0] < end and start < told[1]:
+            return one
+    return None
 
 
 def _packed(
