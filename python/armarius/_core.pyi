@@ -50,6 +50,7 @@ __all__ = [
     "python_outline",
     "read_files",
     "scan",
+    "shape",
     "stem",
     "term_phrase",
     "terms",
