@@ -23,7 +23,7 @@ from armarius.prompt.fetchers.lore import LoreFetcher
 from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.prompt.fetchers.rules import RulesFetcher
 from armarius.prompt.fetchers.settings import SettingsFetcher
-from armarius.search.corpus import ProjectCorpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import retrieve
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore

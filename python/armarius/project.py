@@ -42,7 +42,7 @@ from armarius.prompt.fetchers.settings import SettingsFetcher
 from armarius.prompt.fetchers.story import StoryFetcher
 from armarius.prompt.fetchers.style import ProjectStyle
 from armarius.requests import AssembleRequest
-from armarius.search.corpus import ProjectCorpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import Sources
 from armarius.search.scope import FileScope

@@ -20,7 +20,8 @@ from armarius.corpus.stored import FORM, KIND, StoredParts, fingerprint, names_i
 from armarius.documents.document import list_documents, make_document
 from armarius.errors import StoreBusy
 from armarius.search import corpus as tables_module
-from armarius.search.corpus import Corpus, ProjectCorpus
+from armarius.search.corpus import Corpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import retrieve
 from armarius.store.derived import join_pieces, split_pieces
 from armarius.store.rows import DerivedRow

@@ -5,7 +5,8 @@ import pytest
 
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
-from armarius.search.corpus import Corpus, ProjectCorpus
+from armarius.search.corpus import Corpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import Sources, find, retrieve
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"

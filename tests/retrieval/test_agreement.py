@@ -6,7 +6,7 @@ from armarius.arguments import EVERYTHING
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
 from armarius.search import rank as ranking
-from armarius.search.corpus import ProjectCorpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.query import understand
 from armarius.search.rank import rank
 

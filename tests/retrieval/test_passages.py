@@ -7,7 +7,7 @@ from armarius.errors import ContractError
 from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.search.code_calls import calls
 from armarius.search.contradictions.statements import statements
-from armarius.search.corpus import ProjectCorpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import find, retrieve
 from armarius.types import FetchRequest
 

@@ -5,7 +5,8 @@ import pytest
 
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.search.corpus import Corpus, ProjectCorpus
+from armarius.search.corpus import Corpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
 from armarius.vectors.model_quality import Near, VectorHits
 

@@ -5,7 +5,7 @@ import time
 
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.search.corpus import ProjectCorpus
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
 from armarius.search.vectors import VectorGuard
 from armarius.vectors.model_quality import Near, VectorHits

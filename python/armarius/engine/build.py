@@ -131,6 +131,8 @@ def build(
     profiles = ProfileStore(index.authored, settings.profile)
     name = index.project_id if folder is None else project_name(folder)
     resolver = Resolver(name, settings, counters, fallback, profiles, project_id)
+    assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
+    queue = settings.max_concurrent, settings.queue_timeout_s
     return EngineParts(
         root=folder,
         config=config,
@@ -142,15 +144,7 @@ def build(
         graph=ProjectGraph(index, project.codex) if graph is None else graph,
         guard=guard,
         resolver=resolver,
-        prompts=Prompts(
-            project,
-            resolver,
-            Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s),
-            SingleFlight(settings.max_concurrent, settings.queue_timeout_s),
-            profiles,
-            rewords,
-            follow_ups,
-        ),
+        prompts=Prompts(project, resolver, assembler, SingleFlight(*queue), profiles, rewords, follow_ups),
         questions=Questions(project, rewords, follow_ups, settings.language),
         maps=Maps(project),
     )

@@ -19,10 +19,11 @@ from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
-from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside, ProjectCorpus
+from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.query import Understanding, understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.query.writing import chapters_meant

@@ -21,8 +21,9 @@ from armarius.search.check import Check, check_of
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
-from armarius.search.corpus import Corpus, Outside, ProjectCorpus
+from armarius.search.corpus import Corpus, Outside
 from armarius.search.passages import RankedPassages
+from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.kinship import Phrases
 from armarius.search.rank import Ranked
 from armarius.search.rerank import Reranking
