@@ -99,15 +99,20 @@ def _shown_twice(fitted: FittedPrompt) -> Candidate | None:
     """An end of a chapter that the window around the cursor shows too: the file holds both chapters."""
     placed = fitted.rendered.placed
     window = next((item for item in placed if is_window(item.candidate)), None)
-    if window is None or (span := window.candidate.evidence[0].span) is None:
+    if window is None or (span := _span_of(window.candidate)) is None:
         return None
     first, last = window.part or (0, span[1] - span[0])
     path, start, end = window.candidate.documents, span[0] + first, span[0] + last
     for one in (item.candidate for item in placed if item.candidate.source.startswith(f"{STORY}ending:")):
-        told = one.evidence[0].span
+        told = _span_of(one)
         if one.documents == path and told is not None and told[0] < end and start < told[1]:
             return one
     return None
+
+
+def _span_of(candidate: Candidate) -> tuple[int, int] | None:
+    """Which code points of its document a candidate shows, if its evidence says so; a host's may have none."""
+    return candidate.evidence[0].span if candidate.evidence else None
 
 
 def _packed(
