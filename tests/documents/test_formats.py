@@ -210,3 +210,23 @@ def test_doctor_names_the_line_of_broken_front_matter_and_a_card_in_a_picture(tm
     told = capsys.readouterr().out
     assert "! notes/a.md: line 2: neither `key: value` nor a list item" in told
     assert "mara.png is a character card (character-card-v2): `armarius import" in told
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("notes/deep.json", "[" * 400_000),
+        ("notes/long.json", '{"name": "' + "x" * 100_000 + '"}'),
+        ("notes/keys.yaml", "a: " * 50_000),
+        ("characters/odd.json", '{"name": "a\\u0000b", "description": "\\ud800", "personality": "x"}'),
+        ("characters/heading.md", "# " + "（" * 200_000),
+        ("characters/divided.md", "# " + "a｜" * 100_000),
+    ],
+)
+def test_no_file_keeps_a_project_from_being_opened_and_read_in_time(tmp_path, path, text):
+    (tmp_path / path).parent.mkdir()
+    (tmp_path / path).write_text(text, "utf-8")
+    (tmp_path / "ch01.md").write_text("# Chapter 1\n\n“Yes,” said Ida.\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert {document.path for document in engine.documents()} == {path, "ch01.md"}
+        assert "said Ida" in engine.assemble("what did Ida say", budget=2_000).prompt

@@ -91,6 +91,19 @@ def of_a_tool(stem: str) -> bool:
     return stem in _TOOL_STEMS or stem.partition(".")[0] in _TOOL_STEMS or stem.endswith(_TOOL_ENDS)
 
 
+def loaded(text: str) -> object:
+    """The tree of a JSON text; a lone surrogate that it escapes becomes a question mark, as no store can hold it.
+
+    Raises:
+        ValueError: No JSON.
+        RecursionError: Nested too deeply.
+    """
+    tree: object = json.loads(text)
+    if "\\u" in text:
+        tree = json.loads(json.dumps(tree, ensure_ascii=False).encode("utf-8", "replace"))
+    return tree
+
+
 def card_in(suffix: str, text: str) -> Mapping[str, Any] | None:
     """The members of a character card in JSON or YAML; None for any other text."""
     return _card(suffix, text, _parsed(suffix, text))
@@ -102,7 +115,7 @@ def values_in(path: str, entry: str) -> list[str]:
     if suffix not in DATA_SUFFIXES:
         return []
     try:
-        tree = json.loads(f"{{{entry}}}") if suffix == ".json" else read_front_matter(f"---\n{entry}\n---")[0]
+        tree: Any = loaded(f"{{{entry}}}") if suffix == ".json" else read_front_matter(f"---\n{entry}\n---")[0]
     except (ValueError, RecursionError):
         return []
     values = list(tree.values())
@@ -144,10 +157,9 @@ def _parsed(suffix: str, text: str) -> object:
     if suffix != ".json" and text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        tree: object = json.loads(text)
+        return loaded(text)
     except (ValueError, RecursionError):
         return None
-    return tree
 
 
 def _scalars(tree: object) -> Iterator[str]:
@@ -171,10 +183,8 @@ def _split(text: str, entries: Iterable[_Entry], inside: _Inside, together: int 
 
     def add(start: int, end: int, path: tuple[str, ...], key: str = "") -> None:
         chapter = next((n for one in (key, *reversed(path)) if (n := chapter_number(one)) is not None), None)
-        found.extend(
-            Paragraph(len(found) + at, left, right, path, "body", chapter)
-            for at, (left, right) in enumerate(list(cut(text, start, end)))
-        )
+        for left, right in list(cut(text, start, end)):
+            found.append(Paragraph(len(found), left, right, path, "body", chapter))
 
     def walk(entries: Iterable[_Entry], path: tuple[str, ...], depth: int) -> None:
         start = end = -1

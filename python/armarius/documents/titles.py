@@ -20,7 +20,7 @@ PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 _UNNUMBERED = re.compile(
     r"^(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|尾聲|番外)\b|^第\s*\S{1,9}\s*[卷部]", re.IGNORECASE
 )
-_NAME = 200  # longer titles are not cached
+_NAME = 200  # a longer title announces nothing
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+)")
 
@@ -63,7 +63,7 @@ def strip_numbering(title: str) -> str:
 
 def group_of(title: str) -> TitleGroup | None:
     """The group that a folder, file or heading announces, or None when it announces none."""
-    return _announced(title) if len(title) <= _NAME else _announced.__wrapped__(title)
+    return _announced(title) if len(title) <= _NAME else None
 
 
 @lru_cache(maxsize=1024)

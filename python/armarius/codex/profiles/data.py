@@ -5,7 +5,6 @@
 YAML is read as far as settings use it: maps, lists, plain and quoted values, `|` and `>`; no anchors, no tags.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -15,6 +14,7 @@ from armarius.codex.profiles.draft import Draft, Profiles
 from armarius.codex.profiles.entity import add_label
 from armarius.codex.profiles.fields import Field, is_personal, role_of
 from armarius.codex.profiles.headings import is_placeholder, is_plausible, lead_of, read_name
+from armarius.documents.data import loaded
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic, page_kind, parse_front_matter
 
@@ -160,10 +160,9 @@ def read_tree(text: str) -> object:
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] in ("{", "["):
         try:
-            tree: object = json.loads(text)
+            return loaded(text)
         except (ValueError, RecursionError):
             return {}
-        return tree
     return _Yaml(text).read()
 
 
@@ -252,9 +251,8 @@ def _scalar(said: str) -> object:
     """A plain or quoted value, or a list in brackets."""
     if said.startswith("{"):
         try:
-            value: object = json.loads(said)
-        except ValueError:
+            return loaded(said)
+        except (ValueError, RecursionError):
             return said
-        return value
     value = parse_front_matter(f"---\nx: {said}\n---\n")[0].get("x", said)
     return list(value) if isinstance(value, tuple) else value

@@ -13,6 +13,7 @@ from armarius.codex.profiles.fields import (
 )
 from armarius.documents.titles import FrontMatter, parse_front_matter
 
+_LONGEST = 1_000  # code points of a heading: no name is longer, and each rule reads it again
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t　]+|(?=[^#\s]))(.*?)[ \t]*#*[ \t]*$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
 # Headings of plain text: 【名字】, 一、名字, （一）名字.
@@ -103,7 +104,7 @@ class SectionReader:
     def _open(self, level: int, heading: str, line: int) -> None:
         while self.stack[-1].level >= level:
             self.stack.pop()
-        section = ProfileSection(level, heading, line)
+        section = ProfileSection(level, heading[:_LONGEST], line)
         self.stack[-1].children.append(section)
         self.stack.append(section)
         self.last = None
