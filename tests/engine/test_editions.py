@@ -1,8 +1,5 @@
 """The story has one order and one edition: which chapter comes before, and what is later."""
 
-import pytest
-
-import armarius
 from armarius.corpus.story import of_edition
 
 PROSE = {
@@ -21,24 +18,6 @@ def text(language, number):
 
 def chapter(language, number, title=""):
     return f"# {title or f'Chapter {number}'}\n\n{text(language, number)}\n"
-
-
-@pytest.fixture
-def project(tmp_path):
-    """An engine over the files that are given."""
-    opened = []
-
-    def made(files):
-        for path, content in files.items():
-            file = tmp_path / "project" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content, encoding="utf-8")
-        opened.append(armarius.open(tmp_path / "project", watch=False))
-        return opened[-1]
-
-    yield made
-    for engine in opened:
-        engine.close()
 
 
 def ending(engine, document, query="Continue", **request):

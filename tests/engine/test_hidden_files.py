@@ -2,8 +2,6 @@
 
 import pytest
 
-import armarius
-
 PROSE = (
     "港口上空的第{n}盏灯灭了。玛拉数船的时候，领航员还在栈桥上，船少了一条，潮水正从{n}号码头退下去。\n\n"
     "天亮以前她走到栈桥上。自第{n}夜的风暴以后，没有人再见过他，也没有人问起。"
@@ -12,24 +10,6 @@ PROSE = (
 
 def chapter(number):
     return f"# 第{number}章\n\n{PROSE.format(n=number)}\n"
-
-
-@pytest.fixture
-def project(tmp_path):
-    """An engine over the files that are given."""
-    opened = []
-
-    def made(files):
-        for path, content in files.items():
-            file = tmp_path / "project" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content, encoding="utf-8")
-        opened.append(armarius.open(tmp_path / "project", watch=False))
-        return opened[-1]
-
-    yield made
-    for engine in opened:
-        engine.close()
 
 
 def sources(pack):

@@ -1,31 +1,9 @@
 """A guide of style says what somebody has filled in."""
 
-import pytest
-
-import armarius
-
 CHAPTERS = {
     f"chapters/{n:02}.md": f"# Chapter {n}\n\nThe lamp went out over the harbour. Mara counted {n} boats.\n"
     for n in (1, 2)
 }
-
-
-@pytest.fixture
-def project(tmp_path):
-    """An engine over the files that are given."""
-    opened = []
-
-    def made(files):
-        for path, content in files.items():
-            file = tmp_path / "project" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content, encoding="utf-8")
-        opened.append(armarius.open(tmp_path / "project", watch=False))
-        return opened[-1]
-
-    yield made
-    for engine in opened:
-        engine.close()
 
 
 def test_a_style_guide_shows_only_what_is_filled_in(project):
