@@ -95,7 +95,7 @@ def main() -> None:
         project = copy_of(folder, Path(scratch) / folder.name, codex=True)
         with armarius.open(project, watch=False) as engine:
             entities = engine.entities()
-            name_model = engine.index.snapshot.name_model
+            short = engine.index.snapshot.short_names
             untyped = [{"id": one.id, "name": one.name, "aliases": one.aliases} for one in entities]
             answers = {
                 "names alone": EntityMatcher(untyped).find_batch(texts),
@@ -109,10 +109,8 @@ def main() -> None:
         print(f"{name:16} {table[name]}")
     if arguments.differences:
         print(*differences(truth, answers["the index"]), sep="\n")
-    for one in (*name_model.longer, *name_model.doubtful):
-        print(f"learnt: {one}")
-    learnt = {"longer": [one.text for one in name_model.longer], "doubtful": [one.alias for one in name_model.doubtful]}
-    print(record(f"mentions-{folder.name}", {"paragraphs": len(truth), "table": table, "learnt": learnt}))
+    print(*short, sep="\n")
+    print(record(f"mentions-{folder.name}", {"paragraphs": len(truth), "table": table}))
 
 
 if __name__ == "__main__":

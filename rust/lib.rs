@@ -16,7 +16,6 @@ pub mod budget;
 pub mod code;
 pub mod corpus;
 pub mod matching;
-pub mod names;
 pub mod truncate;
 
 #[cfg(feature = "python")]

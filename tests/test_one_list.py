@@ -10,7 +10,7 @@ import pytest
 from armarius.documents.classify import classify
 from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.titles import page_kind
-from armarius.names.words import letters, words
+from armarius.names.words import letters
 from armarius.text.unicode import APOSTROPHES, fold, slug
 
 RUST = Path(__file__).parents[1] / "rust"
@@ -22,24 +22,10 @@ def rust_string(file, name):
     return found
 
 
-def rust_list(file, name):
-    (found,) = re.findall(rf"const {name}: &\[&str\] = &\[([^\]]+)\]", (RUST / file).read_text("utf-8"))
-    return re.findall(r'"([^"]+)"', found)
-
-
 def test_ranks_and_kin_words_of_the_core_are_bare_titles():
     ranks, kin = (rust_string("matching/readings.rs", name) for name in ("RANK", "KIN"))
     assert set(ranks) | set(kin) < letters("han", "bare_titles")
-    assert set(kin) < letters("han", "kin") < letters("han", "relational")
-    assert set(ranks) < letters("han", "relational")
-
-
-def test_shortened_titles_are_the_same_in_the_core():
-    assert set(rust_list("matching/ambiguity.rs", "TITLES")) == words("latin", "shortened")
-
-
-def test_what_else_is_written_short_is_the_same_in_the_core():
-    assert set(rust_list("matching/full_stops.rs", "STOPPED")) == words("latin", "stopped")
+    assert set(kin) < letters("han", "kin")
 
 
 def test_an_apostrophe_is_the_same_in_the_core():
@@ -49,10 +35,6 @@ def test_an_apostrophe_is_the_same_in_the_core():
     assert {ord(one) for one in re.findall(r"'(.)'", found)} == APOSTROPHES.keys()
     assert fold("O’Neill") == fold("O'Neill")
     assert slug("Tully’s Reach") == "tully’s-reach"
-
-
-def test_what_is_counted_by_its_shape_is_counted_as_a_thing():
-    assert letters("han", "shapes") < letters("han", "measures")
 
 
 def test_a_word_tells_one_kind_of_document():

@@ -195,12 +195,6 @@ def name_unusable(folder):
     return told(folder, graph=graph)
 
 
-def habits_unlearnt(folder, monkeypatch):
-    monkeypatch.setattr("armarius.names.NameCounts.add", Broken().add)
-    with ProjectIndex.open(folder) as index:
-        return index.freshen()
-
-
 def truncated_graph(folder):
     graph = FakeGraph()
     graph.upsert_entity(Entity("e1", "小雨"))
@@ -313,7 +307,6 @@ SITUATIONS = {
         RetrievedFetcher(CodexSource(Codex((Entity("e1", "小雨"),))), matcher=Broken().make).fetch(ASKED).warnings
     ),
     "NAME_UNUSABLE": name_unusable,
-    "HABITS_UNLEARNT": habits_unlearnt,
     "KG_UNAVAILABLE": lambda _: RulesFetcher(Broken()).fetch(ASKED).warnings,
     "KG_TRUNCATED": truncated_graph,
     "EMBEDDING_UNAVAILABLE": no_model,

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, final
+from typing import final
 
 __all__ = [
     "Allocation",
@@ -35,7 +35,6 @@ __all__ = [
     "TokenCounter",
     "WalkedFile",
     "__version__",
-    "add_name_counts",
     "allocate",
     "brace_outline",
     "called_names",
@@ -45,7 +44,6 @@ __all__ = [
     "is_symbol",
     "lexical_embed",
     "optimised",
-    "pack_name_counts",
     "pieces",
     "python_outline",
     "read_files",
@@ -64,9 +62,7 @@ optimised: bool
 
 @final
 class EntityMatcher:
-    def __new__(
-        cls, entities: list[tuple[str, str, list[str]]], longer: list[str], doubts: list[tuple[str, str, str]], /
-    ) -> EntityMatcher: ...
+    def __new__(cls, entities: list[tuple[str, str, list[str]]], short: list[tuple[str, str]], /) -> EntityMatcher: ...
     @property
     def entity_ids(self) -> tuple[str, ...]: ...
     @property
@@ -295,12 +291,6 @@ class Seen:
 def walk(
     root: str, exclude: list[str], only: list[str], opened: list[str] = ...
 ) -> tuple[list[WalkedFile], list[tuple[str, str]], Seen]: ...
-def pack_name_counts(
-    places: bytes, times: bytes, tables: Sequence[dict[Any, int]], parts: Sequence[int], /
-) -> bytes: ...
-def add_name_counts(
-    rows: Sequence[bytes], places: int, parts: Sequence[int], /
-) -> tuple[list[bool], bytes, bytes, list[dict[Any, int]]]: ...
 def read_files(root: str | PathLike[str], paths: list[str], limit: int, /) -> list[bytes | OSError]: ...
 def find_terms(texts: list[str], terms: list[str], /) -> list[list[tuple[int, int]]]: ...
 def index_tokens(texts: list[str], /) -> list[str]: ...

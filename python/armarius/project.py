@@ -472,7 +472,7 @@ class Project:
         def matcher(entities: Sequence[Entity]) -> EntityMatcher:
             if {id(one) for one in entities} == every:
                 return snapshot.matcher
-            return EntityMatcher.from_valid(entities, name_model=snapshot.name_model)[0]
+            return EntityMatcher.from_valid(entities, short_names=snapshot.short_names)[0]
 
         return (
             RulesFetcher(source, constraints=self.constraints),

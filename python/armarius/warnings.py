@@ -179,11 +179,6 @@ LORE_INVALID: Final = WarningRow(
 
 ENTITY_MATCH_FAILED: Final = WarningRow("ENTITY_MATCH_FAILED", "finding the names of entities failed", "实体匹配异常")
 NAME_UNUSABLE: Final = WarningRow("ENTITY_MATCH_FAILED", "an entity has a name that the matcher cannot use", "{fault}")
-HABITS_UNLEARNT: Final = WarningRow(
-    "ENTITY_MATCH_FAILED",
-    "learning name usage from the text failed; names are matched without it",
-    "what prose teaches about names was not learnt or not kept: {kind}: {error}",
-)
 KG_UNAVAILABLE: Final = WarningRow(
     "KG_UNAVAILABLE", "the graph or the list of entities could not be read, or only in part", "知识图谱数据未注入"
 )

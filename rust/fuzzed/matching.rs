@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::input::Input;
-use crate::matching::ambiguity::Doubt;
-use crate::matching::matcher::{Hit, Matcher, NameModel};
+use crate::matching::matcher::{Hit, Matcher};
 use crate::matching::readings::Kind;
 use crate::text::normalize::fold;
 
@@ -24,26 +23,10 @@ pub fn matcher(data: &[u8]) {
     };
     let each = ids.iter().zip(&names);
     let entities = each.map(|(id, name)| (id.as_str(), kind, [name.as_str()]));
-    let mut model = NameModel::default();
-    let last = names[count - 1].as_str();
-    if flags & 2 != 0 {
-        model.longer.push(last);
-    }
-    if flags & 4 != 0 {
-        let doubts = [
-            Doubt::Word,
-            Doubt::Capital(last.to_owned()),
-            Doubt::Inside(last.to_owned()),
-            Doubt::Beside(names[0].clone()),
-            Doubt::Company(names.clone()),
-        ];
-        let [.., ref doubt] = doubts[..=usize::from(flags >> 3) % doubts.len()] else {
-            return;
-        };
-        model.doubts.push((last, doubt.clone()));
-    }
+    let last = [(ids[0].as_str(), names[count - 1].as_str())];
+    let short = if flags & 2 == 0 { &[][..] } else { &last };
     let blank = |name: &String| fold(name.trim()).text.trim().is_empty();
-    let Ok(matcher) = Matcher::with_name_model(entities, &model) else {
+    let Ok(matcher) = Matcher::with_short_names(entities, short) else {
         assert!(names.iter().any(blank), "refused: {names:?}");
         return;
     };

@@ -18,8 +18,8 @@ const PAGES: [&str; 5] = [
     include_str!("../../docs/decisions/0010-where-a-mention-begins-and-ends.md"),
     include_str!("../../docs/decisions/0034-paragraphs-fill-what-demand-leaves.md"),
     include_str!("../../docs/decisions/0042-what-counts-as-named.md"),
-    include_str!("../../docs/decisions/0043-the-index-learns-its-names.md"),
     include_str!("../../docs/decisions/0064-how-paragraphs-are-ranked.md"),
+    include_str!("../../docs/decisions/0067-a-question-in-other-words.md"),
 ];
 
 const CODE: [&str; 4] = [

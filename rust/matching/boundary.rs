@@ -24,8 +24,8 @@ pub enum Reason {
     SplitsCharacter,
     /// A longer kin term (`readings`).
     KinTerm,
-    /// Also a plain word in this project (`readings`).
-    Doubtful,
+    /// A short form without its capital (`readings`).
+    Word,
 }
 
 impl Reason {
@@ -36,7 +36,7 @@ impl Reason {
             Self::InsideWord => "inside a word",
             Self::SplitsCharacter => "splits a character",
             Self::KinTerm => "a longer kin term",
-            Self::Doubtful => "also a word here",
+            Self::Word => "a word",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A title written short, with its full stop and without: "Mr. Finch" and "Mr Finch" are one name.
 
-use crate::matching::ambiguity::TITLES;
+use crate::matching::capitals::TITLES;
 
 /// What else is written short in a name; the row `stopped` of lexicon/names.toml.
 const STOPPED: &[&str] = &["hon", "jr", "sr", "esq"];

@@ -6,7 +6,6 @@
 //! Cost: building is linear in the aliases; a search is one pass, see `search`.
 
 use crate::interrupt::{Pace, aside};
-use crate::matching::ambiguity::Doubt;
 use crate::matching::boundary::Reason;
 use crate::matching::fold_trigger::Alphabet;
 use crate::matching::full_stops::other_habit;
@@ -62,20 +61,12 @@ pub struct Rejected {
 #[derive(Debug, Clone)]
 struct Alias {
     shown: String,
-    /// Indices into the entity ids, in the order of the ids; none for a longer name that is nobody's.
+    /// Indices into the entity ids, in the order of the ids.
     entities: Vec<u32>,
     /// What all its entities are, `Other` when they differ.
     kind: Kind,
-    doubt: Option<Doubt>,
-}
-
-/// What was learnt from a project's documents about the names in it.
-#[derive(Debug, Clone, Default)]
-pub struct NameModel<'a> {
-    /// Longer names and words, nobody's, that contain an alias and cover it.
-    pub longer: Vec<&'a str>,
-    /// Aliases that are not always the entity's name.
-    pub doubts: Vec<(&'a str, Doubt)>,
+    /// Derived from a name; nobody listed it.
+    short: bool,
 }
 
 /// An immutable set of aliases and the automaton that finds them.
@@ -107,13 +98,14 @@ impl Matcher {
     {
         let entities = entities.into_iter();
         let of_no_kind = entities.map(|(id, names)| (id, Kind::Other, names));
-        Self::with_name_model(of_no_kind, &NameModel::default())
+        Self::with_short_names(of_no_kind, &[])
     }
 
-    /// As `new`, with what each entity is and what the project's documents taught.
-    pub fn with_name_model<'a, N>(
+    /// As `new`, with what each entity is, and `(entity id, name)` of persons' names that nobody listed: they need their
+    /// capitals.
+    pub fn with_short_names<'a, N>(
         entities: impl IntoIterator<Item = (&'a str, Kind, N)>,
-        name_model: &NameModel<'_>,
+        short: &[(&'a str, &'a str)],
     ) -> Result<Self, MatcherError>
     where
         N: IntoIterator<Item = &'a str>,
@@ -129,7 +121,7 @@ impl Matcher {
             });
             for (place, name) in names.into_iter().enumerate() {
                 pace.step(name.len() + NAME);
-                if !names_of.add(name, Some(entity), kind) {
+                if !names_of.add(name, entity, kind, false) {
                     let which = match place {
                         0 => "its name".to_owned(),
                         _ => format!("alias {place}"),
@@ -139,13 +131,12 @@ impl Matcher {
                 }
             }
         }
+        for (id, name) in short {
+            if let Some(entity) = index_of.get(id) {
+                names_of.add(name, *entity, Kind::Person, true);
+            }
+        }
         names_of.add_other_habits();
-        for longer in &name_model.longer {
-            names_of.add(longer, None, Kind::Other);
-        }
-        for (alias, doubt) in &name_model.doubts {
-            names_of.doubt(alias, doubt);
-        }
         let Names {
             mut aliases,
             index_of: aliases_by_form,
@@ -175,7 +166,8 @@ impl Matcher {
     /// What the surroundings of a hit have against it (`reading`).
     pub(crate) fn rejection(&self, text: &str, hit: &Hit) -> Option<Reason> {
         let alias = &self.aliases[hit.alias as usize];
-        readings::rejection(text, hit.start, hit.end, alias.kind, alias.doubt.as_ref())
+        let short = alias.short.then_some(alias.shown.as_str());
+        readings::rejection(text, hit.start, hit.end, alias.kind, short)
     }
 
     /// The entity ids, in the order in which they were first given.
@@ -236,8 +228,8 @@ struct Names {
 }
 
 impl Names {
-    /// Adds a name of `entity`, or one that is nobody's unless it is known; false if nothing of it is visible.
-    fn add(&mut self, name: &str, entity: Option<u32>, kind: Kind) -> bool {
+    /// Adds a name of `entity`; false if nothing of it is visible.
+    fn add(&mut self, name: &str, entity: u32, kind: Kind, short: bool) -> bool {
         let shown = name.trim();
         let folded = normalize::fold(shown).text.into_owned();
         if folded.trim().is_empty() {
@@ -246,9 +238,7 @@ impl Names {
         if let Some(known) = self.index_of.get(&folded) {
             let alias = &mut self.aliases[*known as usize];
             // Ascending, and nearly always at the end: many entities may share a name.
-            if let Some(entity) = entity
-                && let Err(place) = alias.entities.binary_search(&entity)
-            {
+            if let Err(place) = alias.entities.binary_search(&entity) {
                 alias.entities.insert(place, entity);
                 alias.kind = if alias.kind == kind {
                     kind
@@ -261,9 +251,9 @@ impl Names {
         self.index_of.insert(folded, self.aliases.len() as u32);
         self.aliases.push(Alias {
             shown: shown.to_owned(),
-            entities: entity.into_iter().collect(),
+            entities: vec![entity],
             kind,
-            doubt: None,
+            short,
         });
         true
     }
@@ -285,28 +275,6 @@ impl Names {
                 self.aliases.push(other);
             }
         }
-    }
-
-    /// Doubts a known alias, with the full stops of its titles and without; of an unknown one there is nothing to doubt.
-    fn doubt(&mut self, name: &str, doubt: &Doubt) {
-        if let Some(other) = other_habit(name.trim())
-            && let Some(known) = self.known(&other)
-            && known.doubt.is_none()
-        {
-            known.doubt = Some(match doubt {
-                Doubt::Capital(_) => Doubt::Capital(other),
-                Doubt::Inside(_) => Doubt::Inside(other),
-                doubt => doubt.clone(),
-            });
-        }
-        if let Some(known) = self.known(name.trim()) {
-            known.doubt = Some(doubt.clone());
-        }
-    }
-
-    fn known(&mut self, name: &str) -> Option<&mut Alias> {
-        let known = self.index_of.get(normalize::fold(name).text.as_ref())?;
-        Some(&mut self.aliases[*known as usize])
     }
 }
 

@@ -1,40 +1,38 @@
 //! How a reader tells that the characters of a name are not the name here.
 //!
-//! Two rules about an occurrence of a name whose entity is a person, or whose spelling is doubted:
-//!
-//! - kin: a bare Chinese kin term (二姐) before its own last character is a longer kin term (二姐姐).
-//! - doubtful: what was learnt from the project's own documents (`ambiguity`).
+//! - kin: a bare Chinese kin term (二姐), a person's, before its own last character is a longer kin term (二姐姐).
+//! - word: a short form that nobody listed needs its capital (`capitals`).
 //!
 //! What each pays, book by book, is in `docs/decisions/0011-names-that-are-words.md`.
 
-use crate::matching::ambiguity::Doubt;
 use crate::matching::boundary::Reason;
+use crate::matching::capitals;
 
 /// What an entity is, as far as the rules care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
-    /// Not known, or no person: only doubts about a capital apply.
+    /// Not known, or no person.
     #[default]
     Other,
-    /// A person: every rule applies.
+    /// A person.
     Person,
 }
 
-/// What the surroundings of `start..end` in `text` have against its being a mention of an entity of `kind`.
+/// What the surroundings of `start..end` in `text` have against its being a mention of an entity of `kind`; `short` is the
+/// spelling of a short form that nobody listed.
 pub fn rejection(
     text: &str,
     start: usize,
     end: usize,
     kind: Kind,
-    doubt: Option<&Doubt>,
+    short: Option<&str>,
 ) -> Option<Reason> {
     if kind == Kind::Person && longer_kin_term(&text[start..end], &text[end..]) {
         return Some(Reason::KinTerm);
     }
-    doubt
-        .filter(|doubt| kind == Kind::Person || doubt.is_about_case())
-        .filter(|doubt| doubt.holds(text, start, end))
-        .map(|_| Reason::Doubtful)
+    short
+        .filter(|spelled| capitals::is_word(spelled, text, start, end))
+        .map(|_| Reason::Word)
 }
 
 const RANK: &str = "大二三四五六七八九十小老";

@@ -1,8 +1,7 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
 use super::signals::{detached, in_pieces};
-use crate::matching::ambiguity::Doubt;
-use crate::matching::matcher::{Hit, Matcher, MatcherError, NameModel};
+use crate::matching::matcher::{Hit, Matcher, MatcherError};
 use crate::matching::readings::Kind;
 use crate::matching::scene;
 use crate::py::mention::{Match, Mention, Rejection};
@@ -62,24 +61,17 @@ pub struct EntityMatcher {
 #[pymethods]
 impl EntityMatcher {
     #[new]
-    #[pyo3(signature = (entities, longer, doubts, /))]
+    #[pyo3(signature = (entities, short, /))]
     fn new(
         py: Python<'_>,
         entities: Vec<(PyBackedStr, PyBackedStr, Vec<PyBackedStr>)>,
-        longer: Vec<PyBackedStr>,
-        doubts: Vec<(PyBackedStr, PyBackedStr, PyBackedStr)>,
+        short: Vec<(PyBackedStr, PyBackedStr)>,
     ) -> PyResult<Self> {
         let named = entities
             .iter()
             .map(|(id, kind, names)| (&**id, kind_of(kind), names.iter().map(|name| &**name)));
-        let name_model = NameModel {
-            longer: longer.iter().map(|name| &**name).collect(),
-            doubts: doubts
-                .iter()
-                .map(|(alias, rule, usual)| (&**alias, doubt_of(alias, rule, usual)))
-                .collect(),
-        };
-        let matcher = detached(py, || Matcher::with_name_model(named, &name_model))??;
+        let short: Vec<(&str, &str)> = short.iter().map(|(id, name)| (&**id, &**name)).collect();
+        let matcher = detached(py, || Matcher::with_short_names(named, &short))??;
         let ids = matcher
             .ids()
             .iter()
@@ -344,16 +336,6 @@ fn kind_of(kind: &str) -> Kind {
     match kind {
         "person" => Kind::Person,
         _ => Kind::Other,
-    }
-}
-
-fn doubt_of(alias: &str, rule: &str, usual: &str) -> Doubt {
-    match rule {
-        "beside" => Doubt::Beside(usual.to_owned()),
-        "capital" | "case" => Doubt::Capital(alias.to_owned()),
-        "inside" => Doubt::Inside(alias.to_owned()),
-        "company" => Doubt::Company(usual.split('\n').map(str::to_owned).collect()),
-        _ => Doubt::Word,
     }
 }
 

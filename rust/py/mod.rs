@@ -14,7 +14,6 @@ mod grep;
 mod lexical;
 mod matcher;
 mod mention;
-mod names;
 mod read;
 mod signals;
 mod terms;
@@ -52,8 +51,6 @@ mod _core {
     use super::matcher::{EntityMatcher, Speech};
     #[pymodule_export]
     use super::mention::{Match, Mention, Rejection};
-    #[pymodule_export]
-    use super::names::{add_name_counts, pack_name_counts};
     #[pymodule_export]
     use super::read::read_files;
     #[pymodule_export]

@@ -276,7 +276,7 @@ class Questions:
         chapters = [one for one in view.documents.values() if one.kind in STORY_KINDS]
         story = chapters or [one for one in view.documents.values() if one.kind != "code"]
         described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
-        described += [one.text for one in self._project.index.snapshot.name_model.short]  # as `detect` finds them
+        described += [one.text for one in self._project.index.snapshot.short_names]  # as `detect` finds them
         texts = [(one.path, one.text) for one in story]
         return propose_names(texts, known=described, least=least, keep_known=known)
 

@@ -192,8 +192,7 @@ class IndexManager:
             return (INDEX_BUILDING(done=done.done, total=done.total),)
         if self.state == "cancelled":
             return (INDEX_CANCELLED(),)
-        warnings = (self.trouble, *self._config.warnings, self._refresher.names_warning)
-        return tuple(warning for warning in warnings if warning is not None)
+        return (*filter(None, (self.trouble,)), *self._config.warnings)
 
     def _is_fresh(self) -> bool:
         if self.state != "ready" or self._refresher.compare_seconds < _QUICK_SECONDS or not self._is_current():

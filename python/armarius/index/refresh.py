@@ -10,18 +10,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from armarius.codex.authored.protocol import Authored
 from armarius.corpus.stored import FORM
 from armarius.documents.document import Skipped
-from armarius.errors import ContextWarning
 from armarius.index.commits import BATCH, Commits, ContentsCache, IndexContents
 from armarius.index.describing import Describing
 from armarius.index.mapping import Mapper
 from armarius.index.mentions import read_names, read_names_again
-from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig
-from armarius.index.snapshot import Snapshot, pending_changes, snapshot_after
+from armarius.index.snapshot import Snapshot, pending_changes, snapshot_after, snapshot_of
 from armarius.index.source import DocumentSource, ReadBatch
 from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
-from armarius.store.rows import Change, DerivedRow, Note, Put, Remove, Restamp
+from armarius.store.rows import Change, Note, Put, Remove, Restamp
 
 
 class Refresher:
@@ -56,13 +54,7 @@ class Refresher:
         self._authored_stamp = ""
         self._in_store = False  # whether the store holds this snapshot's codex and records
         self._elsewhere = False  # whether the store is not the one that this snapshot was read from
-        self._names = NameLearner()
         self._contents = ContentsCache()
-
-    @property
-    def names_warning(self) -> ContextWarning | None:
-        """Why names are matched without statistics; None when they are used."""
-        return self._names.trouble
 
     def refresh(
         self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None = None
@@ -99,7 +91,6 @@ class Refresher:
             store, known.generation, self.progress, lambda done: self._report(done, report), self.cancelled.is_set,
             lambda: [] if known.names == "" or known.names == self._snapshot.match_digest else [Note("names", "")],
         )  # fmt: skip
-        learning = Pass(self._names, store)
         written: dict[str, str] = {}  # path to the digest of the names that were matched in it
         rest: list[Change] = []
         graph, in_store, self._in_store = known.graph, self._in_store, False
@@ -112,23 +103,17 @@ class Refresher:
             if not in_store or graph != self._snapshot.codex_digest:
                 commits.before(pending_changes(self._snapshot, self._authored, store, graph))
                 graph, in_store = self._snapshot.codex_digest, True
-            self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
-            counted = {row.path: row for row in learnt}
-            if not self._write(commits, found.changes, counted, written):
+            if not self._write(commits, found.changes, written):
                 break
-            rest += counted.values()
         else:
             rest += read_names_again(self._snapshot, self._contents.of(store), written)
-            rest += learning.finish(self._snapshot)
             rest += self._describing.unkept()
             rest += self.mapper.unkept()
             if force:
                 rest.append(Note("reader", reader))
             self._in_store = commits.finish(rest)
-            if self._in_store and commits.alone:
-                learning.written(commits.generation)
-                if not only:
-                    self._contents.keep_equal(stamp, commits.generation)
+            if self._in_store and commits.alone and not only:
+                self._contents.keep_equal(stamp, commits.generation)
         if commits.restamped:  # perhaps without a generation
             self._contents.look_again()
         elif commits.whole and commits.alone:
@@ -143,7 +128,7 @@ class Refresher:
         self._describing.load(store)
         self._describing.settle(store)
         stamp, self._in_store = self._authored.stamp(), False
-        self.snapshot = self._names.recall(store, self._describing.codex())
+        self.snapshot = snapshot_of(self._describing.codex())
         self._authored_stamp, self._elsewhere = stamp, False
         self.loaded.set()
         return self.snapshot
@@ -152,7 +137,6 @@ class Refresher:
         """Drop all state that was read from the store: its transaction may have been rolled back."""
         self.snapshot, self._authored_stamp = None, ""
         self._contents.forget()
-        self._names = NameLearner()
         self.mapper.forget()
         self.config.forget()
 
@@ -249,17 +233,14 @@ class Refresher:
         self,
         commits: Commits,
         changes: Sequence[Put | Remove | Restamp],
-        counted: dict[str, DerivedRow],
         written: dict[str, str],
     ) -> bool:
-        """Commit documents in batches with their derived rows; those in `counted` are removed from it."""
+        """Commit documents in batches with their derived rows."""
         for at in range(0, len(changes), BATCH):
             batch = changes[at : at + BATCH]
             documents = [change.document for change in batch if isinstance(change, Put)]
-            learnt = [counted.pop(document.path) for document in documents if document.path in counted]
-            learnt += self._describing.rows(documents)
-            learnt += self.mapper.rows(documents)
-            if not commits.documents(batch, [*read_names(self._snapshot, documents), *learnt]):
+            derived = [*self._describing.rows(documents), *self.mapper.rows(documents)]
+            if not commits.documents(batch, [*read_names(self._snapshot, documents), *derived]):
                 return False
             written.update((document.path, self._snapshot.match_digest) for document in documents)
         return True

@@ -11,12 +11,13 @@ from armarius.codex.authored.protocol import Authored
 from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, Origin, Overruled
 from armarius.errors import ContextWarning
-from armarius.names import NameModel
+from armarius.names.short import short_names
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, EntityRow, GraphRows, Note, Record, Records, RelationRow
-from armarius.text.matcher import EntityMatcher, kind_of
+from armarius.text.matcher import EntityMatcher, ShortName, kind_of
 from armarius.warnings import NAME_UNUSABLE
 
+RULES = 4  # raised when the same names are found elsewhere in the same text
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in (Entity, Fact, Origin, Overruled)}
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False,
@@ -31,18 +32,16 @@ class Snapshot:
 
     Attributes:
         codex: As built from the documents and the authored files.
-        matcher: Matches the names of all entities of every context level, with the name model.
-        name_model: Statistics on how the project's prose uses these names.
+        matcher: Matches the names of all entities of every context level, and the short names.
+        short_names: What these names are shortened to.
         unusable: Warnings about names that cannot be matched.
-        people_digest: Digest of the input of the name model: ids, names, aliases, kinds, and attributes of persons.
         match_digest: Digest of everything that decides what is a mention; stored mentions with another are outdated.
         codex_digest: Digest of the whole codex.
     """
 
     codex: Codex
     matcher: EntityMatcher
-    name_model: NameModel
-    people_digest: str
+    short_names: tuple[ShortName, ...]
     match_digest: str
     codex_digest: str
     unusable: tuple[ContextWarning, ...] = ()
@@ -57,41 +56,14 @@ class Snapshot:
         """Warnings of the codex, and about names that cannot be matched."""
         return tuple(dict.fromkeys((*self.codex.warnings, *self.unusable)))
 
-    @property
-    def bare_matcher(self) -> EntityMatcher | None:
-        """The matcher if it has all entities and an empty name model, else None."""
-        return None if self.unusable or self.name_model.policy != NameModel().policy else self.matcher
-
-    def with_name_model(self, name_model: NameModel) -> "Snapshot":
-        """The same codex with another name model.
-
-        Cost: a new matcher, unless the models have the same policy.
-        """
-        if name_model == self.name_model:
-            return self
-        if name_model.policy == self.name_model.policy:  # other figures, the same mentions
-            return replace(self, name_model=name_model)
-        matcher, _ = EntityMatcher.from_valid(self.codex.entities, name_model=name_model)
-        return replace(
-            self, matcher=matcher, name_model=name_model, match_digest=_digest([self.people_digest, name_model.policy])
-        )
-
     def with_codex(self, codex: Codex) -> "Snapshot":
-        """Another codex with the same `people_digest`; keeps the matcher."""
+        """Another codex whose entities have the same names; keeps the matcher."""
         return replace(self, codex=codex, codex_digest=_codex_digest(codex))
 
     def with_entities(self, entities: Sequence[Entity]) -> "Snapshot":
         """The same snapshot with further entities, from a graph."""
         codex = replace(self.codex, entities=(*self.codex.entities, *entities))
-        matcher, faults = EntityMatcher.from_valid(codex.entities, name_model=self.name_model)
-        return replace(
-            self,
-            codex=codex,
-            matcher=matcher,
-            match_digest=_digest([self.match_digest, [_naming(entity) for entity in entities]]),
-            codex_digest=_digest([self.codex_digest, *map(_told, entities)]),
-            unusable=_unusable(faults),
-        )
+        return snapshot_of(codex)
 
     def rows(self) -> GraphRows:
         """Entities and relations as the store keeps them."""
@@ -100,27 +72,15 @@ class Snapshot:
         return GraphRows(tuple(entities), tuple(relations))
 
 
-def people_digest_of(codex: Codex) -> str:
-    """See `Snapshot.people_digest`."""
-    return _digest([_naming(entity) for entity in codex.entities])
+def snapshot_of(codex: Codex) -> Snapshot:
+    """The snapshot of a codex. Cost: a matcher of all names, and a digest of the codex."""
+    short = short_names(codex.entities)
+    matcher, faults = EntityMatcher.from_valid(codex.entities, short_names=short)
+    return Snapshot(codex, matcher, short, _match_digest(codex), _codex_digest(codex), _unusable(faults))
 
 
-def snapshot_of(codex: Codex, people_digest: str, name_model: NameModel | None = None) -> Snapshot:
-    """The snapshot of a codex with this name model; None is an empty one.
-
-    Cost: a matcher of all names, and a digest of the codex.
-    """
-    name_model = name_model or NameModel()
-    matcher, faults = EntityMatcher.from_valid(codex.entities, name_model=name_model)
-    return Snapshot(
-        codex=codex,
-        matcher=matcher,
-        name_model=name_model,
-        people_digest=people_digest,
-        match_digest=_digest([people_digest, name_model.policy]),
-        codex_digest=_codex_digest(codex),
-        unusable=_unusable(faults),
-    )
+def _match_digest(codex: Codex) -> str:
+    return _digest([RULES, *((one.id, one.name, one.aliases, kind_of(one)) for one in codex.entities)])
 
 
 def _unusable(faults: Iterable[str]) -> tuple[ContextWarning, ...]:
@@ -144,12 +104,6 @@ def _payload(entity: Entity) -> str:
     return _ENCODER.encode({name: getattr(entity, name) for name in _FIELDS[Entity]})
 
 
-def _naming(entity: Entity) -> tuple[object, ...]:
-    kind = kind_of(entity)
-    said = (entity.description, tuple(entity.attributes.items())) if kind == "person" else ()
-    return (entity.id, entity.name, entity.aliases, kind, said)
-
-
 def read_records(authored: Authored) -> tuple[Records, Records]:
     """The authored memories and constraints as the store keeps them, by id."""
     memories, constraints = Memories(authored).list(), Constraints(authored).list()
@@ -157,11 +111,10 @@ def read_records(authored: Authored) -> tuple[Records, Records]:
 
 
 def snapshot_after(known: Snapshot | None, codex: Codex) -> Snapshot:
-    """The world of a codex that was built again: what is known of its people stays, if they are the same."""
-    people_digest = people_digest_of(codex)
-    if known is not None and known.people_digest == people_digest:
+    """The snapshot of a codex that was built again; the matcher stays while the names are the same."""
+    if known is not None and known.match_digest == _match_digest(codex):
         return known.with_codex(codex)
-    return snapshot_of(codex, people_digest)
+    return snapshot_of(codex)
 
 
 def pending_changes(snapshot: Snapshot, authored: Authored, store: Store, graph: str | None) -> list[Change]:

@@ -20,13 +20,3 @@ def words(table: str, row: str) -> frozenset[str]:
 def letters(table: str, row: str) -> frozenset[str]:
     """The characters of a row of single-character words."""
     return frozenset("".join(_data()[table][row].split()))
-
-
-@cache
-def groups(table: str, row: str) -> dict[str, frozenset[str]]:
-    """Word to its synonyms, for a row of words joined by slashes."""
-    found: dict[str, frozenset[str]] = {}
-    for group in _data()[table][row].split():
-        same = frozenset(group.split("/"))
-        found |= {word: found.get(word, frozenset()) | same for word in same}
-    return found

@@ -1,10 +1,9 @@
 """Text utilities: find names, count and truncate tokens, search files.
 
-matcher.py     `EntityMatcher`, over `rust/matching`
-name_model.py  `NameModel`: learnt names that the matcher applies
-tokens.py      `TokenCounter` and truncation, over `rust/tokens`
-grep.py        search of a folder, over `rust/files`
-unicode.py     punctuation, scripts, folding, similar names
+matcher.py  `EntityMatcher`, over `rust/matching`
+tokens.py   `TokenCounter` and truncation, over `rust/tokens`
+grep.py     search of a folder, over `rust/files`
+unicode.py  punctuation, scripts, folding, similar names
 
 The rules are in the core, where they are tested without Python. The boundaries of a mention are in
 `rust/matching/boundary.rs` with rows in tests/cases/matcher.json; an encoding of tokens is a row of
@@ -16,8 +15,7 @@ from armarius.lazy import lazy
 
 TABLE = {
     "text.grep": "ScanHit ScanHits",
-    "text.matcher": "Match Matches Rejection",
-    "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
+    "text.matcher": "Match Matches Rejection ShortName",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -4,8 +4,4 @@ from armarius.text.grep import ScanHits as ScanHits
 from armarius.text.matcher import Match as Match
 from armarius.text.matcher import Matches as Matches
 from armarius.text.matcher import Rejection as Rejection
-from armarius.text.name_model import DoubtfulAlias as DoubtfulAlias
-from armarius.text.name_model import LongerName as LongerName
-from armarius.text.name_model import NameModel as NameModel
-from armarius.text.name_model import RefusedName as RefusedName
-from armarius.text.name_model import ShortName as ShortName
+from armarius.text.matcher import ShortName as ShortName

@@ -9,11 +9,12 @@ Results, all frozen and hashable, compared by their fields:
 - `Mention(entity_id, term, start, end)`: one occurrence; `text[start:end] == term`, code points, half-open.
 - `Match(entity_id, matched_term, position)`: the first mention of an entity.
 - `Rejection(entity_id, term, start, end, reason, by)`: an alias in the text that is not a mention; `reason` is
-  `shadowed` (`by` is the longer name), `inside a word`, `splits a character`, `a longer kin term` or `also a word here`
-  (learnt from the project's prose).
+  `shadowed` (`by` is the longer name), `inside a word`, `splits a character`, `a longer kin term` or `a word` (a short
+  name without its capital).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
 import armarius._core as _core
@@ -21,15 +22,35 @@ from armarius._core import Match, Mention, Rejection, Speech
 from armarius.display import ResultList
 from armarius.errors import ContractError
 from armarius.positions import cleaned
-from armarius.text.name_model import NameModel, ShortName
 from armarius.text.unicode import caseless
 from armarius.validation import shown
 from armarius.validation import text as strict_text
 
-__all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection"]
+__all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection", "ShortName"]
 
 
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class ShortName:
+    """A derived name of one person: 雨桐 of 林雨桐, Finch of "Bob Finch".
+
+    Attributes:
+        text: The name; written in another case it is a word.
+        entity_id: The entity with that name.
+        kind: The part of the name `of`.
+        of: The listed name of the entity.
+    """
+
+    text: str
+    entity_id: str
+    kind: Literal["given name", "family name", "part of the name"]
+    of: str
+
+    def __str__(self) -> str:
+        """The text of evidence."""
+        return f"derived: {self.kind} of {self.of}"
 
 
 class EntityMatcher:
@@ -45,7 +66,7 @@ class EntityMatcher:
         entities: Any number (0 to 100,000 tested) of objects or mappings with `id`, `name` and,
             optionally, `aliases` and `type`. Entries with the same id are one entity. For the type `character` a kin
             term inside a longer one (二姐 in 二姐姐) is no mention. The context level is ignored here.
-        name_model: Result of `armarius.names.learn_names` for the project's documents, or None.
+        short_names: Derived names, as of `armarius.names.short_names`; those of other entities are ignored.
 
     Raises:
         ContractError: A name or alias is empty, blank or invisible; the message names the entity.
@@ -55,54 +76,34 @@ class EntityMatcher:
     Source: Aho & Corasick 1975; leftmost-longest as in the aho-corasick crate's MatchKind.
     """
 
-    __slots__ = ("_core", "_derived", "_uncased")
+    __slots__ = ("_core", "_derived")
 
-    def __init__(self, entities: Iterable[object] = (), *, name_model: NameModel | None = None) -> None:
+    def __init__(self, entities: Iterable[object] = (), *, short_names: Iterable[ShortName] = ()) -> None:
         named: list[tuple[str, str, list[str]]] = []
         for entity in entities:
             entity_id, names = names_of(entity)
             named.append((entity_id, kind_of(entity), names))
-        ids = {entity_id for entity_id, _, _ in named}
-        short = [one for one in name_model.short if one.entity_id in ids] if name_model else []
-        named += [(one.entity_id, "person", [one.text]) for one in short]
-        self._uncased: Final = (
-            {_key(one.alias) for one in name_model.doubtful if one.rule == "case"} if name_model else set()
-        )
-        self._derived: Final = {(one.entity_id, _key(one.text)): one for one in short}
-        longer = [one.text for one in name_model.longer] if name_model else []
-        doubts: list[tuple[str, str, str]] = (
-            [(one.alias, one.rule, one.usual) for one in name_model.doubtful] if name_model else []
-        )
-        self._core = _core.EntityMatcher(named, longer, doubts)
+        self._derived: Final = {(one.entity_id, _key(one.text)): one for one in short_names}
+        self._core = _core.EntityMatcher(named, [(one.entity_id, one.text) for one in self._derived.values()])
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> "EntityMatcher":
         """A matcher of names that are their own ids, without a type."""
         matcher = cls()
-        matcher._core = _core.EntityMatcher([(text, "", [text]) for text in texts], [], [])
+        matcher._core = _core.EntityMatcher([(text, "", [text]) for text in texts], [])
         return matcher
 
     @classmethod
     def from_valid(
-        cls, entities: Iterable[object] = (), *, name_model: NameModel | None = None
+        cls, entities: Iterable[object] = (), *, short_names: Sequence[ShortName] = ()
     ) -> "tuple[EntityMatcher, list[str]]":
         """A matcher of the entities with valid names, and the errors of the others."""
         known = list(entities)
         try:
-            return cls(known, name_model=name_model), []
+            return cls(known, short_names=short_names), []
         except ValueError:
             faults: list[str] = []
-            return cls(cls._usable(known, faults), name_model=name_model), faults
-
-    @classmethod
-    def of_usable(cls, entities: Iterable[object]) -> "tuple[EntityMatcher, list[object]]":
-        """A matcher of the entities with valid names, and these entities."""
-        known = list(entities)
-        try:
-            return cls(known), known
-        except ValueError:
-            known = cls._usable(known, [])
-            return cls(known), known
+            return cls(cls._usable(known, faults), short_names=short_names), faults
 
     @classmethod
     def _usable(cls, known: list[object], faults: list[str]) -> list[object]:
@@ -149,20 +150,12 @@ class EntityMatcher:
         return _of_text(self._core.find_all, text)
 
     def find_in_question(self, text: str) -> list[Mention]:
-        """`find_all` for a question: a doubtful name (珍珠, also a word) counts if no other entity is named.
-
-        Returns:
-            As `find_all`. A known lower-case word of the project's prose is no name.
-        """
+        """`find_all` for a question, where a short name needs no capital if no other entity is named."""
         found = self.find_all(text)
-        if found:
+        if found or not self._derived:
             return found
-        doubted = [one for one in self.explain(text) if one.reason == "also a word here"]
-        return [
-            Mention(one.entity_id, one.term, one.start, one.end)
-            for one in doubted
-            if not one.term[0].islower() or _key(one.term) in self._uncased
-        ]
+        small = (one for one in self.explain(text) if one.reason == "a word")
+        return [Mention(one.entity_id, one.term, one.start, one.end) for one in small]
 
     def find_overlapping(self, text: str) -> list[Mention]:
         """Find every alias in the text at word boundaries, also inside longer names.

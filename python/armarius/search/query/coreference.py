@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from armarius.codex import Codex
 from armarius.lexicon import word_file
-from armarius.names.people import persons_of
+from armarius.names.people import genders_of
 from armarius.search.query.kinship import Phrases, pair_of
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.text.unicode import UNSPACED
@@ -234,7 +234,7 @@ def cast_of(codex: Codex) -> Cast:
 
     Cost: linear in the codex.
     """
-    genders = {one.id: str(one.gender) for one in persons_of(codex.entities)}
+    genders: dict[str, str] = {**genders_of(codex.entities)}
     for relation in codex.relations:
         roles = pair_of(relation.type)
         for id_, role in zip((relation.source, relation.target), roles or (), strict=False):
