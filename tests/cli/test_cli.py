@@ -222,7 +222,6 @@ def test_detect_finds_nothing_and_says_so(capsys):
         (["detect", NOVEL, "--text", "\udcff"], "--text is not UTF-8"),
         (["detect", NOVEL], "--text"),
         (["compose", NOVEL], "compose"),
-        ([], "command"),
     ],
     ids=lambda value: " ".join(value).encode("ascii", "replace").decode() if isinstance(value, list) else "",
 )

@@ -21,10 +21,86 @@ def test_what_the_package_carries_is_the_example():
 
 
 def test_a_new_project_opens_and_answers(tmp_path, capsys):
-    assert main(["new", str(tmp_path / "my-novel")]) == 0
+    assert main(["new", str(tmp_path / "my-novel"), "--example"]) == 0
     assert "my-novel" in capsys.readouterr().out
     with armarius.open(tmp_path / "my-novel", watch=False) as engine:
         assert engine.detect("小雨来了")[0].entity_id == "lin-xiaoyu"
+
+
+@pytest.mark.parametrize(
+    ("language", "environment", "chapter"),
+    [("zh", "C", "章节/第一章.md"), ("en", "zh_CN", "chapters/chapter-1.md"), (None, "zh_CN.UTF-8", "章节/第一章.md")],
+)
+def test_an_empty_book_has_its_pages_and_describes_nobody(
+    tmp_path, capsys, monkeypatch, language, environment, chapter
+):
+    monkeypatch.setenv("LC_ALL", environment)
+    assert main(["new", str(tmp_path / "mine"), *(["--language", language] if language else [])]) == 0
+    assert chapter in capsys.readouterr().out
+    with armarius.open(tmp_path / "mine", watch=False) as engine:
+        assert not engine.entities()
+        assert {one.kind for one in engine.documents()} == {"chapter", "outline", "setting", "note"}
+        assert engine.assemble("续写", document=chapter).layers.retrieved.token_count == 0
+
+
+@pytest.fixture
+def served(monkeypatch):
+    opened = []
+
+    def serve(engine, *, port, browser, say):
+        opened.append(engine.project_id)
+        say("http://127.0.0.1:1/?token=t")
+
+    monkeypatch.setattr("armarius.cli.starting.serve", serve)
+    return opened
+
+
+@pytest.mark.parametrize("words", [[], ["."], ["../novel"], ["studio"]])
+def test_without_a_command_the_studio_opens_and_says_what_else_there_is(served, monkeypatch, capsys, words):
+    monkeypatch.chdir(ROOT / "examples/novel")
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert (served, out) == (["novel"], "http://127.0.0.1:1/?token=t\n")
+    assert [line.split()[:2] for line in err.splitlines()] == [["armarius", one] for one in ("doctor", "ask", "--help")]
+
+
+@pytest.mark.parametrize("where", ["home", "above home", "no text"])
+def test_outside_a_book_nothing_is_opened(served, monkeypatch, tmp_path, capsys, where):
+    home = tmp_path / "above" / "me"
+    home.mkdir(parents=True)
+    (home / "a.md").write_text("some text", "utf-8")
+    monkeypatch.setattr(Path, "home", lambda: home)
+    (tmp_path / "bare").mkdir()
+    monkeypatch.chdir({"home": home, "above home": home.parent, "no text": tmp_path / "bare"}[where])
+    assert main([]) == 2
+    assert "Which folder?" in capsys.readouterr().err
+    assert served == []
+
+
+def test_without_the_extra_the_door_says_what_there_is_and_how_to_get_it(monkeypatch, capsys):
+    def missing(*_, **__):
+        raise armarius.errors.MissingExtra("armarius.studio", "studio")
+
+    monkeypatch.setattr("armarius.cli.starting.serve", missing)
+    assert main(["examples/novel"]) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("novel: 8 chapters, 18 people and things\n")
+    assert "pip install 'armarius[studio]'" in err
+
+
+@pytest.mark.parametrize(
+    "words", [["ask", "谁守灯塔"], ["search", "--limit", "1", "灯塔"], ["inspect"], ["evidence", "林默"]]
+)
+def test_a_command_takes_the_folder_that_one_stands_in(monkeypatch, capsys, words):
+    monkeypatch.chdir(ROOT / "examples/novel")
+    assert main(words) == 0
+    assert main([words[0], ".", *words[1:]]) == 0
+
+
+@pytest.mark.parametrize("command", ["ask", "search", "retrieve", "subgraph"])
+def test_a_folder_without_a_question_is_no_question(capsys, command):
+    assert main([command, "examples/novel"]) == 2
+    assert "arguments are required" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("there", ["a folder", "a file"])

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from armarius._core import __version__
@@ -54,12 +55,29 @@ _UNRECOGNISED = "unrecognized arguments: "  # as argparse says it
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
+    _mixing = False
+
     def error(self, message: str) -> NoReturn:
         unknown = message.removeprefix(_UNRECOGNISED).split()
         if message.startswith(_UNRECOGNISED) and unknown:
             wanted = unknown[0].partition("=")[0]
             message += _near(wanted, [one for one in self._options() if one.startswith("--")])
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401
+        """As the base; the folder may be left out before another argument, wherever options stand."""
+        places = [action for action in self._actions if not action.option_strings]
+        if self._mixing or len(places) < 2 or places[0].nargs != "?":
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            found, rest = self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+        folder, said = (getattr(found, action.dest) for action in places[:2])
+        if folder is places[0].default and isinstance(said, str) and os.path.isdir(said):  # noqa: PTH112 - any text
+            self.error(f"the following arguments are required: {places[1].dest}")  # a folder, and nothing to look for
+        return found, rest
 
     def _options(self) -> list[str]:
         """The options of this command and of those below it."""
@@ -123,6 +141,10 @@ def main(argv: Sequence[str] | None = None, *, ready: Callable[[], None] = lambd
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         words = sys.argv[1:] if argv is None else argv
+        if not words or (
+            not any(words[0] in names.split() for names in _COMMANDS.values()) and Path(words[0]).is_dir()
+        ):
+            words = ["studio", *words]
         arguments = build_parser(words).parse_args(words)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0

@@ -37,7 +37,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         help="the people, places and things of the project",
         description="One row per entity, by mentions; then the headings that were taken for no entity, and why.",
     )
-    add_project(listing, alone=True)
+    add_project(listing)
     add_series(listing)
     listing.add_argument("--json", action="store_true")
     listing.set_defaults(run=_entities)

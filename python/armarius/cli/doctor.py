@@ -27,7 +27,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         help="what the folder is taken for, what is wrong, what to do next",
         description="Checks index, files, codex and settings; status 1 when something is wrong.",
     )
-    add_project(doctor, alone=True)
+    add_project(doctor)
     add_series(doctor)
     add_index_dir(doctor)
     doctor.add_argument("--json", action="store_true")

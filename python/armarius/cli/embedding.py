@@ -38,7 +38,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         help="make vectors for recall by meaning",
         description="Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.",
     )
-    add_project(embed, alone=True)
+    add_project(embed)
     embed.add_argument("--model", metavar="FOLDER", type=Path, help="or e5 or lexical; default: [embedding] model")
     embed.add_argument("--reembed", action="store_true", help="replace the vectors of another model")
     embed.add_argument("--threads", type=int, metavar="N", help="of one forward pass (default: one per core)")

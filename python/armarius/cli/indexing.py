@@ -28,7 +28,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     search = subparsers.add_parser("search", help="the passages that hold some words")
     watch = subparsers.add_parser("watch", help="keep the index equal to the folder until interrupted")
     for parser, run in ((index, _index), (search, _search), (watch, _watch)):
-        add_project(parser, alone=parser is not search)
+        add_project(parser)
         add_series(parser)
         add_index_dir(parser)
         parser.set_defaults(run=run)

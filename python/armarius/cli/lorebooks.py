@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.cli.terminal import note, plain, printable, show_json
+from armarius.cli.terminal import add_project, note, plain, printable, show_json
 from armarius.codex.load import load_codex
 from armarius.display import counted
 from armarius.engine import open as open_engine
@@ -62,7 +62,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="Writes the book to standard output, without --book a list of the books; "
         "what the format cannot say is listed on standard error.",
     )
-    give.add_argument("path", type=Path, help="the project folder")
+    add_project(give)
     give.add_argument("--book", metavar="NAME", help="id or name of the book; without it the books are listed")
     give.add_argument("--as", dest="to", choices=EXPORTS, help="the format (default: what it came in)")
     give.add_argument("--out", type=Path, metavar="FILE", help="write it there instead")

@@ -18,7 +18,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         help="what every file is taken for, doubts first, and how to mend it",
         description="Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.",
     )
-    add_project(parser, alone=True)
+    add_project(parser)
     add_series(parser)
     add_index_dir(parser)
     parser.add_argument(

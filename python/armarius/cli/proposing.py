@@ -29,7 +29,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="One row per name: what it probably is, how often, where first, likely aliases. Nothing is written "
         "without --write.",
     )
-    add_project(parser, alone=True)
+    add_project(parser)
     add_field(parser, "least", "--least", verb="entities:propose", type=int, default=10, metavar="N")
     add_field(parser, "known", "--known", verb="entities:propose", action="store_true")
     parser.add_argument("--write", metavar="PATH", help="write profiles to edit into this new file of the project")

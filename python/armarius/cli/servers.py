@@ -10,10 +10,9 @@ import argparse
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarius.cli.terminal import note, plain, show, show_json
+from armarius.cli.terminal import add_project, note, plain, show, show_json
 from armarius.errors import ContractError
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     for verb in ("status", "push", "pull", "doctor"):
         made[verb].add_argument("--tenant", default="", help="the tenant of the projects (default: none)")
     for verb in ("push", "pull"):
-        made[verb].add_argument("folder", type=Path, help="the project folder")
+        add_project(made[verb], "folder")
     for verb in ("push", "pull", "doctor"):
         made[verb].add_argument("--project", metavar="ID", help="what the project is called (default: as the folder)")
     made["push"].add_argument("--expect", type=int, metavar="VERSION", help="refuse if somebody has written since")

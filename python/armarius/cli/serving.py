@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from armarius.channel import Channel
-from armarius.cli.servers import DEFAULT_SCHEMA, add_store, connected
+from armarius.cli.servers import DEFAULT_SCHEMA, DSN_ENV, add_store, connected
 from armarius.cli.terminal import add_series
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
@@ -27,7 +27,9 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     serve = subparsers.add_parser("serve", help="an MCP server on standard input and output")
     channel = subparsers.add_parser("channel", help="JSON-RPC 2.0 on standard input and output")
     for parser, run in ((serve, _serve), (channel, _channel)):
-        parser.add_argument("path", type=Path, nargs="?", help="the project folder")
+        parser.add_argument(
+            "path", type=Path, nargs="?", help="the project folder (default: this one, without a server)"
+        )
         add_series(parser)
         add_store(parser)
         parser.add_argument("--tenant", default="", help="with --store: the tenant of the projects")
@@ -41,7 +43,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 def _serve(arguments: argparse.Namespace) -> int:
     from armarius.mcp import build_server
 
-    if arguments.path is None:
+    if _on_server(arguments):
         _refuse_series(arguments)
         if not arguments.project:
             raise ContractError("which project? give a folder, or --store and --project")
@@ -57,7 +59,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _channel(arguments: argparse.Namespace) -> int:
-    if arguments.path is None:
+    if _on_server(arguments):
         _refuse_series(arguments)
         with connected(arguments) as shelf:
             Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
@@ -74,6 +76,14 @@ def _channel(arguments: argparse.Namespace) -> int:
         channel.add(methods_of(engine))
         channel.serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
+
+
+def _on_server(arguments: argparse.Namespace) -> bool:
+    """Whether projects on a server are meant: without a folder, where a server is named or set in the environment."""
+    named = arguments.store or arguments.tenant or getattr(arguments, "project", None) or os.environ.get(DSN_ENV)
+    if arguments.path is None and not named:
+        arguments.path = Path()
+    return arguments.path is None
 
 
 def _refuse_series(arguments: argparse.Namespace) -> None:

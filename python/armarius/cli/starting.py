@@ -1,13 +1,21 @@
 """`armarius new`, `armarius completion` and `armarius studio`."""
 
 import argparse
+import os
+import shlex
+import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from armarius.cli.terminal import add_project, add_series, note
+from armarius.config import load_config
+from armarius.documents.document import walk_files
+from armarius.documents.kinds import STORY_KINDS
 from armarius.engine import open as open_engine
-from armarius.errors import ProjectError
+from armarius.errors import MissingExtra, ProjectError
+from armarius.io import stat_of
+from armarius.io.folder import project_folder
 from armarius.io.write import make_folder, write_atomic
 from armarius.studio.serving import serve
 
@@ -16,11 +24,15 @@ def add_new_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentPa
     """Add both commands."""
     command = subparsers.add_parser(
         "new",
-        help="a small novel to start from, in a new folder",
-        description="Writes the example: seven short chapters, profiles, an outline, a style and a codex, to look at "
-        "and to write over.",
+        help="a book of your own, in a new folder",
+        description="Writes pages to fill: people, places, an outline, a style, the first chapter. With --example a "
+        "small novel: seven short chapters, profiles and a codex, to look at.",
     )
     command.add_argument("path", type=Path, help="the folder; new, or empty")
+    command.add_argument("--example", action="store_true", help="the small novel instead")
+    command.add_argument(
+        "--language", choices=["en", "zh"], help="of an empty book (default: that of the environment, else en)"
+    )
     command.set_defaults(run=_new)
     completion = subparsers.add_parser(
         "completion",
@@ -36,15 +48,27 @@ def _new(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.path
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProjectError(f"{folder}: there is something already; nothing was written")
-    files = list(_files(resources.files("armarius.cli").joinpath("starter"), ""))
+    carried = resources.files("armarius.cli")
+    if arguments.example:
+        files = _files(carried.joinpath("starter"), "")
+    else:
+        book = tomllib.loads(carried.joinpath("blank.toml").read_text(encoding="utf-8"))
+        files = [(path, text.encode()) for path, text in book[arguments.language or _language()].items()]
     make_folder(folder)
     for path, data in files:
         make_folder((folder / path).parent, below=folder)
         write_atomic(folder / path, data, below=folder)
-    print(f"{folder}: {len(files)} files. Look at what a model would get:")
-    print(f"  armarius assemble {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
-    print(f"  armarius inspect {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
+    print(f"{folder}: {', '.join(path for path, _ in files) if len(files) < 9 else f'{len(files)} files'}")
+    print(f"  armarius {shlex.quote(str(folder))}      see what a model would be told, in a browser")
+    if arguments.example:
+        print(f"  armarius inspect {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
     return 0
+
+
+def _language() -> str:
+    """The language that the environment asks of programs, as POSIX has it; "en" for any other than Chinese."""
+    said = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return "zh" if said.lower().startswith("zh") else "en"
 
 
 def _completion(arguments: argparse.Namespace) -> int:
@@ -71,7 +95,7 @@ def add_studio_commands(subparsers: "argparse._SubParsersAction[argparse.Argumen
         description="Prints an address of this machine and opens it. Everybody who has the address may read and change "
         "the project. Needs armarius[studio].",
     )
-    add_project(command, alone=True)
+    add_project(command)
     add_series(command)
     command.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
     command.add_argument("--no-browser", action="store_true", help="print the address only")
@@ -79,10 +103,43 @@ def add_studio_commands(subparsers: "argparse._SubParsersAction[argparse.Argumen
 
 
 def _studio(arguments: argparse.Namespace) -> int:
-    with open_engine(arguments.path, with_=arguments.series) as engine:
-        note("armarius: studio; Ctrl-C ends it")
-        serve(engine, port=arguments.port, browser=not arguments.no_browser, say=lambda text: print(text, flush=True))
+    folder = _book(arguments.path)
+    with open_engine(folder, with_=arguments.series) as engine:
+        try:
+            serve(engine, port=arguments.port, browser=not arguments.no_browser, say=_told)
+        except MissingExtra:
+            status = engine.status()
+            chapters = sum(one.kind in STORY_KINDS for one in engine.documents())
+            print(f"{engine.project_id}: {chapters:,} chapters, {status.entities:,} people and things")
+            print(_ELSE)
+            raise
     return 0
+
+
+_ELSE = """  armarius doctor                       what is taken for what, what is wrong, what to do next
+  armarius ask 'who is she?' | llm      the prompt for a question, to be piped to a model
+  armarius --help                       everything else"""
+
+
+def _told(address: str) -> None:
+    print(address, flush=True)
+    note(_ELSE)
+
+
+def _book(path: Path) -> Path:
+    """The folder, if it may be a book: neither a home, nor what homes lie in, nor without any text.
+
+    Raises:
+        ProjectError: It is not; nothing was opened.
+    """
+    root = project_folder(path).resolve()
+    if root in (Path.home(), *Path.home().parents):
+        why = "holds more than a book"
+    elif not walk_files(root, load_config(root))[0] and stat_of(root / ".armarius", below=root) is None:
+        why = "has no text"
+    else:
+        return path
+    raise ProjectError(f"{root} {why}. Which folder? `armarius FOLDER`; `armarius new NAME` begins a book")
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

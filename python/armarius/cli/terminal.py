@@ -27,17 +27,9 @@ _COMMANDS = re.compile(
 )
 
 
-def add_project(parser: argparse.ArgumentParser, *, alone: bool = False) -> None:
-    """The argument that names the project.
-
-    Args:
-        parser: Of the command.
-        alone: Nothing else follows it, so that without it the folder one stands in is meant.
-    """
-    if alone:
-        parser.add_argument("path", type=Path, nargs="?", default=Path(), help="the project folder (default: this one)")
-    else:
-        parser.add_argument("path", type=Path, help="the project folder")
+def add_project(parser: argparse.ArgumentParser, name: str = "path") -> None:
+    """The argument that names the project: the folder that one stands in by default."""
+    parser.add_argument(name, type=Path, nargs="?", default=Path(), help="the project folder (default: this one)")
 
 
 def add_series(parser: argparse.ArgumentParser) -> None:

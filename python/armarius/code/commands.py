@@ -21,12 +21,12 @@ BAD_INPUT = 2
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add both commands; each sets `run`, a function of the parsed arguments that returns the exit status."""
     index = subparsers.add_parser("code-index", help="index a repository's code with scip-python, scip-typescript")
-    index.add_argument("repo", type=Path)
+    index.add_argument("repo", type=Path, nargs="?", default=Path(), help="the folder (default: this one)")
     index.add_argument("--cache", type=Path, help="where the index goes (default: the user's cache directory)")
     index.add_argument("--json", action="store_true")
     index.set_defaults(run=lambda args: code_index(args.repo, cache=args.cache, as_json=args.json))
     graph = subparsers.add_parser("subgraph", help="what calls, references, inherits, imports and overrides what")
-    graph.add_argument("repo", type=Path)
+    graph.add_argument("repo", type=Path, nargs="?", default=Path(), help="the folder (default: this one)")
     graph.add_argument("symbol", help="a name, qualified as far as needed: Context.invoke")
     graph.add_argument("--depth", type=int, help="steps from the symbol (default and most: 5)")
     graph.add_argument("--direction", choices=("callers", "callees", "both"), default="both")

@@ -26,7 +26,7 @@ _shtab_armarius_commands() {
     index:'Build the index, or make it equal to the folder'
     inspect:'One row per item: layer, source, tokens, kept or omitted, why.'
     map:'Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.'
-    new:'Writes the example: seven short chapters, profiles, an outline, a style and a codex, to look at and to write over.'
+    new:'Writes pages to fill: people, places, an outline, a style, the first chapter. With --example a small novel: seven short chapters, profiles and a codex, to look at.'
     propose:'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
     retrieve:'The documents and sections that answer a question'
     search:'The passages that hold some words'
@@ -85,7 +85,7 @@ _shtab_armarius_ask_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--reword[a command that reads a request for other wordings and writes them, such as \'llm\'\; its time counts]:COMMAND:"
   "--reword-timeout[that it may take (default\: 60)]:SECONDS:"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
   ":the question\; - reads it from standard input:"
 )
 
@@ -118,7 +118,7 @@ _shtab_armarius_assemble_options=(
   "--position-encoding[unit of every offset, given and answered\: code-point, utf-16 (JavaScript, LSP) or utf-8]:position_encoding:(code-point utf-16 utf-8)"
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--json[the whole result in its wire form]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -130,7 +130,7 @@ _shtab_armarius_channel_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: the tenant of the projects]:tenant:"
-  ":the project folder:_files"
+  ":the project folder (default\: this one, without a server):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -140,7 +140,7 @@ _shtab_armarius_code_index_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--cache[where the index goes (default\: the user\'s cache directory)]:cache:_files"
   "--json[json]"
-  ":repo:_files"
+  ":the folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -160,7 +160,7 @@ _shtab_armarius_detect_options=(
   "--text[the text\; - reads it from standard input]:text:"
   "--cards[print the cards that a prompt would carry]"
   "--json[matches and mentions, positions in code points]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -206,7 +206,7 @@ _shtab_armarius_evaluate_options=(
   "--model[decides how tokens are counted]:MODEL:"
   "--misses[a row also for each quote that is missing, and why]"
   "--json[json]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
   ":the file\; one JSON object a line:_files"
 )
 
@@ -221,7 +221,7 @@ _shtab_armarius_evidence_options=(
   "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--json[json]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
   ":name, alias or id of an entity:"
 )
 
@@ -235,7 +235,7 @@ _shtab_armarius_export_options=(
   "--out[write it there instead]:FILE:_files"
   "--json[the list as JSON]"
   "--all[every loss, not only the first ones]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -295,7 +295,7 @@ _shtab_armarius_inspect_options=(
   "--all[a row also for each entity that did not match]"
   "--json[the layers with their content, in wire form]"
   "--html[write a self-contained report page instead]:FILE:_files"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -316,6 +316,8 @@ _shtab_armarius_map_defaults_added=0
 
 _shtab_armarius_new_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--example[the small novel instead]"
+  "--language[of an empty book (default\: that of the environment, else en)]:language:(en zh)"
   ":the folder\; new, or empty:_files"
 )
 
@@ -347,7 +349,7 @@ _shtab_armarius_retrieve_options=(
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--explain[what was understood, every reason, what was withheld]"
   "--json[json]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
   ":the question\; - reads it from standard input:"
 )
 
@@ -365,7 +367,7 @@ _shtab_armarius_search_options=(
   "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
   "--json[json]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
   ":the words, as written\; quoted phrases stay whole:"
 )
 
@@ -380,7 +382,7 @@ _shtab_armarius_serve_options=(
   "--tenant[with --store\: the tenant of the projects]:tenant:"
   "--project[with --store\: which project]:ID:"
   "--allow-write[offer the tools that add to the project\: remember, propose]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one, without a server):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -423,7 +425,7 @@ _shtab_armarius_server_pull_options=(
   "--tenant[the tenant of the projects (default\: none)]:tenant:"
   "--project[what the project is called (default\: as the folder)]:ID:"
   "--overwrite[replace files that say something else]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -437,7 +439,7 @@ _shtab_armarius_server_push_options=(
   "--tenant[the tenant of the projects (default\: none)]:tenant:"
   "--project[what the project is called (default\: as the folder)]:ID:"
   "--expect[refuse if somebody has written since]:VERSION:"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -473,7 +475,7 @@ _shtab_armarius_subgraph_options=(
   "--source[source]:source:(auto scip ckb)"
   "--cache[cache]:cache:_files"
   "--json[json]"
-  ":repo:_files"
+  ":the folder (default\: this one):_files"
   ":a name, qualified as far as needed\: Context.invoke:"
 )
 
