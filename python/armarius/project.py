@@ -46,6 +46,7 @@ from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import Sources
 from armarius.search.scope import FileScope
+from armarius.search.summaries import SummaryIndex
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.store.protocol import Store
 from armarius.store.rows import Changed, DerivedRow
@@ -273,7 +274,7 @@ class Project:
         self.summaries = Summaries(index.authored)
         self.books = Books(index.root, index.books)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
-        self._sources = Sources(index.root, vectors, graph)
+        self._sources = Sources(index.root, vectors, graph, SummaryIndex(self.summaries))
         self._lives = EditorTexts(config, index.placed)
         self._described = Described()
         self._language: Language | None = None

@@ -21,6 +21,7 @@ from armarius.codex.model import Fact as Fact
 from armarius.codex.model import Memory as Memory
 from armarius.codex.model import Origin as Origin
 from armarius.codex.model import Overruled as Overruled
+from armarius.codex.model import PassageSummary as PassageSummary
 from armarius.codex.model import Pin as Pin
 from armarius.codex.model import RejectedName as RejectedName
 from armarius.codex.model import Relation as Relation

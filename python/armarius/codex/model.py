@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from armarius.display import ResultList
 from armarius.errors import ContextWarning
@@ -171,6 +171,15 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageSummary:
+    """What the paragraphs `first` to `last` of a document say, inclusive, numbered as `Paragraph.index`."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The summary of a document; `content_hash` is that of the text that was summarised."""
 
@@ -178,6 +187,13 @@ class Summary:
     document: str
     text: str
     content_hash: str = ""
+    passages: tuple[PassageSummary, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Passages as a file has them become objects."""
+        given: Any = self.passages or ()
+        read = tuple(PassageSummary(**one) if isinstance(one, dict) else one for one in given)
+        object.__setattr__(self, "passages", read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,12 +82,31 @@ def part_of(document: Document, matcher: "EntityMatcher") -> DocumentPart:
 def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[DocumentPart]:
     """Several documents, in one search for names, on all cores."""
     texts = [document.text[one.start : one.end] for document in documents for one in document.paragraphs]
+    found = iter(_met(texts, matcher))
+    return [_part(document, [next(found) for _ in document.paragraphs]) for document in documents]
+
+
+def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher") -> dict[str, CorpusPart]:
+    """Sentences that are no document, to be ranked by themselves; each is a paragraph. By the names given."""
+    found = iter(_met([line for own in lines.values() for line in own], matcher))
+    parts = {}
+    for name, own in lines.items():
+        spans, at = list[tuple[int, int, str]](), 0
+        for line in own:
+            spans.append((at, at + len(line), "body"))
+            at += len(line) + 1
+        part = CorpusPart(name, "note", "\n".join(own), spans, [("", None, 0)] if own else [])
+        parts[name] = _with_names(part, [next(found) for _ in own])
+    return parts
+
+
+def _met(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[_Met]]:
+    """The names in each of `texts`."""
     met: list[list[_Met]] = [[] for _ in texts]
     ids = matcher.entity_ids
     for at, entity, start, end in _ROW.iter_unpack(matcher.find_packed(texts)):
         met[at].append((ids[entity], texts[at][start:end], start))
-    found = iter(met)
-    return [_part(document, [next(found) for _ in document.paragraphs]) for document in documents]
+    return met
 
 
 def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPart:
@@ -95,20 +114,23 @@ def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPar
     part = CorpusPart(
         document.path, document.kind, document.text, spans, list(_units(document)), list(_symbols(document))
     )
-    rows: list[tuple[int, str, int]] = []
-    for index, found in enumerate(mentions):
-        times: dict[str, int] = {}
-        for entity, _, _ in found:
-            times[entity] = times.get(entity, 0) + 1
-        rows += [(index, entity, count) for entity, count in sorted(times.items())]
-    if rows:
-        part = part.with_entities(rows)
+    part = _with_names(part, mentions)
     texts: list[TextPart] = []
     if document.kind not in _APART:
         for number, section, paragraphs in chapters_of(document):
             span = (paragraphs[0].start, paragraphs[-1].end) if paragraphs else (0, 0)
             texts.append(TextPart(number, section, *span, _names(paragraphs, mentions)))
     return DocumentPart(part, tuple(texts))
+
+
+def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_Met]]) -> CorpusPart:
+    rows: list[tuple[int, str, int]] = []
+    for index, found in enumerate(mentions):
+        times: dict[str, int] = {}
+        for entity, _, _ in found:
+            times[entity] = times.get(entity, 0) + 1
+        rows += [(index, entity, count) for entity, count in sorted(times.items())]
+    return part.with_entities(rows) if rows else part
 
 
 def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) -> tuple[NamedEntities, ...]:

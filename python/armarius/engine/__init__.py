@@ -19,7 +19,7 @@ TABLE = {
     "engine.engine": "ContextEngine",
     "engine.maps": "AnsweredMap MapRequest Proposal Proposals",
     "engine.opening": "open",
-    "engine.summaries": "ProjectSummaries",
+    "engine.summaries": "ProjectSummaries RefreshCost SummaryReply SummaryRequest",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

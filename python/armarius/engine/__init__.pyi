@@ -6,3 +6,6 @@ from armarius.engine.maps import Proposal as Proposal
 from armarius.engine.maps import Proposals as Proposals
 from armarius.engine.opening import open as open
 from armarius.engine.summaries import ProjectSummaries as ProjectSummaries
+from armarius.engine.summaries import RefreshCost as RefreshCost
+from armarius.engine.summaries import SummaryReply as SummaryReply
+from armarius.engine.summaries import SummaryRequest as SummaryRequest

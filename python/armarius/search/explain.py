@@ -282,6 +282,8 @@ def reasons(
             found += _fulltext(highlights, document, span, one.unit.best)
         if one.unit.told > 0:
             found.append(_outline(highlights, text.path, text.title, corpus.outline.get(text.key, ())))
+        if held := highlights.in_text(ranked.told.lines.get((text.path, one.unit.unit), "")):
+            found.append(Evidence("outline", f"summary: {', '.join(held)}", text.path))
     if one.key in near:
         found.append(_near(text, near[one.key]))
     if worded is not None:

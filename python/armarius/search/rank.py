@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import add
 from typing import Final, Literal
 
 from armarius._core import Corpus as CoreCorpus
@@ -18,6 +19,7 @@ from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.search.code_calls import Signal, calls
 from armarius.search.corpus import Corpus
 from armarius.search.query.query import FAMILIES, QueryWords, TermGroup, Understanding, is_function, question, terms_of
+from armarius.search.summaries import Tell, Told
 from armarius.text.unicode import BETWEEN
 from armarius.types import Evidence
 from armarius.vectors.model_quality import VectorHits
@@ -58,6 +60,9 @@ WEIGHTS: Final = {
 }
 MEANING: Final = {"paragraph": 1.2, "near": 0.4, "line": 0.4}
 """Of similarity, with a model that knows the project; half or twice any moves three books by at most .015."""
+TOLD: Final = {"summary": WEIGHTS["line"], "passage": 1.0}
+"""Of a chapter's summary, as of a line of the outline, and of its passages beside a paragraph's own words. Chosen on
+either of two books they are the best or next to it on the other: docs/decisions/0206."""
 STOP_SHARE: Final = 0.10
 """Of the best score: nothing below it enters. Costs nothing at 16,000 tokens; .15 costs .003, .2 .012."""
 
@@ -136,7 +141,7 @@ _MOST_BY_CHANCE = 0.5  # of them: in a shorter text everything agrees
 _QUOTED = 20.0  # what a quoted phrase adds to a paragraph, where the best words make 2 at most
 
 
-_NO_MEANING = Meaning()
+_NO_MEANING, _NOT_TOLD = Meaning(), Told()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,7 @@ class Ranked:
         strange: Wordings that look like questions about what is not there, each with its words that occur nowhere:
             they count for nothing, as their best would count as much as that of a good one.
         stated: A card says what is asked for, even if the story does not.
+        told: What summaries say to it.
     """
 
     scores: CorpusScores
@@ -169,6 +175,7 @@ class Ranked:
     also: tuple[tuple[str, CorpusQuery], ...] = ()
     strange: tuple[tuple[str, tuple[str, ...]], ...] = ()
     stated: bool = False
+    told: Told = _NOT_TOLD
 
     @property
     def is_faint(self) -> bool:
@@ -185,6 +192,7 @@ def rank(
     bounds: Bounds = EVERYTHING,
     quoted: Sequence[tuple[str, int]] = (),
     meaning: Callable[[], Meaning] = Meaning,
+    summaries: Tell | None = None,
 ) -> Ranked:
     """Rank every paragraph of the project.
 
@@ -197,6 +205,7 @@ def rank(
         quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
         meaning: Says what is near in meaning, and may wait for it: asked last. With other wordings it counts for
             nothing.
+        summaries: What sums chapters up.
 
     Cost: the postings of the question's terms.
     """
@@ -204,15 +213,16 @@ def rank(
     read = question(asked, related)
     described = _described(corpus, core, asked, read)
     groups = _groups(corpus, core, asked, read, described)
-    worded = _worded(corpus, also, bounds)
+    told = _told(groups, summaries)
+    worded = _worded(corpus, also, bounds, summaries)
     near = meaning()
-    query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING)
+    query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=told)
     scores = core.score(query)
     if leads := calls(corpus, scores):  # of code alone
-        query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads)
+        query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads, told)
         scores = core.score(query)
     named = bool(quoted or corpus.outside.asked) or any(bounds.holds("chapter", number) for number in asked.chapters)
-    grounded = named or _is_grounded(groups, scores, len(core))
+    grounded = named or _is_grounded(groups, scores, len(core), told)
     outcome, missing = _outcome(core, asked, read, scores)
     others, asked_also, strange = worded.counting(alone=not grounded)
     if others:
@@ -222,12 +232,24 @@ def rank(
     if named and outcome == "weak":
         outcome = "found"
     if not grounded and near.stands_out:
-        query = _query(asked, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0))
+        query = _query(
+            asked, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0), told=told
+        )
         scores, outcome = core.score(query), "found"
     elif not grounded or (scores.best <= 0 and not corpus.outside.asked):
         outcome = "nothing found"
     return Ranked(
-        scores, query, core, outcome, missing, described, read, tuple(groups), tuple(asked_also), tuple(strange)
+        scores,
+        query,
+        core,
+        outcome,
+        missing,
+        described,
+        read,
+        tuple(groups),
+        tuple(asked_also),
+        tuple(strange),
+        told=told,
     )
 
 
@@ -253,15 +275,21 @@ class _Worded:
         return [one[0] for one in sure], [one[1:] for one in sure], strange
 
 
-def _worded(corpus: Corpus, also: Sequence[tuple[Understanding, Mapping[str, float]]], bounds: Bounds) -> _Worded:
+def _worded(
+    corpus: Corpus,
+    also: Sequence[tuple[Understanding, Mapping[str, float]]],
+    bounds: Bounds,
+    summaries: Tell | None,
+) -> _Worded:
     core, found = corpus.core, _Worded([], [], [])
     for wording, reached in also:
         read = question(wording, reached)
         groups = _groups(corpus, core, wording, read, _described(corpus, core, wording, read))
-        query = _query(wording, read, groups, bounds)
+        told = _told(groups, summaries)
+        query = _query(wording, read, groups, bounds, told=told)
         scores = core.score(query)
         how, missing = _outcome(core, wording, read, scores)
-        grounded = _is_grounded(groups, scores, len(core))
+        grounded = _is_grounded(groups, scores, len(core), told)
         if how == "found" and grounded:
             found.sure.append((scores, wording.query, query))
             continue
@@ -310,13 +338,14 @@ def paragraphs_about(
     return [(one.path, one.index) for one in found]
 
 
-def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: int) -> bool:
-    """Whether anything but single characters and words of every book was found.
+def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: int, told: Told) -> bool:
+    """Whether anything but single characters and words of every book was found, in texts or summaries.
 
     A pair that function words were cut out of counts where the other character is one of the question and no common
     one: 继之 does, 为什 does not, nor 你说.
     """
-    held = [(group, count) for group, count in zip(groups, scores.frequencies, strict=True) if count]
+    counts = scores.frequencies if not told.held else map(add, scores.frequencies, told.held)
+    held = [(group, count) for group, count in zip(groups, counts, strict=True) if count]
     if any(group.family not in _FAINT for group, _ in held):
         return True
     common = max(_COMMON * paragraphs, _COMMON_LEAST)
@@ -331,6 +360,17 @@ def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: 
 def _weights() -> CorpusWeights:
     families = [(name, FAMILY_WEIGHTS[name], _by_level(FAMILY_B[name])) for name in FAMILIES]
     return CorpusWeights(families, k1=_by_level(K1), **WEIGHTS)
+
+
+@cache
+def _told_weights() -> CorpusWeights:
+    """A sentence of a summary is ranked as a line of the outline is."""
+    families = [(name, FAMILY_WEIGHTS[name], (FAMILY_B[name]["line"],) * 4) for name in FAMILIES]
+    return CorpusWeights(families, k1=(K1["line"],) * 4)
+
+
+def _told(groups: Sequence[TermGroup], summaries: Tell | None) -> Told:
+    return _NOT_TOLD if summaries is None else summaries(CorpusQuery(_told_weights(), groups))
 
 
 def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
@@ -353,6 +393,7 @@ def _query(
     quoted: Sequence[tuple[str, int]] = (),
     meaning: Meaning = _NO_MEANING,
     leads: Sequence[Signal] = (),
+    told: Told = _NOT_TOLD,
 ) -> CorpusQuery:
     first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
     alike = {word: first + at for at, word in enumerate(read.alternatives)}
@@ -375,7 +416,9 @@ def _query(
             ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
             *([meaning.paragraph_signal] if meaning else []),
             *leads,
+            ("passage", TOLD["passage"], 0.0, told.paragraphs),
         ],
+        unit_signals=[("summary", TOLD["summary"], told.units)],
         line_signals=[meaning.line_signal] if meaning else [],
     )
 

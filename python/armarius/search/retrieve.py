@@ -28,12 +28,13 @@ from armarius.search.query.query import Understanding, understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.query.writing import chapters_meant
 from armarius.search.rank import Meaning, Ranked, rank, worded
+from armarius.search.summaries import SummaryIndex
 from armarius.search.vectors import VectorGuard, VectorSearch, outliers
 from armarius.text.grep import scan
 from armarius.types import Evidence, Hit, Omission
 from armarius.validation import whole
 from armarius.vectors.model_quality import Near
-from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, SCAN_FAILED
+from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, MEMORY_UNAVAILABLE, SCAN_FAILED
 
 
 class Clock:
@@ -140,11 +141,13 @@ class Sources:
         root: The project folder, for phrases that no document holds; None never looks at files.
         vectors: Paragraphs near in meaning, when there is a model.
         graph: Where relation words lead, in addition to the files.
+        summaries: What sums chapters up.
     """
 
     root: Path | None = None
     vectors: VectorSearch | VectorGuard | None = None
     graph: GraphGuard | None = None
+    summaries: SummaryIndex | None = None
 
 
 _NOWHERE_ELSE = Sources()
@@ -275,7 +278,14 @@ def _find(
         ]
         return Meaning.of(answer, alike)
 
-    ranked = rank(corpus, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
+    summaries = None
+    try:
+        summaries = None if sources.summaries is None else sources.summaries.of(corpus)
+    except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+        warnings.append(MEMORY_UNAVAILABLE(error=error))
+    ranked = rank(
+        corpus, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning, summaries=summaries
+    )
     if ranked.outcome == "weak" and is_stated(corpus, asked, people):
         ranked = replace(ranked, stated=True)
     clock.lap("search")

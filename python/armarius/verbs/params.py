@@ -14,7 +14,7 @@ from pydantic import Field, StrictInt
 
 from armarius.arguments import OPEN, Kind
 from armarius.code.subgraph import KINDS
-from armarius.codex.model import ContextLevel, Fact, Origin, Overruled
+from armarius.codex.model import ContextLevel, Fact, Origin, Overruled, PassageSummary
 from armarius.documents.document import Skipped
 from armarius.documents.project_map import DocumentState, Edition
 from armarius.index.status import Progress
@@ -316,6 +316,9 @@ class NewSummary(OfDocument):
     """A document's summary, as it is now."""
 
     text: str
+    passages: tuple[PassageSummary, ...] = Field(
+        default=(), description="What paragraphs of it say, each from one to another, numbered from 0."
+    )
 
 
 class Around(Params):

@@ -400,7 +400,7 @@ def _summary(engine: "Engine", asked: p.OfDocument) -> Json:
 @_verb("summaries:set", Summary, "summaries.set")
 def _set_summary(engine: "Engine", asked: p.NewSummary) -> Json:
     """Replace the summary of a document."""
-    return wire(engine.summaries.set(asked.document, asked.text))
+    return wire(engine.summaries.set(asked.document, asked.text, passages=asked.passages))
 
 
 @_verb("summaries:delete", {"documentId": str}, "summaries.delete")

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
 from armarius.codex.authored.protocol import Authored, Block, BookName
 from armarius.codex.authored.record_file import records_of
-from armarius.codex.model import Constraint, Memory, Pin, Summary
+from armarius.codex.model import Constraint, Memory, PassageSummary, Pin, Summary
 from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.text.unicode import near, suggestion
@@ -316,7 +316,7 @@ class Summaries(Collection[Summary]):
     def __init__(self, authored: Authored | Path) -> None:
         super().__init__(authored, "summaries", "summary", Summary, _wrong_summary)
 
-    def put(self, document: str, text: str, content_hash: str) -> Summary:
+    def put(self, document: str, text: str, content_hash: str, passages: Sequence[PassageSummary] = ()) -> Summary:
         """Store the summary of a document, replacing an existing one.
 
         Raises:
@@ -324,7 +324,9 @@ class Summaries(Collection[Summary]):
             StoreFull: The file cannot be written; nothing has changed.
         """
         known = self.of(document)
-        data = {"document": document, "text": text, "content_hash": content_hash}
+        given: Sequence[Any] = passages
+        parts = [asdict(one) if isinstance(one, PassageSummary) else one for one in given] or None
+        data = {"document": document, "text": text, "content_hash": content_hash, "passages": parts}
         if known is not None:
             return self.update(known.id, **data)
         digest = hashlib.blake2b(document.encode("utf-8", "replace"), digest_size=6).hexdigest()
@@ -345,4 +347,13 @@ def _wrong_summary(data: dict[str, Any]) -> str:
             return f"{key}: expected a non-empty string, got {shown(value)}"
         if any("\ud800" <= char <= "\udfff" for char in value):
             return f"{key}: holds a lone surrogate"
+    passages = data.get("passages") or ()
+    if not isinstance(passages, list | tuple):
+        return f"passages: expected a list, got {shown(passages)}"
+    for at, one in enumerate(passages):
+        first, last, text = (one.get(key) for key in ("first", "last", "text")) if isinstance(one, dict) else (0, 0, 0)
+        if not (isinstance(text, str) and text.strip()) or not (
+            type(first) is type(last) is int and 0 <= first <= last
+        ):
+            return f"passages[{at}]: expected first, last (from 0) and a text, got {shown(one)}"
     return ""

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from armarius.codex.cards import holds, one_line, short_card, tidy, visible
 from armarius.codex.model import Entity, Summary
@@ -39,6 +39,7 @@ from armarius.headings import frame, heading
 from armarius.lexicon import word_file
 from armarius.prompt.fetchers.entities import card_of, file_warnings
 from armarius.search.query.writing import chapters_meant
+from armarius.search.summaries import SummarySource, stated
 from armarius.text.matcher import EntityMatcher
 from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import MEMORY_UNAVAILABLE
@@ -46,7 +47,6 @@ from armarius.warnings import MEMORY_UNAVAILABLE
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
 _SHOWN: Final = 1_000  # code points before the cursor that the window shows anyway
 _SUMMED_UP: Final = 50  # chapters before, the nearest first
-_SUMMARIES: Final = ("summary", "摘要", "梗概")
 _WORDS: Final = re.compile(r"[^\W_]+")
 # What is kept first when the share is small; all of it before a guide of style (2), which can be cut.
 _SCORES: Final = {"outline": 6.0, "volume": 5.9, "state": 5.5, "summary": 5.0, "thread": 4.0, "ending": 3.0}
@@ -54,14 +54,6 @@ _TOUCHED: Final = 0.5  # above other threads
 _CARD: Final = 0.7  # above those who are named around the cursor alone
 _VOLUME: Final = 1_000  # code points of what the outline says of a volume
 _AT_ONCE: Final = 5  # chapters
-
-
-class SummarySource(Protocol):
-    """Where summaries of documents are kept."""
-
-    def list(self) -> Sequence[Summary]:
-        """All of them."""
-        ...
 
 
 def is_continuing(request: FetchRequest) -> bool:
@@ -276,14 +268,14 @@ class StoryFetcher:
         for far, path in enumerate(paths):
             document = self._documents[path]
             source = f"{STORY}summary:{path}"
-            stated = next((said for key in _SUMMARIES if (said := document.front_matter.get(key))), None)
             known = kept.get(path)
-            text = stated if isinstance(stated, str) else known.text if known is not None else ""
+            own = stated(document)
+            text = own or (known.text if known is not None else "")
             if not text.strip():
                 continue
             if (outside := request.bounds.leaves_out(document.kind, document.chapter)) is not None:
                 yield Omission(source, "settings", source, *outside)
-            elif stated is None and known is not None and known.content_hash != document.content_hash:
+            elif not own and known is not None and known.content_hash != document.content_hash:
                 yield Omission(source, "settings", source, "excluded", "stale: the chapter has changed since")
             else:
                 title = frame(request.language).summarised.format(title=one_line(document.title))

@@ -1,0 +1,182 @@
+"""What sums chapters up counts in retrieval; how it is asked for, read, kept and priced."""
+
+import asyncio
+import json
+import threading
+import time
+
+import pytest
+
+import armarius
+from armarius.codex import PassageSummary
+
+LINES = ("The kettle sang. ", "A dog barked at the gate. ", "Rain fell on the slates. ", "Nobody spoke for a while. ")
+ASKED = "who is betrayed"
+
+
+@pytest.fixture
+def novel(tmp_path):
+    for number in range(1, 7):
+        paragraphs = (f"{LINES[at % 4] * 3}{at}{'abcdef'[number - 1]}" for at in range(12))
+        text = f"# Chapter {number}\n\n" + "\n\n".join(paragraphs)
+        (tmp_path / f"ch{number:03}.md").write_text(text, encoding="utf8")
+    return tmp_path
+
+
+@pytest.fixture
+def engine(novel):
+    with armarius.open(novel, watch=False, index_dir=novel.parent / "index") as engine:
+        yield engine
+
+
+def kept(engine, novel):
+    engine.summaries.set("ch004.md", "Alma is betrayed by her brother.")
+
+
+def in_front_matter(engine, novel):
+    path = novel / "ch004.md"
+    path.write_text(f"---\nsummary: Alma is betrayed by her brother.\n---\n{path.read_text('utf8')}", encoding="utf8")
+
+
+def in_a_file(engine, novel):
+    text = "# Summaries\n\n## Chapter 3\n\nTwo letters.\n\n## Chapter 4\n\nAlma is betrayed by her brother.\n"
+    (novel / "summaries.md").write_text(text, encoding="utf8")
+
+
+@pytest.mark.parametrize("told", [kept, in_front_matter, in_a_file])
+def test_a_summary_lifts_its_chapter(engine, novel, told):
+    assert engine.retrieve(ASKED).outcome == "nothing found"
+    told(engine, novel)
+    found = engine.retrieve(ASKED)
+    hit = next(one for one in found if one.path == "ch004.md")
+    assert found.outcome != "nothing found"
+    assert hit.score == max(one.score for one in found if one.kind == "chapter")
+    assert any(why.kind == "outline" and why.detail == "summary: betrayed" for why in hit.evidence)
+
+
+def test_a_passage_of_a_summary_lifts_its_paragraphs(engine):
+    engine.summaries.set("ch002.md", "Two letters.")
+    engine.summaries.set("ch004.md", "A visit.", passages=[PassageSummary(6, 7, "Alma is betrayed by her brother.")])
+    first = engine.assemble(ASKED, budget=4000).items
+    assert {one.source for one in first if one.source.startswith("rag:")} >= {
+        f"rag:passage:ch004.md#{n}" for n in (6, 7)
+    }
+    best = max((one for one in first if one.source.startswith("rag:")), key=lambda one: one.score)
+    assert best.source in ("rag:passage:ch004.md#6", "rag:passage:ch004.md#7")
+
+
+def test_what_sums_up_a_text_that_has_changed_does_not_count(engine, novel):
+    engine.summaries.set("ch004.md", "A visit.", passages=[PassageSummary(6, 7, "Alma is betrayed by her brother.")])
+    assert engine.retrieve(ASKED).outcome != "nothing found"
+    path = novel / "ch004.md"
+    path.write_text(path.read_text("utf8") + "\n\nThe end.", encoding="utf8")
+    assert engine.retrieve(ASKED).outcome == "nothing found"
+    assert engine.summaries.stale() == ("ch004.md",)
+
+
+def test_a_source_of_summaries_that_fails_leaves_the_answer_of_the_texts(engine, monkeypatch):
+    def failing():
+        raise OSError("disk")
+
+    monkeypatch.setattr(engine._parts.project.summaries, "stamp", failing)
+    found = engine.retrieve("who barked at the gate")
+    assert found.outcome == "found"
+    assert any(str(one).startswith("MEMORY_UNAVAILABLE") for one in found.warnings)
+
+
+GOOD = {
+    "summary": " A visit. ",
+    "passages": [{"first": 1, "last": 3, "text": "Tea."}, {"first": 4, "last": 12, "text": "Rain."}],
+}
+BAD = [
+    ("I cannot.", "expected JSON"),
+    ({"summary": ""}, "expected JSON"),
+    ({"summary": "A visit.", "passages": {}}, "expected JSON"),
+    ({"summary": "A.", "passages": [{"first": 1, "last": 13, "text": "Tea."}]}, r"passages\[0\].*from 0 to 12"),
+    ({"summary": "A.", "passages": [{"first": "1", "last": 2, "text": "Tea."}]}, r"passages\[0\]"),
+    ({"summary": "A.", "passages": [{"first": 3, "last": 2, "text": "Tea."}]}, r"passages\[0\]"),
+    ({"summary": "A.", "passages": [{"first": 1, "last": 2, "text": " "}]}, r"passages\[0\]"),
+    (
+        {"summary": "A.", "passages": [*GOOD["passages"], {"first": 12, "last": 12, "text": "Tea."}]},
+        r"passages\[2\].*from 13",
+    ),
+]
+
+
+def test_a_reply_is_read_strictly(engine):
+    asked = engine.summaries.request("ch004.md")
+    assert "[1] The kettle sang." in asked.text
+    assert "[12] " in asked.text
+    text, passages = asked.parse(f"```json\n{json.dumps(GOOD)}\n```")
+    assert text == "A visit."
+    assert passages == (PassageSummary(1, 3, "Tea."), PassageSummary(4, 12, "Rain."))
+    assert engine.summaries.set("ch004.md", text, passages=passages) == engine.summaries.get("ch004.md")
+    for reply, fault in BAD:
+        with pytest.raises(armarius.ContractError, match=f"ch004.md: {fault}"):
+            asked.parse(reply if isinstance(reply, str) else json.dumps(reply))
+
+
+def test_a_chinese_project_is_asked_in_chinese():
+    with armarius.open("examples/novel", watch=False) as engine:
+        assert "概括" in engine.summaries.request("chapters/ch001.md")[0]["content"]
+
+
+@pytest.mark.parametrize("with_coroutines", [False, True])
+def test_several_chapters_are_summed_up_at_once_and_the_cost_is_known_before(engine, with_coroutines):
+    under_way, most, lock = 0, 0, threading.Lock()
+
+    def reply(chapter):
+        return engine.summaries.request(chapter).parse(GOOD)
+
+    def enter(step):
+        nonlocal under_way, most
+        with lock:
+            under_way += step
+            most = max(most, under_way)
+
+    def function(chapter):
+        enter(1)
+        time.sleep(0.05)
+        enter(-1)
+        return reply(chapter)
+
+    async def coroutine(chapter):
+        enter(1)
+        await asyncio.sleep(0.05)
+        enter(-1)
+        return reply(chapter)
+
+    before = engine.summaries.cost(limit=4)
+    made = engine.summaries.refresh(coroutine if with_coroutines else function, limit=4, at_once=2)
+    assert [one.document for one in made] == [f"ch00{n}.md" for n in (1, 2, 3, 4)]
+    assert made[0].passages == reply("ch001.md").passages
+    assert most == 2
+    assert before.chapters == made.cost.chapters == 4
+    assert before.asked == made.cost.asked > 4 * 100
+    assert before.replied == 0 < made.cost.replied
+    assert engine.summaries.cost().chapters == 2
+
+
+def test_a_coroutine_refreshes_on_its_own_loop(engine):
+    async def summed(chapter):
+        await asyncio.sleep(0)
+        return f"{chapter.title}, {id(asyncio.get_running_loop()) == mine}"
+
+    async def main():
+        nonlocal mine
+        mine = id(asyncio.get_running_loop())
+        return await engine.summaries.arefresh(summed, limit=1)
+
+    mine = 0
+    assert asyncio.run(main())[0].text == "Chapter 1, True"
+
+
+def test_an_error_of_one_chapter_ends_the_others_and_keeps_what_was_written(engine):
+    def summed(chapter):
+        if chapter.path == "ch003.md":
+            raise ValueError("no key")
+        return "A visit."
+
+    with pytest.raises(ValueError, match="no key"):
+        engine.summaries.refresh(summed)
+    assert [one.document for one in engine.summaries.list()] == ["ch001.md", "ch002.md"]
