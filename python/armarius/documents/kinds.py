@@ -21,7 +21,7 @@ class KindUse(NamedTuple):
         story: Text of the story: it has a place in its order.
         hidden: In no prompt unless asked for by name, or nothing else answers.
         cards: Its sections may describe entities.
-        prose: Running prose: names are learnt from it.
+        prose: Running prose: what is close in meaning is looked for in it.
     """
 
     story: bool = False
