@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
 from armarius.arguments import LONGEST, MOST
 from armarius.deadline import CALLER, remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, RewordingError
+from armarius.io.messages_without_paths import without_paths
 from armarius.lexicon import word_file
 from armarius.text.unicode import KANA, is_han
 from armarius.validation import seconds, shown, whole
@@ -217,6 +218,15 @@ _LONGEST_NAME = 60  # code points
 _LONGEST_QUESTION = 2000
 _KANA = re.compile(f"[{KANA}]")
 
+WORDINGS_WANTED = (
+    "Three to five other wordings of the query, each a short sentence as the book itself would put it, in the language "
+    'of the book and with the names of the people and places meant. For "who paid for the girl\'s schooling?": '
+    '["Aunt Rosa sent the fees every term", "the money for Mina\'s lessons came from Rosa", "Rosa paid the '
+    'schoolmaster"]. 对“谁替他还了债？”：["舅舅拿银子替王生还清了账", "债主收了王生舅舅的钱", "舅舅替王生付了欠款"]. '
+    "They are looked up with the query and never shown: they find what the query's own words miss."
+)
+"""What tools tell the model that calls them of `also`."""
+
 _CHINESE = """\
 你帮人在一本书里找段落。把问题改写成 {n} 句话，每句都像书里的原文会写的那样：\
 用叙述和对白里的字词，写出人物、地点、物件的名字，各句从不同的说法入手（事情怎么发生、谁说了什么、人们怎么称呼它）。\
@@ -323,6 +333,8 @@ def how_many(n: int) -> int:
 
 logger = logging.getLogger("armarius")
 
+_CAUSE = 160  # code points of what a host's library says
+_SECRET = re.compile(r"\S*(?:://|@)\S*|\b(?=\S*\d)[\w-]{16,}")  # an address, or what may be a key
 _SHARE = 0.5  # of the time left of a call; retrieval, which uses the variants, needs the rest
 _AT_ONCE = 8  # concurrent requests, so that a model that hangs does not get ever more threads
 
@@ -423,9 +435,9 @@ class Reworder:
             return f"no reply within {self.timeout_s:g} s"
         if isinstance(error, RewordingError):
             return error.message
-        # The message of a host's library may contain addresses and keys, so only its type is reported.
         logger.debug("rewording failed", exc_info=error)
-        return type(error).__name__
+        said = _SECRET.sub("…", without_paths(" ".join(str(error).split()), longest=_CAUSE))
+        return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
     def _answer(
         self,

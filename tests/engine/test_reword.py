@@ -86,7 +86,10 @@ def test_a_model_of_a_call_stands_in_for_the_engines_and_remembers(opened):
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (OSError("POST https://key@host failed"), "OSError"),
+        (ValueError("no key:\n  set LLM_KEY"), "ValueError: no key: set LLM_KEY"),
+        (ValueError("x" * 500), f"ValueError: {'x' * 159}…"),
+        (OSError("POST https://key@host failed: sk-0123456789abcdef"), "OSError: POST … failed: …"),
+        (RuntimeError(), "RuntimeError"),
         (armarius.errors.RewordingError("the model is being loaded"), "the model is being loaded"),
         ("I'm sorry, I cannot do that.", "the reply holds no wording"),
         ("", "the reply holds no wording"),

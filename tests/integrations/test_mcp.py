@@ -185,9 +185,11 @@ async def test_tools_take_the_conversation(client):
 async def test_agents_are_asked_for_wordings_in_the_words_of_the_book(client):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     for name in ("assemble_context", "retrieve"):
-        assert "two to four wordings" in tools[name].description
+        assert "three to five wordings" in tools[name].description
         said = json.dumps(tools[name].input_schema["properties"]["also"])
         assert "names of the people and places" in said
+        assert "who paid for" in said
+        assert "谁替他还了债" in json.loads(said)["description"]
         assert '"maxItems": 8' in said
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("langchain_tests", reason="langchain-tests is not installed"
 
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
-from armarius.frameworks.langchain import ArmariusRetriever
+from armarius.frameworks.langchain import ArmariusRetriever, retrieve_tool
 
 QUESTION = "谁从档案馆裁走了第十八页"
 
@@ -90,3 +90,16 @@ async def test_a_conversation_goes_with_each_call_and_never_with_a_retriever(eng
 
     with pytest.raises(armarius.ContractError, match="messages: a retriever outlives a conversation"):
         LlamaRetriever(engine, options={"messages": said})
+
+
+def test_a_tool_asks_the_calling_model_for_other_wordings_and_takes_them(engine):
+    tool = retrieve_tool(engine, k=3)
+    asked = tool.get_input_schema().model_json_schema()["properties"]["also"]["description"]
+    assert "Three to five" in asked
+    assert "谁替他还了债" in asked
+    given = {"query": "who cut the page", "also": ["周远裁下第十八页"]}
+    found = engine.retrieve("who cut the page", limit=3, also=given["also"])
+    answer = tool.invoke(given)
+    assert answer.startswith(f"{found[0].reference}\n")
+    assert all(f"{hit.reference}\n" in answer for hit in found)
+    assert "also" in tool.invoke({"query": "x", "also": ["x"] * 9})

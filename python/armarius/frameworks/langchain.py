@@ -1,4 +1,4 @@
-"""LangChain: agent middleware that adds context to every model call, and a retriever.
+"""LangChain: agent middleware that adds context to every model call, a retriever, and a tool.
 
 The middleware changes the request to the model, not the state of the agent. Stable layers are appended to the system
 message, followed by one cache marker; volatile layers are a separate message before the newest human message. A prompt
@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarius.deadline import Recent
-from armarius.errors import MissingExtra
+from armarius.errors import ContractError, MissingExtra
+from armarius.rewording import WORDINGS_WANTED
 from armarius.verbs import wire
 from armarius.verbs.wire import escaped_excerpt
 
@@ -26,8 +27,9 @@ try:
     from langchain_core.documents import Document
     from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
     from langchain_core.retrievers import BaseRetriever
+    from langchain_core.tools import BaseTool, StructuredTool, ToolException
     from langgraph.config import get_config
-    from pydantic import ConfigDict
+    from pydantic import BaseModel, ConfigDict, Field
 except ImportError:
     raise MissingExtra("armarius.frameworks.langchain", "langchain") from None
 
@@ -180,3 +182,30 @@ class ArmariusRetriever(BaseRetriever):
             Document(escaped_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
             for hit in hits
         ]
+
+
+class _Question(BaseModel):
+    query: str
+    also: list[str] = Field(default=[], description=WORDINGS_WANTED)
+
+
+def retrieve_tool(engine: "ContextEngine", *, k: int = 5, **options: Any) -> BaseTool:  # noqa: ANN401 - of retrieve
+    """The engine's retrieval as a tool, which asks the calling model for the question in other words.
+
+    Args:
+        engine: The project's engine.
+        k: Number of texts.
+        options: Further keyword arguments of `engine.retrieve`, such as `chapters` and `as_of`.
+    """
+
+    def retrieve(query: str, also: Sequence[str] = ()) -> str:
+        try:
+            hits = engine.retrieve(query, limit=k, also=also, **options)
+        except ContractError as error:
+            raise ToolException(error.message) from None
+        return "\n\n".join(f"{hit.reference}\n{escaped_excerpt(engine, hit, options)}" for hit in hits) or hits.outcome
+
+    about = "Find the passages of the project that a question needs, best first, each behind its path."
+    return StructuredTool.from_function(
+        retrieve, name="retrieve", description=about, args_schema=_Question, handle_tool_error=True
+    )

@@ -26,7 +26,7 @@ _INSTRUCTIONS = (
     "Context from one project folder. Call assemble_context for a ready prompt within a token budget, "
     "retrieve for the documents a question needs, search for exact words, detect_entities for who is named, entity for "
     "the card of somebody, evidence for every sentence about them, locate for where quoted words stand. "
-    "A question is answered best in the book's own words: give assemble_context and retrieve two to four wordings of "
+    "A question is answered best in the book's own words: give assemble_context and retrieve three to five wordings of "
     "it as `also`, as the text itself would put it, names included."
 )
 

@@ -24,6 +24,7 @@ from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
 from armarius.io.messages_without_paths import answer_without_paths
 from armarius.requests import AssembleRequest, DocumentIn, QueryIn, Wire
+from armarius.rewording import WORDINGS_WANTED
 from armarius.verbs import VERBS, match_wire, wire
 from armarius.verbs.params import Around, NameIn
 from armarius.verbs.schemas import schema_of_fields
@@ -136,7 +137,7 @@ def _text(text: str, account: dict[str, Any]) -> CallToolResult:
 def _assemble(engine: "ContextEngine", asked: Arguments) -> CallToolResult:
     """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget.
 
-    Say the query again in two to four wordings as `also`, in the words that the book would use, names included:
+    Say the query again in three to five wordings as `also`, in the words that the book would use, names included:
     that finds most of what a paraphrase misses. The text of the answer is the prompt; its account is structured.
     """
     pack = engine.assemble(AssembleRequest(**asked.given()))
@@ -157,7 +158,7 @@ def _search(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
 def _retrieve(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of the request
     """Find the documents and sections that a question needs, best first, with the reasons.
 
-    Say the query again in two to four wordings as `also`, in the words that the book would use, names included.
+    Say the query again in three to five wordings as `also`, in the words that the book would use, names included.
     """
     answer = engine.retrieve(**asked.given())
     texts = [engine.excerpt(hit, chapters=asked.chapters, as_of=asked.as_of) for hit in answer]
@@ -245,11 +246,7 @@ def _propose(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
 _QUERY: Final[dict[str, Any]] = {"default": ..., "max_length": 20_000}
 _LIMIT: Final[dict[str, Any]] = {"description": "At most this many results.", "ge": 1, "le": 100}
 _SHORT: Final[dict[str, Any]] = {"min_length": 1, "max_length": 400}
-_ALSO: Final = {
-    "description": "Two to four other wordings of the query, each a short sentence in the words that the book itself "
-    "would use, with the names of the people and places meant, in the language of the book. They are looked up with "
-    "the query and never shown: they find what the query's own words miss."
-}
+_ALSO: Final = {"description": WORDINGS_WANTED}
 _FIELDS: Final = (
     "query document cursor text selection include exclude budget model also messages chapters kinds as_of language"
 )
