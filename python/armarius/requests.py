@@ -541,6 +541,7 @@ class AssembleResult(Wire):
             model and tokenizer; False when there was none.
         shown: Where what the prompt shows stands, in prompt order; of requests with `text` or a selection.
         capacity_percent: `token_count` as a share of the budget less the reserve, one decimal.
+        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query.
     """
 
     prompt: Text
@@ -551,6 +552,7 @@ class AssembleResult(Wire):
     assembly_order: tuple[LayerName, ...] = LAYERS
     capacity_percent: Share
     layers: LayerResults
+    confidence: Share | None = None
     shown: tuple[ShownPlace, ...] | None = None
 
 

@@ -207,13 +207,15 @@ class PassageStream(Protocol):
 class Fetched:
     """The answer of one fetcher. Empty candidates without a warning means: looked, found nothing.
 
-    `offer` is for fetchers over a corpus of their own: candidates compete, an offer fills what they leave.
+    `offer` is for fetchers over a corpus of their own: candidates compete, an offer fills what they leave. `confidence`
+    is how likely the answer to the query is in what was found, 0 to 1; None where nobody asked.
     """
 
     candidates: Sequence[Candidate] = ()
     omitted: Sequence[Omission] = ()
     warnings: Sequence[ContextWarning] = ()
     offer: PassageStream | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +330,8 @@ class Hit:
         path: Of the document, project-relative.
         span: What is meant of the document's text: code points, half-open; None: all of a file that is no document.
         heading: Titles above it, the outermost first; of a section its own is the last; empty for a whole document.
-        score: Higher is better; comparable within one answer only. Of `similar` the cosine similarity, in [-1, 1].
+        score: Higher is better; relative to the best of one answer, which may be no good (`Retrieval.confidence`) and
+            comparable within that answer only. Of `similar` the cosine similarity, in [-1, 1].
         evidence: Every reason, the strongest first (of `search`: in the order of the text), each with where it stands.
         title: Of the document.
         kind: Of the document: chapter, setting, outline, note, code; "" for a file that is none.

@@ -94,6 +94,7 @@ def _evidence(arguments: argparse.Namespace) -> int:
 def _wire(found: Retrieval) -> dict[str, object]:
     return {
         "outcome": found.outcome,
+        "confidence": found.confidence,
         "hits": [{"reference": hit.reference, **plain(hit)} for hit in found],
         "understanding": found.understanding,
         "omitted": found.omitted,

@@ -166,7 +166,8 @@ def _retrieve(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: A
     warnings = [str(warning) for warning in answer.warnings]
     omitted = [escaped(wire(gone)) for gone in answer.omitted]
     carried = {"carried": list(answer.carried)} if answer.carried else {}
-    return sized("results", results, outcome=answer.outcome, warnings=warnings, omitted=omitted, **carried)
+    how = {"outcome": answer.outcome, "confidence": answer.confidence}
+    return sized("results", results, **how, warnings=warnings, omitted=omitted, **carried)
 
 
 def _locate(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Admitted:
 
     `omitted` is in no order until somebody looks at it (`report.omissions`): most packs are never asked. `groups` are
     the headings that are not our own, as no text of the prompt may pose as one either; `offers` are what may fill the
-    room that the candidates leave.
+    room that the candidates leave; `confidence` is that of the fetcher that is surest.
     """
 
     candidates: tuple[Candidate, ...]
@@ -34,6 +34,7 @@ class Admitted:
     warnings: tuple[tuple[LayerName, ContextWarning], ...]
     groups: tuple[str, ...] = ()
     offers: tuple[PassageStream, ...] = ()
+    confidence: float | None = None
 
 
 def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable[Candidate] = ()) -> Admitted:
@@ -75,6 +76,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
         tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
         groups,
         tuple(answer.fetched.offer for answer in answers if answer.fetched.offer is not None),
+        max((sure for answer in answers if (sure := answer.fetched.confidence) is not None), default=None),
     )
 
 

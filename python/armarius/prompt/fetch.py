@@ -157,7 +157,8 @@ def _late(timeout: float) -> str:
 def _ask(fetcher: Fetcher, request: FetchRequest) -> FetchOutcome:
     try:
         fetched = fetcher.fetch(request)
-        fetched = Fetched(tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings), fetched.offer)
+        found = tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings)
+        fetched = Fetched(*found, fetched.offer, fetched.confidence)
         strays = sorted({candidate.layer for candidate in fetched.candidates} - set(LAYERS))
         if strays:
             return _failed(fetcher, f"candidates for unknown layers: {', '.join(strays)}")
@@ -252,7 +253,7 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
     if offer is not None:  # of levels, which stand, `withheld` tells when it is asked
         muted_texts = [one for one in wishes.all if one.mute and one.kind in _TEXTS and one.reason != "level"]
         omitted += [Omission(_source(wish), "retrieved", _source(wish), wish.reason, wish.why) for wish in muted_texts]
-    return replace(answer, fetched=Fetched(candidates, omitted, fetched.warnings, offer))
+    return replace(answer, fetched=Fetched(candidates, omitted, fetched.warnings, offer, fetched.confidence))
 
 
 def _source(wish: Wish) -> str:

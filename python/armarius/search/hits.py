@@ -26,6 +26,8 @@ class Retrieval(Sequence[Hit]):
         understanding: What was read out of the question.
         outcome: `found`; `nothing found` (looked everywhere); `index not ready` (nothing has been read yet);
             `source failed` (nothing found, and not every source could look).
+        confidence: How likely the answer is in what was found, 0 to 1, as calibrated on questions with and without an
+            answer (docs/decisions/0207); 0 where nothing is found. The score of a hit says nothing of that.
         omitted: What would have been a hit, with the reason; `timeline`: it lies after the current chapter, or
             after `as_of`; `excluded`: the question names a chapter that the request leaves out.
         warnings: Sources that could not look; chapters that are named and that there are not (`CHAPTER_UNKNOWN`).
@@ -42,6 +44,7 @@ class Retrieval(Sequence[Hit]):
     also: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()
     stages: Mapping[str, float] = field(default_factory=dict, compare=False)
+    confidence: float = 0.0
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -17,6 +17,7 @@ from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
 from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.search.code_calls import Signal, calls
+from armarius.search.confidence import confidence, signs
 from armarius.search.corpus import Corpus
 from armarius.search.query.query import FAMILIES, QueryWords, TermGroup, Understanding, is_function, question, terms_of
 from armarius.search.summaries import Tell, Told
@@ -162,6 +163,7 @@ class Ranked:
             they count for nothing, as their best would count as much as that of a good one.
         stated: A card says what is asked for, even if the story does not.
         told: What summaries say to it.
+        signs: Of how likely the answer is in it; see `search/confidence.py`.
     """
 
     scores: CorpusScores
@@ -176,6 +178,12 @@ class Ranked:
     strange: tuple[tuple[str, tuple[str, ...]], ...] = ()
     stated: bool = False
     told: Told = _NOT_TOLD
+    signs: Sequence[float] = ()
+
+    @property
+    def confidence(self) -> float:
+        """How likely the answer is in what was found, 0 to 1."""
+        return 0.0 if self.outcome == "nothing found" else confidence(self.signs)
 
     @property
     def is_faint(self) -> bool:
@@ -225,6 +233,7 @@ def rank(
     grounded = named or _is_grounded(groups, scores, len(core), told)
     outcome, missing = _outcome(core, asked, read, scores)
     others, asked_also, strange = worded.counting(alone=not grounded)
+    own = scores
     if others:
         scores, grounded = _fused(core, scores, others), True
         if outcome == "weak":
@@ -250,7 +259,11 @@ def rank(
         tuple(asked_also),
         tuple(strange),
         told=told,
-    )
+        signs=signs(
+            own, scores, _best(core, asked, read, own), asked=named, names=len(asked.entities), worded=len(also),
+            sure=len(others),
+        ),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,10 +521,15 @@ def _outcome(
     all_together = coverage.lost <= 0 and coverage.best >= _ALL * coverage.total
     if coverage.total <= 0 or named_alone or all_together:
         return "found", missing
+    best = math.log(_best(core, asked, read, scores) + 1e-3)
+    strange = _LOST * coverage.lost / coverage.total - best - _HELD * coverage.best / coverage.total
+    return ("weak" if strange >= ABSENT else "found"), missing
+
+
+def _best(core: CoreCorpus, asked: Understanding, read: QueryWords, scores: CorpusScores) -> float:
+    """How much the best paragraph holds of what that of a question usually does."""
     scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, asked.query)) else _BEST_LATIN
-    best = scores.strongest["paragraph"] / math.log(1 + max(len(core), 1) / 0.5) / scale
-    signs = _LOST * coverage.lost / coverage.total - math.log(best + 1e-3) - _HELD * coverage.best / coverage.total
-    return ("weak" if signs >= ABSENT else "found"), missing
+    return scores.strongest["paragraph"] / math.log(1 + max(len(core), 1) / 0.5) / scale
 
 
 _MANY = 256

@@ -190,7 +190,8 @@ def retrieve(
         corpus, answer = found.corpus, found.answer
         if len(answer) < limit and (more := list(lines(corpus, found, limit - len(answer)))):
             outcome: Outcome = "weak" if answer.outcome == "weak" else "found"
-            answer = replace(answer, hits=(*answer.hits, *more), outcome=outcome)
+            sure = found.ranked.confidence
+            answer = replace(answer, hits=(*answer.hits, *more), outcome=outcome, confidence=sure)
     return answer
 
 
@@ -313,6 +314,7 @@ def _find(
         warnings=(*warnings, *_unknown(corpus, asked)),
         also=tuple(also),
         stages=clock.stages,
+        confidence=ranked.confidence if outcome in ("found", "weak") else 0.0,
     )
     return FoundPassages(retrieval, people, ranked, ordered, known, corpus)
 

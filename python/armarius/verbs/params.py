@@ -348,6 +348,7 @@ class Listed(Wire, Generic[Item]):
 
     items: list[Item]
     outcome: Outcome
+    confidence: float
     warnings: list[str]
     omitted: list[Omission] | None = None
     carried: list[str] | None = None

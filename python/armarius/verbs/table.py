@@ -357,7 +357,8 @@ def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
     if asked.excerpts:
         for item, hit in zip(found["items"], answer, strict=True):
             item["text"] = engine.excerpt(hit, chapters=asked.chapters, as_of=asked.as_of)
-    found |= {"outcome": answer.outcome, "warnings": [str(warning) for warning in answer.warnings]}
+    found |= {"outcome": answer.outcome, "confidence": answer.confidence}
+    found["warnings"] = [str(warning) for warning in answer.warnings]
     if Bounds(asked.chapters, asked.kinds, asked.as_of):
         found["omitted"] = [wire(gone) for gone in answer.omitted]
     if asked.messages:

@@ -143,7 +143,8 @@ class PassageFetcher:
             source = f"request:{why.partition(':')[0]}"
             detail = f"{many} {'document' if many == 1 else 'documents'}: {why}; explain() answers for each"
             omitted.append(Omission(source, "retrieved", source, "excluded", detail))
-        return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer)
+        confidence = found.answer.confidence if request.query.strip() else None
+        return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer, confidence)
 
     def _outside(self, request: FetchRequest, query: str) -> Outside:
         """The documents that are no candidates for the request."""

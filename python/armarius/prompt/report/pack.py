@@ -194,6 +194,11 @@ class Pack:
         return self.result.capacity_percent
 
     @property
+    def confidence(self) -> float | None:
+        """How likely the answer to the query is in what was found, 0 to 1; None without a query that looks for any."""
+        return self.result.confidence
+
+    @property
     def stable_prefix(self) -> str:
         """The rules and settings layers: what a provider may cache."""
         return self.contents["rules"] + self.contents["settings"]
@@ -466,6 +471,7 @@ def account(
         warnings=tuple(dict.fromkeys(everything)),
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
+        confidence=plan.admitted.confidence,
         shown=_shown(items_of(fitted, texts), texts, encoding) if tells_places else None,
     )
 
