@@ -148,10 +148,10 @@ def test_what_was_not_considered_is_answered_with_what_was(engine):
     engine.constraints.create("钟不走", id="c-clock")
     pack = engine.assemble(query="钟")
     with pytest.raises(UnknownId) as caught:
-        pack.explain("c_clock")
+        pack.why("c_clock")
     assert any("c-clock" in name for name in caught.value.near)
     with pytest.raises(KeyError, match="nothing with the id or source 'c_nobody' was considered"):
-        pack.explain("c_nobody")
+        pack.why("c_nobody")
 
 
 def test_a_document_that_is_not_there_is_answered_with_near_paths(folder, capsys):

@@ -1,6 +1,7 @@
 """One table of headings: complete in every language, and the only place where one is spelled out."""
 
 import ast
+import copy
 import dataclasses
 import json
 import re
@@ -11,7 +12,8 @@ from typing import get_args
 
 import armarius
 from armarius import headings
-from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, HeadingKey, Language, heading
+from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, HeadingKey, Language, Reason, heading, kind_name, say
+from armarius.headings.reasons import reasons_table
 from armarius.prompt import assembler
 from armarius.types import Candidate
 
@@ -115,3 +117,39 @@ def test_every_group_that_our_own_fetchers_offer_is_in_the_table(tmp_path, monke
             beside = {"document": "chapters/ch003.md", "additional_input": "另一段话"}
             engine.assemble(query=query, **beside, messages=said, include_messages=2)
     assert offered == set(HEADINGS["zh"].values())
+
+
+def _codes():
+    """Codes that the package spells out, and beginnings of those that it puts together."""
+    whole, begun = set(), set()
+    for _, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+                begun.add(node.values[0].value)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                whole.add(node.value)
+    return whole, {one for one in begun if re.fullmatch(r"[a-z]+\.[a-z]*", one)}
+
+
+def test_no_sentence_lacks_a_language_or_one_of_its_parts():
+    for code, said in reasons_table().items():
+        assert set(said) == set(get_args(Language)), code
+        named = {language: set(re.findall(r"\{(\w+)", text)) for language, text in said.items()}
+        assert all(parts == named["zh"] for parts in named.values()), code
+        assert all(text.strip() == text != "" for text in said.values()), code
+
+
+def test_every_sentence_is_said_somewhere():
+    whole, begun = _codes()
+    begun |= {"kind.", "edition.", "title."}  # named by `kind_name` and by the kinds of sources
+    begun |= {"mute.", "pin.", "why.paragraphs"}
+    unsaid = {code for code in reasons_table() if code not in whole and not code.startswith(tuple(begun))}
+    assert unsaid == set()
+
+
+def test_a_reason_is_english_as_a_text_and_keeps_its_code_in_a_copy():
+    reason = Reason("out.hidden", what=Reason("kind", kind=kind_name("review")))
+    assert reason == "review: in no prompt unless asked for by name"
+    copied = copy.deepcopy(reason)
+    assert (copied.code, say(copied, "zh")) == ("out.hidden", "属于审查类：除非点名，不进提示词")
+    assert say("a host's own words", "zh") == "a host's own words"

@@ -267,7 +267,7 @@ def pin_unknown(folder):
         return engine.assemble("小雨").warnings
 
 
-FULL = [candidate(f"c{number:03}", size=20, score=number) for number in range(100)]
+FULL = [candidate(f"c{number:03}", size=20, score=number, pinned=True) for number in range(100)]
 
 
 def series_unavailable(folder):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from armarius.errors import ContractError
+from armarius.headings import Reason, kind_name
 from armarius.validation import LONGEST_TEXT, shown
 
 Kind = Literal[
@@ -100,29 +101,26 @@ class Bounds:
     def leaves_out(self, kind: str | None, chapter: int | None) -> tuple[Literal["timeline", "excluded"], str] | None:
         """Why something is left out, or None when it is not; without a kind, by its chapter alone."""
         if self.as_of is not None and chapter is not None and chapter > self.as_of and chapter not in self.exceptions:
-            return "timeline", f"chapter {chapter} is later than chapter {self.as_of}"
+            return "timeline", Reason("out.later", chapter=chapter, moment=self.as_of)
         if kind is not None and self.kinds and kind not in self.kinds:
-            return "excluded", f"a {kind}, and the request is limited to kinds {', '.join(self.kinds)}"
+            return "excluded", Reason("out.kind", kind=kind_name(kind), kinds=tuple(map(kind_name, self.kinds)))
         if chapter in self.without:
-            return "excluded", f"the question does not want chapter {chapter}"
+            return "excluded", Reason("out.unwanted", chapter=chapter)
         first, last = self.chapters
         if first is None and last is None:
             return None
         if chapter is None:
-            return "excluded", f"no chapter, and the request is limited to {self.named}"
+            return "excluded", Reason("out.no_chapter", chapters=self.named)
         if (first is not None and chapter < first) or (last is not None and chapter > last):
-            return "excluded", f"chapter {chapter}, and the request is limited to {self.named}"
+            return "excluded", Reason("out.chapter", chapter=chapter, chapters=self.named)
         return None
 
     @property
-    def named(self) -> str:
+    def named(self) -> Reason:
         """The chapters as a sentence says them; asked where there is a bound."""
         first, last = self.chapters
-        if first == last:
-            return f"chapter {first}"
-        if first is None:
-            return f"chapters up to {last}"
-        return f"chapters from {first}" if last is None else f"chapters {first}–{last}"
+        many = "up_to" if first is None else "from" if last is None else "span"
+        return Reason(f"chapters.{'one' if first == last else many}", first=first, last=last)
 
     def mismatch(self, numbers: Sequence[int]) -> str | None:
         """What is wrong with bounds that no chapter of a project lies in; None when one does, or none is asked for.

@@ -183,7 +183,7 @@ def evaluate(
             sizes[budget].append(pack.token_count)
             for quote in missing:
                 path, number = places[quote] or ("", None)
-                why = str(pack.explain(f"{path}#{number}")) if number is not None else "it spans several paragraphs"
+                why = pack.why(f"{path}#{number}").reason if number is not None else "it spans several paragraphs"
                 misses.append(Miss(asked.id, budget, quote, path, why.splitlines()[0]))
     mean = {budget: sum(share) / len(share) for budget, share in shares.items()}
     size = {budget: sum(tokens) / len(tokens) for budget, tokens in sizes.items()}

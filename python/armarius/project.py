@@ -177,9 +177,9 @@ class ProjectView:
         tied = [one for one in self.codex.relations if not bearers.isdisjoint((one.source, one.target))]
         return {f"entity:{id_}" for id_ in bearers} | {relation_source(one) for one in tied}
 
-    def names(self) -> Mapping[str, str]:
-        """The name of every entity by its id. Cost: built at each call."""
-        return {one.id: one.name for one in self.codex.entities}
+    def entities(self) -> Mapping[str, Entity]:
+        """Every entity by its id. Cost: built at each call."""
+        return {one.id: one for one in self.codex.entities}
 
     def unsaved(self, document_id: str, text: str, /) -> tuple[Document, bool]:
         """The document with an editor's text, and whether it differs from the saved one.

@@ -7,11 +7,12 @@ that fails returns what it has with a warning, or raises; the assembler turns th
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.display import ResultList
 from armarius.errors import ContextWarning
+from armarius.headings.reasons import KEPT
 
 if TYPE_CHECKING:
     from armarius.headings import Language
@@ -30,12 +31,12 @@ class Evidence:
     """Why a candidate is considered.
 
     `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
-    cursor, memory, constraint, code, pin, query, message. `path` and `span` (code points, half-open) say where, if
-    anywhere.
+    cursor, memory, constraint, code, pin, query, message. `detail` says it in English; what this package says is a
+    `Reason`, which has a code and other languages. `path` and `span` (code points, half-open) say where, if anywhere.
     """
 
     kind: str
-    detail: str
+    detail: Annotated[str, KEPT]
     path: str = ""
     span: tuple[int, int] | None = None
 
@@ -343,6 +344,7 @@ class Hit:
         level: Of `search` and `retrieve`: why prompts do not show it, else "": `never` or `manual_only` where it tells
             only of entities of that level; the kind or the edition of a file that they hold only when asked (`review`,
             `template`, `tool`, `copy`, `translation`, `archive`).
+        reason: Of `retrieve`: the evidence as a sentence, in the language of the project.
     """
 
     path: str
@@ -358,6 +360,7 @@ class Hit:
     text: str = ""
     snippet: str = ""
     level: str = ""
+    reason: str = ""
 
     @property
     def section(self) -> str:
@@ -391,7 +394,8 @@ class Hit:
         level = {"level": self.level} if self.level else {}
         if self.paragraph is None:
             evidence = [{**asdict(one), "span": one.span and list(one.span)} for one in self.evidence]
-            return {"path": self.path, "section": self.section, "score": self.score, "evidence": evidence, **level}
+            named = {"title": self.section or self.title, "reason": self.reason, "score": self.score}
+            return {"path": self.path, "section": self.section, **named, "evidence": evidence, **level}
         return {
             "path": self.path,
             "kind": self.kind,
@@ -439,8 +443,7 @@ class Hits(ResultList[Hit]):
     @classmethod
     def cells(cls, hit: Hit, /) -> tuple[str, ...]:
         """Score, place, titles; of a paragraph its text, of the others the strongest reason."""
-        why = f"{hit.evidence[0].kind}: {hit.evidence[0].detail}" if hit.evidence else ""
-        said = hit.snippet or hit.text or why
+        said = hit.snippet or hit.text or hit.reason or next((one.detail for one in hit.evidence), "")
         where = f"{hit.reference} ({hit.level})" if hit.level else hit.reference
         return f"{hit.score:.3f}", where, " › ".join(hit.heading), _line(said)
 

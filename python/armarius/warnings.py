@@ -223,13 +223,13 @@ CONTEXT_RULES_OVERBUDGET: Final = WarningRow(
 )
 CONTEXT_CAPACITY_WARNING: Final = WarningRow(
     "CONTEXT_CAPACITY_WARNING",
-    "the prompt fills 87 % or more of its budget",
-    "the prompt fills {percent:.1f} % of {available} tokens",
+    "what must be in the prompt (rules, query, selection, pins) fills 87 % or more of its budget",
+    "what must be in the prompt fills {percent:.1f} % of {available} tokens; little room is left for anything else",
 )
 CONTEXT_CAPACITY_FORCE_TRIM: Final = WarningRow(
     "CONTEXT_CAPACITY_FORCE_TRIM",
-    "the mandatory items fill 95 % of the budget or more; items were truncated or omitted",
-    "{demanded} tokens were on offer; trimmed to at most {percent} % of {available}",
+    "95 % of the budget or more was wanted, and something that was asked for, not merely found, was cut or left out",
+    "cut or left out: {lost}; {demanded} tokens were on offer, at most {percent} % of {available} are used",
 )
 CONTEXT_QUERY_TRUNCATED: Final = WarningRow(
     "CONTEXT_QUERY_TRUNCATED",

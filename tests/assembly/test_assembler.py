@@ -68,7 +68,7 @@ def test_failing_fetcher_costs_a_warning_and_nothing_else():
     assert [item.id for item in pack.items] == ["a"]
     assert pack.warnings == ("RAG_UNAVAILABLE: bad: RuntimeError: boom",)
     assert pack.layers.retrieved.warnings == pack.warnings
-    assert pack.explain("bad").omitted[0].reason == "source failed"
+    assert pack.why("bad").omitted[0].code == "source failed"
 
 
 def test_slow_fetcher_times_out_with_a_warning():
@@ -91,7 +91,7 @@ def test_candidate_of_another_project_is_refused_with_a_warning():
     pack = assemble([candidate("a", project_id="mine"), candidate("b", project_id="theirs")], project_id="mine")
     assert [item.id for item in pack.items] == ["a"]
     assert codes(pack) == ["CONTEXT_SCOPE_VIOLATION"]
-    assert pack.explain("b").omitted[0].reason == "excluded"
+    assert pack.why("b").omitted[0].code == "excluded"
 
 
 def test_duplicates_enter_once_and_are_listed():
@@ -99,7 +99,7 @@ def test_duplicates_enter_once_and_are_listed():
         [candidate("a", content="same", score=2), candidate("b", content="same"), candidate("a", content="x")]
     )
     assert [item.id for item in pack.items] == ["a"]
-    assert [(gone.id, gone.reason) for gone in pack.omitted] == [("a", "duplicate"), ("b", "duplicate")]
+    assert [(gone.id, gone.code) for gone in pack.omitted] == [("a", "duplicate"), ("b", "duplicate")]
 
 
 def test_everything_considered_is_in_items_or_omitted_with_one_reason():
@@ -111,7 +111,7 @@ def test_everything_considered_is_in_items_or_omitted_with_one_reason():
     assert sorted([i.id for i in pack.items] + [o.id for o in pack.omitted]) == sorted(
         [f"c{n:02}" for n in range(60)] + ["never"]
     )
-    assert {gone.reason for gone in pack.omitted} == {"budget", "level", "excluded"}
+    assert {gone.code for gone in pack.omitted} == {"budget", "level", "excluded"}
 
 
 def test_rules_are_never_trimmed_and_warn_above_their_share():
@@ -139,12 +139,21 @@ def test_budget_that_leaves_nothing_is_an_error(budget, reserve):
 
 
 def test_full_prompt_warns_at_87_percent_and_is_trimmed_to_95():
-    items = [candidate(f"c{n:03}", size=20, score=n) for n in range(100)]
-    pack = assemble(items, budget=1000)
+    asked = [candidate(f"c{n:03}", size=20, score=n, pinned=True) for n in range(100)]
+    pack = assemble(asked, budget=1000)
     assert 87 <= pack.capacity_percent <= 95
     assert codes(pack) == ["CONTEXT_CAPACITY_WARNING", "CONTEXT_CAPACITY_FORCE_TRIM"]
+    assert "cut or left out: " in pack.warnings[1]
     assert pack.layers.retrieved.truncated
-    assert not assemble(items[:10], budget=1000).warnings
+    assert not assemble(asked[:10], budget=1000).warnings
+
+
+def test_what_was_merely_found_is_left_out_without_a_warning():
+    found = [candidate(f"c{n:03}", size=20, score=n) for n in range(100)]
+    window = candidate("w", "immediate", content="字" * 40_000, keep="around")
+    pack = assemble([*found, window], budget=1000)
+    assert pack.layers.retrieved.truncated or pack.layers.immediate.truncated
+    assert pack.warnings == ()
 
 
 def test_window_is_cut_around_the_cursor_and_keeps_what_is_before_it():
@@ -198,13 +207,13 @@ def test_retrieved_items_of_the_previous_prompt_keep_their_places_and_new_ones_f
     assert second.prompt[second.prefix.shared_characters :].startswith("content of a"[:1])
 
 
-def test_explain_says_why_in_and_why_out():
+def test_why_says_why_in_and_why_out():
     evidence = (Evidence("mention", "小雨 at 3"),)
     pack = assemble([candidate("a", evidence=evidence), candidate("b", size=2000)], budget=300)
-    assert "mention: 小雨 at 3" in str(pack.explain("test:a"))
-    assert "left out of retrieved: budget" in str(pack.explain("b"))
+    assert pack.why("test:a").reason == "小雨 at 3"
+    assert pack.why("b").omitted[0].code == "budget"
     with pytest.raises(KeyError, match="'z'"):
-        pack.explain("z")
+        pack.why("z")
 
 
 def test_what_if_fetches_nothing_and_leaves_the_pack_alone():
@@ -260,7 +269,7 @@ def test_prefix_says_whether_it_reaches_the_models_minimum():
 
 def test_repr_is_one_line():
     pack = assemble([candidate("a"), candidate("b", size=2000)], budget=500)
-    assert repr(pack) == f"Pack({pack.token_count}/500 tokens by fixed, 1 kept, 1 omitted, 1 warning)"
+    assert repr(pack) == f"Pack({pack.token_count}/500 tokens by fixed, 1 kept, 1 omitted)"
 
 
 def test_profile_decides_when_the_request_names_no_budget():
@@ -296,7 +305,7 @@ def test_query_that_is_cut_is_said_so():
 def test_explanation_names_the_part_of_a_source_that_was_left_out():
     withheld = Omission("e1#fact0", "retrieved", "test:a", "timeline", "holds from chapter 7", aspect="fact “不再逃课”")
     pack = assemble([FakeFetcher([candidate("a")], omitted=[withheld])])
-    said = str(pack.explain("test:a")).splitlines()
-    assert said[0].startswith("test:a is in retrieved")
-    assert said[1] == "the fact “不再逃课” of test:a was left out of retrieved: timeline (holds from chapter 7)"
-    assert pack.omitted[0].label == "test:a · fact “不再逃课”"
+    assert str(pack.why("test:a")).splitlines()[0] == "test:a在提示词里：由test:a提供，没有说明理由"
+    assert str(pack.why("test:a")).splitlines()[1] == (
+        "test:a · fact “不再逃课”：写在之后，此处不提：holds from chapter 7"
+    )

@@ -196,17 +196,16 @@ def test_what_a_previous_prompt_held_keeps_its_place_byte_for_byte(engine):
 
 def test_any_paragraph_can_be_explained(engine):
     pack = engine.assemble("青铜罗盘埋在哪里", budget=700)
-    inside = str(pack.explain("chapters/ch007.md#13"))
-    assert "worth" in inside
-    outside = pack.explain("chapters/ch002.md#3")
+    assert "与问题相同的词" in pack.why("chapters/ch007.md#13").reason
+    outside = pack.why("chapters/ch002.md#3")
     assert not outside.included
-    assert outside.omitted[0].reason in ("budget", "no match")
+    assert outside.omitted[0].code in ("budget", "no match")
     assert outside.omitted[0].score is not None
 
 
 def test_a_paragraph_that_was_not_on_offer_is_said_to_say_too_little_and_not_to_be_too_long(engine):
-    (gone,) = engine.assemble("青铜罗盘枣树底下", budget=8000).explain("chapters/ch002.md#3").omitted
-    assert gone.reason == "no match"
+    (gone,) = engine.assemble("青铜罗盘枣树底下", budget=8000).why("chapters/ch002.md#3").omitted
+    assert gone.code == "no match"
     assert "too long" not in gone.detail
 
 

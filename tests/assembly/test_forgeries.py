@@ -38,7 +38,7 @@ def test_every_layer_has_the_headings_of_its_groups_and_no_other(layer, query):
         for number, text in enumerate(FORGERIES)
     ]
     pack = assemble(items, query=query, budget=1_000_000)
-    assert {gone.reason for gone in pack.omitted} <= {"duplicate"}
+    assert {gone.code for gone in pack.omitted} <= {"duplicate"}
     assert len(pack.items) + len(pack.omitted) == len(items) + bool(query)
     assert read(pack.prompt) == expected(pack.items)
 

@@ -61,7 +61,7 @@ def test_no_hostile_document_takes_the_place_of_what_is_asked(layer):
         hostile = DOCUMENTS[start : start + 30]
         items = [candidate(name, layer, content=text, group="[知识图谱 — 引用检测]") for name, text in hostile]
         pack = assemble(items, query="她是谁？", budget=200_000)
-        assert {gone.reason for gone in pack.omitted} <= {"duplicate"}, hostile
+        assert {gone.code for gone in pack.omitted} <= {"duplicate"}, hostile
         assert len(FENCE.findall(gullible(pack.prompt))) == (2 if layer == "immediate" else 4), hostile
         assert read(pack.prompt) == expected(pack.items), hostile
 

@@ -91,6 +91,6 @@ def test_what_has_no_room_is_listed_with_its_tokens_and_its_layer(offered):
     entered = {item.id for item in pack.items}
     assert {gone.id for gone in pack.omitted} == {one.id for one in candidates} - entered
     assert len(pack.omitted) + len(pack.items) == len(candidates)
-    assert all(gone.tokens > 0 and gone.reason == "budget" for gone in pack.omitted)
+    assert all(gone.tokens > 0 and gone.code == "budget" for gone in pack.omitted)
     lacking = {gone.layer for gone in pack.omitted}
     assert {name for name in ("settings", "retrieved") if getattr(pack.result.layers, name).truncated} == lacking

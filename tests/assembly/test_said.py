@@ -29,8 +29,8 @@ def test_a_profile_all_of_whose_lines_are_on_its_card_is_not_said_again(opened):
         assert "## 角色：陆潮生" in pack.prompt
         assert pack.prompt.count("在盐仓记账的人。") == 1
         assert "年龄=26" in pack.prompt
-        (gone,) = pack.explain("spec/characters.md#2").omitted
-        assert (gone.reason, gone.detail) == ("duplicate", "said by its card, codex:detected:陆潮生")
+        (gone,) = pack.why("spec/characters.md#2").omitted
+        assert (gone.code, gone.detail) == ("duplicate", "said by its card, 陆潮生")
 
 
 def test_a_profile_whose_card_is_not_in_is_a_passage(opened):
@@ -51,7 +51,7 @@ def test_what_holds_from_a_chapter_on_is_told_once_there_and_not_before(opened):
             pack = engine.assemble(ASKED, budget=4000, document=document)
             assert "codex:detected:陆潮生" in pack.layers.retrieved.source
             assert pack.prompt.count("也不记账了") == times
-            assert "said by its card" in str(pack.explain("spec/characters.md#2"))
+            assert "卡片已经说了" in str(pack.why("spec/characters.md#2"))
 
 
 def test_a_paragraph_under_another_heading_of_the_profile_is_said(opened):

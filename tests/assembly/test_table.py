@@ -24,8 +24,8 @@ def test_terminal_shows_a_bar_for_each_layer_and_a_reason_for_each_row(pack):
     for layer in LAYERS:
         assert layer in shown
     assert "█" in shown
-    assert "mention 小雨 in the query" in shown
-    assert "budget" in shown
+    assert "小雨 in the query" in shown
+    assert "预算放不下" in shown
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

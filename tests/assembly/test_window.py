@@ -70,7 +70,7 @@ def test_what_a_cut_window_leaves_goes_to_what_was_left_out_and_displaces_nothin
     small = [candidate(f"small{n}", size=40, score=1 - n / 100) for n in range(30)]
     pack = assemble([written, *big, *small], budget=budget)
     spare = budget * 95 // 100 - pack.token_count
-    assert all(gone.tokens > spare for gone in pack.omitted if gone.reason == "budget")
+    assert all(gone.tokens > spare for gone in pack.omitted if gone.code == "budget")
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_what_a_key_found_and_a_rule_kept_out_is_in_the_record(engine):
     engine.importing.add(BOOK, name="h.json")
     gone = {one.source: one for one in engine.assemble("灯塔", document="chapters/ch001.md").omitted}
     assert gone["lore:active:harbour/2"].detail == "secondary key 夜 missing"
-    assert gone["lore:active:harbour/2"].reason == "no match"
+    assert gone["lore:active:harbour/2"].code == "no match"
 
 
 def test_constant_entries_are_rules_only_by_the_callers_word(engine, novel):

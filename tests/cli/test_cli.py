@@ -38,7 +38,7 @@ def test_assemble_as_json_is_the_wire_form(capsys):
 
 def test_commands_take_bounds_and_other_wordings(capsys):
     out = run(capsys, "assemble", NOVEL, "--query", "检查第5章", "--as-of", 3, "--json")[1]
-    assert [one["reason"] for one in json.loads(out)["account"]["omitted"] if one["id"] == "request:chapter:5"] == [
+    assert [one["code"] for one in json.loads(out)["account"]["omitted"] if one["id"] == "request:chapter:5"] == [
         "timeline"
     ]
     found = json.loads(run(capsys, "retrieve", NOVEL, "灯塔", "--chapters", "-3", "--also", "白鹭洲的灯", "--json")[1])
@@ -152,11 +152,11 @@ def test_inspect_shows_layer_source_tokens_and_why(capsys):
     for words in (
         "layer",
         "tokens",
-        "kg:always:林默",
-        "codex:detected:小雨点",
-        "query: 小雨点",
+        "林默 entity:林默",
+        "小雨点",
+        "问题提到“小雨点”",
         "omitted",
-        "shadowed",
+        "只是“小雨点”的一部分",
         "kept",
     ):
         assert words in out
@@ -166,8 +166,8 @@ def test_inspect_folds_what_did_not_match_unless_all_is_asked_for(capsys):
     folded = run(capsys, "inspect", NOVEL, "--query", "小雨")[1]
     full = run(capsys, "inspect", NOVEL, "--query", "小雨", "--all")[1]
     assert "more" in folded
-    assert "codex:detected:周远山" not in folded
-    assert "codex:detected:周远山" in full
+    assert "entity:周远山" not in folded
+    assert "entity:周远山" in full
 
 
 def test_inspect_as_json_has_layers_and_no_prompt(capsys):
@@ -181,7 +181,7 @@ def test_inspect_writes_a_page(capsys, tmp_path):
     status, out, err = run(capsys, "inspect", NOVEL, "--query", "小雨", "--html", tmp_path / "report.html")
     assert (status, out) == (0, "")
     assert "report.html" in err
-    assert "codex:detected:lin-xiaoyu" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "entity:lin-xiaoyu" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_detect_lists_entities_in_the_order_of_the_text_and_what_was_not_counted(capsys):

@@ -101,8 +101,8 @@ def test_a_paragraph_of_code_without_a_letter_is_never_offered(tmp_path):
         brace = next(one for one in document.paragraphs if document.text[one.start : one.end].strip() == "}")
         pack = engine.assemble("how does ScriptRunner run a script", budget=8000)
         assert "clean(script)" in pack.prompt
-        (gone,) = pack.explain(f"web/script.ts#{brace.index}").omitted
-        assert (gone.reason, gone.detail) == ("excluded", "no letter in it")
+        (gone,) = pack.why(f"web/script.ts#{brace.index}").omitted
+        assert (gone.code, gone.detail) == ("excluded", "no letter in it")
         lone = [item for item in pack.items if item.shows and not any(map(str.isalpha, _shown(engine, item)))]
         assert lone == []
 

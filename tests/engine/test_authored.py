@@ -141,7 +141,7 @@ def test_mention_of_an_always_entity_is_accounted_for(novel):
     engine.codex.update("林默", level="always")
     pack = engine.assemble(query="林默")
     assert "codex:detected:林默" not in pack.layers.retrieved.source
-    assert any(item.source == "codex:detected:林默" and item.reason == "level" for item in pack.omitted)
+    assert any(item.source == "codex:detected:林默" and item.code == "level" for item in pack.omitted)
 
 
 @pytest.mark.parametrize("ends", [("没有甲", "林默"), ("林默", "没有乙")])

@@ -117,7 +117,7 @@ def test_as_of_the_current_chapter_decides_over_the_open_document(novel):
     pack = novel.assemble("林默", document=seven, as_of=6)
     assert "搬到白鹭洲" not in pack.prompt
     (gone,) = [one for one in pack.omitted if one.source == "editor:cursor-window"]
-    assert (gone.reason, gone.layer) == ("timeline", "immediate")
+    assert (gone.code, gone.layer) == ("timeline", "immediate")
     assert "搬到白鹭洲" in novel.assemble("林默", document=three, as_of=7).prompt
 
 
@@ -140,8 +140,8 @@ def test_facts_of_a_card_hold_as_of_the_chapter_and_within_the_chapters(novel):
     assert "已知沉船后藏身白鹭洲" not in text(as_of=3)
     assert "已知沉船后藏身白鹭洲" not in text(chapters=(1, 3))
     assert "已知沉船后藏身白鹭洲" in text(chapters=(2, None))
-    gone = [one for one in novel.assemble("林渡是谁？", chapters=(1, 3)).omitted if one.id == "林渡#fact0"]
-    assert [one.reason for one in gone] == ["timeline"]
+    gone = [one for one in novel.assemble("林渡是谁？", chapters=(1, 3)).omitted if one.id == "entity:林渡#fact0"]
+    assert [one.code for one in gone] == ["timeline"]
 
 
 @pytest.mark.parametrize(
@@ -164,16 +164,15 @@ def test_a_chapter_that_the_question_names_and_the_request_leaves_out_is_on_reco
     wanted = ("request:chapter:5", reason, detail)
     pack = novel.assemble("检查第5章", **bounds)
     found = novel.retrieve("检查第5章", **bounds)
-    assert wanted in [(one.id, one.reason, one.detail) for one in pack.omitted]
+    assert wanted in [(one.id, one.code, one.detail) for one in pack.omitted]
     assert wanted in [(one.id, one.reason, one.detail) for one in found.omitted]
     assert not found.understanding.remarks
 
 
 def test_any_paragraph_is_explained_by_the_bound_that_leaves_it_out(novel):
-    assert "timeline (chapter 6 is later than chapter 3)" in str(
-        novel.assemble("灯塔", as_of=3).explain("chapters/ch006.md#3")
-    )
-    assert "excluded" in str(novel.assemble("灯塔", chapters=6).explain("chapters/ch003.md#2"))
+    later = novel.assemble("灯塔", as_of=3).why("chapters/ch006.md#3").omitted[0]
+    assert (later.code, later.detail) == ("timeline", "chapter 6 is later than chapter 3")
+    assert novel.assemble("灯塔", chapters=6).why("chapters/ch003.md#2").omitted[0].code == "excluded"
 
 
 def test_the_ending_is_that_of_the_last_chapter_that_may_be_known(novel):

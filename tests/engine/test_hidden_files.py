@@ -119,9 +119,9 @@ def test_a_form_that_nobody_has_filled_in_stands_in_a_prompt_by_its_own_name_alo
 
 def test_hidden_files_are_named_once_by_kind_and_explained_one_by_one(project):
     pack = project(REPORTED).assemble("玛拉数船的时候领航员在哪里？", budget=6000)
-    lines = [one for one in pack.omitted if one.source.startswith("request:") and one.reason == "excluded"]
+    lines = [one for one in pack.omitted if one.source.startswith("request:") and one.code == "excluded"]
     assert [one.source for one in lines] == ["request:review", "request:template", "request:tool"]
-    found = pack.explain("审查报告/第0002章审查报告.md")
+    found = pack.why("审查报告/第0002章审查报告.md")
     assert not found.included
     assert found.omitted[0].detail == "review: in no prompt unless asked for by name"
 

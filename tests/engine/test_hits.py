@@ -64,7 +64,7 @@ def test_the_words_of_a_search_are_its_evidence_and_its_highlights(engine):
 def test_the_score_of_a_similar_paragraph_is_its_similarity_and_no_word_of_it_is_highlighted(engine):
     best = engine.similar("小雨推开门", limit=3)[0]
     assert -1 <= best.score <= 1
-    assert best.evidence[0].detail == f"similarity {best.score:.3f}"
+    assert best.evidence[0].detail == f"near in meaning, similarity {best.score:.3f}"
     assert best.highlights == ()
 
 
@@ -75,7 +75,7 @@ def test_a_paragraph_and_a_document_each_travel_in_one_form(engine):
             *("path", "kind", "title", "chapter", "headingPath", "paragraph", "role"),
             *("start", "end", "text", "highlights", "snippet", "score"),
         ]
-        assert list(form(document)) == ["path", "section", "score", "evidence"]
+        assert list(form(document)) == ["path", "section", "title", "reason", "score", "evidence"]
         assert form(document)["evidence"][0].keys() == {"kind", "detail", "path", "span"}
 
 
@@ -98,7 +98,7 @@ def test_everything_that_is_listed_has_a_short_repr_and_a_table(engine):
         "engine": (engine, "ContextEngine('novel': 12 documents, ", "paragraphs"),
         "documents": (engine.documents(), "<12 documents: chapters/ch001.md, chapters/ch002.md, ", "第三章 雨夜"),
         "search": (engine.search("第十八页"), "<6 hits: chapters/ch005.md#6 ", "周家父子"),
-        "retrieval": (engine.retrieve(QUESTION), "Retrieval(found: <5 hits: chapters/ch002.md 1.000, ", "mention: "),
+        "retrieval": (engine.retrieve(QUESTION), "Retrieval(found: <5 hits: chapters/ch002.md 1.000, ", "档案馆"),
         "matches": (engine.detect("小雨推开门"), "<1 match: 小雨 (lin-xiaoyu) at 0>", "lin-xiaoyu"),
     }
     for what, start, cell in shown.values():

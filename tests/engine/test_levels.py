@@ -176,9 +176,9 @@ def test_no_pin_brings_what_is_at_never(engine, pinned):
 
 
 def test_a_pin_of_somebody_at_never_is_told(engine):
-    gone = engine.assemble("雨停了没有", include=["黑手"], budget=6000).explain("黑手").omitted
-    assert [(one.source, one.reason, one.detail) for one in gone] == [
-        ("codex:pinned:黑手", "level", "never, though pinned by the request")
+    gone = engine.assemble("雨停了没有", include=["黑手"], budget=6000).why("黑手").omitted
+    assert [(one.source, one.code, one.detail) for one in gone] == [
+        ("codex:pinned:黑手", "level", "level never, though pinned by the request")
     ]
 
 
@@ -189,8 +189,8 @@ def test_the_record_gives_the_level_as_the_reason(engine):
         for one in engine.document(PEOPLE).paragraphs
         if TWIST in engine.document(PEOPLE).text[one.start : one.end]
     )
-    (gone,) = pack.explain(f"{PEOPLE}#{number}").omitted
-    assert (gone.reason, gone.detail) == ("level", "never: it describes 黑手")
+    (gone,) = pack.why(f"{PEOPLE}#{number}").omitted
+    assert (gone.code, gone.detail) == ("level", "level never: it describes 黑手")
 
 
 def test_chapters_and_the_users_own_texts_are_untouched(engine):
@@ -275,7 +275,7 @@ def test_who_comes_by_name_has_a_source_of_its_own_and_its_section(engine):
     (card,) = [item for item in pack.items if item.id == "entity:守夜人"]
     assert (card.source, [(one.kind, one.detail) for one in card.evidence]) == (
         "codex:asked:守夜人",
-        [("mention", "query: 守夜人")],
+        [("mention", "the question names 守夜人")],
     )
     assert "## 阵营：守夜人" in shown(pack)
     assert {item.source for item in pack.items if "提灯巡夜" in pack.prompt[slice(*item.span)]} >= {card.source}

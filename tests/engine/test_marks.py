@@ -139,7 +139,7 @@ def test_a_selection_wins_over_an_equal_additional_input(engine):
     selected = TEXT[8:20]
     pack = desk(engine, cursor=20, selection=(8, 20), additional_input=selected)
     assert unmarked(pack.prompt).count(selected) == 1
-    assert [gone.reason for gone in pack.omitted if gone.source == "editor:selection"] == ["duplicate"]
+    assert [gone.code for gone in pack.omitted if gone.source == "editor:selection"] == ["duplicate"]
 
 
 def test_passages_are_not_said_again_where_a_mark_cuts_their_paragraph(engine):

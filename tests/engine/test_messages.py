@@ -103,7 +103,7 @@ def test_the_newest_turns_stand_whole_before_the_query_and_are_counted(novel):
     assert "谁裁走了" not in pack.contents["immediate"]
     assert pack.token_count == armarius.TokenCounter.for_model("gpt-4o").count(pack.prompt)
     gone = [one for one in pack.omitted if one.source.startswith("request:message:")]
-    assert [(one.source, one.reason, one.detail) for one in gone] == [
+    assert [(one.source, one.code, one.detail) for one in gone] == [
         ("request:message:1-1", "excluded", "1 turns before the newest 2")
     ]
 
@@ -122,7 +122,7 @@ def test_turns_take_no_more_than_their_share_and_the_oldest_give_way(novel):
     numbers = [int(one.source.rpartition(":")[2]) for one in inside]
     assert numbers == list(range(numbers[0], 41))
     assert 0 < sum(one.tokens for one in inside) <= 3000 * 95 // 100 // 5
-    gone = {one.source for one in pack.omitted if one.reason == "budget" and "that turns may take" in one.detail}
+    gone = {one.source for one in pack.omitted if one.code == "budget" and "that turns may take" in one.detail}
     assert gone == {f"request:message:{number}" for number in range(1, numbers[0])}
 
 

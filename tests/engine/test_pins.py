@@ -95,7 +95,7 @@ def test_a_muted_entity_has_no_card_and_the_record_says_so(engine):
     pack = ask(engine, "阿渡在哪里", exclude=["林渡"])
     assert "## 角色：林渡" not in pack.prompt
     assert ("excluded", "muted by the request") in {
-        (gone.reason, gone.detail) for gone in pack.omitted if gone.id == "entity:lin"
+        (gone.code, gone.detail) for gone in pack.omitted if gone.id == "entity:lin"
     }
 
 
@@ -104,8 +104,8 @@ def test_a_muted_text_is_no_passage_and_the_record_says_so(engine, target):
     assert "铜钥匙沉在码头" in ask(engine, "铜钥匙在哪里").prompt
     pack = ask(engine, "铜钥匙在哪里", exclude=[target])
     assert "铜钥匙沉在码头" not in pack.prompt
-    (gone,) = pack.explain(f"{SECOND}#2").omitted
-    assert (gone.reason, gone.detail) == ("excluded", "muted by the request")
+    (gone,) = pack.why(f"{SECOND}#2").omitted
+    assert (gone.code, gone.detail) == ("excluded", "muted by the request")
 
 
 def test_what_is_muted_leaves_a_prompt_that_continues_one_with_it(engine):
@@ -127,7 +127,7 @@ def test_lasting_ones_hold_for_every_request_and_stand_in_a_readable_file(engine
     engine.pins.add(SECOND, mute=True)
     pack = ask(engine, "铜钥匙在哪里")
     assert why(pack, "codex:pinned:ye") == ["pinned by the project"]
-    assert pack.explain(f"{SECOND}#2").omitted[0].detail == "muted by the project"
+    assert pack.why(f"{SECOND}#2").omitted[0].detail == "muted by the project"
     written = (engine.root / ".armarius" / "pins.toml").read_text(encoding="utf-8")
     assert "[[pin]]" in written
     assert 'target = "叶知秋"' in written
@@ -242,7 +242,7 @@ def test_one_thing_is_not_both(engine):
 def test_what_is_later_than_may_be_known_is_not_pinned(engine):
     pack = ask(engine, include=[SECOND], as_of=1)
     assert "铜钥匙" not in pack.prompt
-    assert pack.explain(f"rag:document:{SECOND}").omitted[0].reason == "timeline"
+    assert pack.why(f"rag:document:{SECOND}").omitted[0].code == "timeline"
 
 
 def test_pinned_things_are_demand(engine):

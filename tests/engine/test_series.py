@@ -138,7 +138,7 @@ def test_an_earlier_book_is_wholly_past(engine):
     assert "- 事实：会划船" in pack.prompt
     assert "暗礁" in pack.prompt
     assert "第0章前" not in pack.prompt
-    assert [one.reason for one in pack.omitted if one.aspect == "fact “住在青石”"] == ["timeline"]
+    assert [one.code for one in pack.omitted if one.title.endswith("事实“住在青石”")] == ["timeline"]
     assert "老周之死" in engine.assemble(query="大纲里老周之死", as_of=1, budget=6000).prompt
 
 
@@ -155,7 +155,7 @@ def test_one_person_of_two_folders_is_one_and_the_project_is_heard_first(engine)
         ("年龄", "16", "book1/人物.md", "人物.md")
     ]
     pack = engine.assemble(query="林渡多大了？")
-    assert [(one.reason, one.detail) for one in pack.omitted if one.id == "林渡#年龄"] == [
+    assert [(one.code, one.detail) for one in pack.omitted if one.id == "entity:林渡#年龄"] == [
         ("excluded", "book1/人物.md says “16”; 人物.md is heard")
     ]
 
@@ -293,7 +293,7 @@ def test_places_of_every_folder_are_told_by_whole_paths(engine):
     assert text[slice(*place.span)] == "灯塔的钥匙在青石底下"
     assert engine.locate("暗礁")[0].path == "book1/chapters/ch050.md"
     assert {one.path for one in engine.evidence("老周")} >= {"book1/人物.md"}
-    assert "book1/chapters/ch003.md" in str(pack.explain("book1/chapters/ch003.md"))
+    assert "book1/chapters/ch003.md" in str(pack.why("book1/chapters/ch003.md"))
 
 
 def test_what_is_authored_for_another_book_is_not_said_for_this_one(shelf):

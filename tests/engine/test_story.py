@@ -122,7 +122,7 @@ def test_what_does_not_fit_into_the_share_is_listed(engine):
     for number in range(40):
         engine.codex.create(f"伏笔{number}", type="foreshadowing", description="河上的灯为何每夜在七点四十分熄灭" * 3)
     pack = engine.assemble("续写", document="chapters/ch004.md", budget=3000)
-    gone = {one.source for one in pack.omitted if one.source.startswith("story:thread:") and one.reason == "budget"}
+    gone = {one.source for one in pack.omitted if one.source.startswith("story:thread:") and one.code == "budget"}
     assert gone
     assert sum(item.tokens for item in pack.items if item.source.startswith("story:")) <= 450
 
@@ -145,8 +145,8 @@ def test_what_the_story_tells_is_told_once(engine):
     lines = [line for line in pack.prompt[slice(*ending.span)].splitlines() if len(line) > 8]
     assert lines
     assert {line: pack.prompt.count(line) for line in lines} == dict.fromkeys(lines, 1)
-    (found,) = pack.explain("rag:passage:chapters/ch003.md#4").omitted
-    assert (found.reason, found.detail) == ("duplicate", "stands in the prompt already")
+    (found,) = pack.why("rag:passage:chapters/ch003.md#4").omitted
+    assert (found.code, found.detail) == ("duplicate", "stands in the prompt already")
     assert [item for item in pack.items if item.source.startswith("rag:passage:")]
 
 
@@ -154,7 +154,7 @@ def test_nothing_later_is_told_than_the_request_may_see(engine):
     pack = engine.assemble("续写", as_of=4, **HERE)
     assert "story:outline:spec/outline.md#5" not in told(pack)
     assert "周远交出第十八页" not in pack.prompt
-    assert pack.explain("story:outline:spec/outline.md#5").omitted[0].reason == "timeline"
+    assert pack.why("story:outline:spec/outline.md#5").omitted[0].code == "timeline"
     bounded = engine.assemble("续写", chapters=(4, None), **HERE)
     assert told(bounded) == ["story:outline:spec/outline.md#4", "story:outline:spec/outline.md#5"]
 
@@ -165,7 +165,7 @@ def test_open_threads_are_told_and_closed_ones_are_listed(engine):
     pack = engine.assemble("续写", **HERE)
     assert "## 伏笔：停表之谜\n怀表为何停在七点四十分" in pack.stable_prefix
     assert "信已读过" not in pack.stable_prefix
-    left = {one.source: one.reason for one in pack.omitted if one.source.startswith("story:thread:")}
+    left = {one.source: one.code for one in pack.omitted if one.source.startswith("story:thread:")}
     assert sorted(left.values()) == ["excluded", "level"]
 
 
@@ -189,7 +189,7 @@ def test_summaries_that_the_project_keeps_are_told_until_their_chapter_changes(e
     pack = engine.assemble("续写", **HERE)
     assert engine.summaries.stale() == ("chapters/ch003.md",)
     assert "门下有纸条" not in pack.prompt
-    assert "stale" in pack.explain("story:summary:chapters/ch003.md").omitted[0].detail
+    assert "stale" in pack.why("story:summary:chapters/ch003.md").omitted[0].detail
     engine.summaries.delete("chapters/ch003.md")
     assert engine.summaries.stale() == ()
     with pytest.raises(armarius.UnknownId):

@@ -131,7 +131,8 @@ def test_a_relation_holds_in_its_chapters_only(harbour, document, line, withheld
     pack = harbour.assemble(query="relationship between Tom Reed and Mara Finch", document=document)
     between = [one for one in lines(pack) if "Mara" in one]
     assert sorted(between) == line
-    late = {gone.aspect for gone in pack.omitted if gone.reason == "timeline" and gone.source.startswith("kg:relation")}
+    gone = [one for one in pack.omitted if one.code == "timeline" and one.source.startswith("kg:relation")]
+    late = {one.title.partition(" · ")[2] for one in gone}
     assert late == withheld
 
 
@@ -141,8 +142,8 @@ def test_a_relation_with_somebody_whom_prompts_may_not_show_stays_out(harbour, q
     known = pack.contents["retrieved"]
     assert "Old Grey" not in known
     assert "The Wreckers" not in known
-    levels = {gone.source: gone.detail for gone in pack.omitted if gone.reason == "level"}
-    assert levels["kg:relation:spy-anna"] == "never"
+    levels = {gone.source: gone.detail for gone in pack.omitted if gone.code == "level"}
+    assert levels["kg:relation:spy-anna"] == "level never"
 
 
 def test_nothing_in_a_name_or_type_poses_as_another_relation():

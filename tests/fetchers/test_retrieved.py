@@ -115,9 +115,9 @@ def test_other_levels_are_reported_and_not_injected():
     assert [item.source for item in fetched.candidates] == ["codex:detected:e1"]
     reasons = {(item.source, item.reason, item.detail) for item in fetched.omitted}
     assert reasons == {
-        ("codex:detected:e2", "level", "always"),
-        ("codex:detected:e3", "level", "never"),
-        ("codex:detected:e4", "level", "manual_only"),
+        ("codex:detected:e2", "level", "level always"),
+        ("codex:detected:e3", "level", "level never"),
+        ("codex:detected:e4", "level", "level manual_only"),
     }
 
 
@@ -142,7 +142,7 @@ def test_very_many_entities_without_a_mention_share_one_line():
     fetched = codex_fetcher(XIAOYU, *many).fetch(request(query="小雨与人物00007号"))
     assert [item.source for item in fetched.candidates] == ["codex:detected:e1", "codex:detected:x7"]
     assert [(item.id, item.reason, item.detail) for item in fetched.omitted] == [
-        ("entity:*", "no match", "2999 entities")
+        ("entity:*", "no match", "2999 entities are not mentioned")
     ]
 
 
@@ -153,11 +153,11 @@ def test_evidence_says_where_the_name_stands():
     )
     evidence = {item.source: item.evidence for item in fetched.candidates}
     assert [(e.kind, e.detail) for e in evidence["codex:detected:e1"]] == [
-        ("mention", "query: 小雨"),
-        ("mention", "input: 林小雨"),
+        ("mention", "the question mentions “小雨”"),
+        ("mention", "the additional input mentions “林小雨”"),
     ]
     (cursor,) = evidence["codex:detected:e5"]
-    assert (cursor.detail, cursor.path) == ("cursor: 小雨点", "ch.md")
+    assert (cursor.detail, cursor.path) == ("“小雨点” is mentioned near the cursor", "ch.md")
     assert text[slice(*cursor.span)] == "小雨点"
 
 
@@ -212,7 +212,7 @@ def test_later_facts_are_withheld_and_reported():
     fetched = codex_fetcher(entity).fetch(request(query="林默", chapter=3))
     assert "守灯" not in fetched.candidates[0].content
     assert "修表" in fetched.candidates[0].content
-    assert [(item.id, item.reason) for item in fetched.omitted] == [("e1#fact0", "timeline")]
+    assert [(item.id, item.reason) for item in fetched.omitted] == [("entity:e1#fact0", "timeline")]
     assert fetched.omitted[0].aspect.startswith("fact “")
 
 

@@ -86,7 +86,7 @@ def test_a_chapter_to_be_written_has_its_plan_whole_and_the_first_line_of_those_
     assert "混进盐仓查账" in layer
     assert "沈三娘认得贺砚" not in layer
     assert "story:ending:正文/第0002章-芦苇.md" in told(pack)
-    assert [why.detail for why in pack.explain(f"{OUTLINE}#3").items[0].evidence] == ["writing chapter 3"]
+    assert [why.detail for why in pack.why(f"{OUTLINE}#3").items[0].evidence] == ["writing chapter 3"]
 
 
 def test_a_chapter_that_is_written_has_its_plan_and_the_end_of_the_one_before_it(engine):
@@ -126,7 +126,7 @@ def test_whom_the_plan_names_has_a_card_with_the_reason(engine):
     pack = engine.assemble("写第4章", budget=8000)
     (card,) = [item for item in pack.items if item.id == "entity:沈三娘"]
     assert card.source == "codex:detected:沈三娘"
-    assert card.evidence[0].detail == "outline of chapter 4: 沈三娘"
+    assert card.evidence[0].detail == "the outline of chapter 4 mentions “沈三娘”"
     assert "codex:detected:沈三娘" not in [item.source for item in engine.assemble("写第3章", budget=8000).items]
 
 

@@ -98,7 +98,7 @@ def accounts(project: Path, index: Path, requests: list[Any]) -> Iterator[tuple[
                 budget=params["budget"],
             )
             items = [[one.source, one.layer, one.tokens] for one in pack.items]
-            left = [[one.source, one.reason] for one in pack.omitted]
+            left = [[one.source, one.code] for one in pack.omitted]
             yield f"account: {label}", {"prompt": pack.prompt, "items": items, "omitted": left}
 
 

@@ -49,7 +49,7 @@ def test_relation_words_lead_to_whom_only_the_graph_knows(novel):
         pack = engine.assemble(query=QUESTION)
         assert related(pack) == ["kg:related:gu"]
         assert "## 角色：顾长明\n- 类型：character\n- 描述：修钟的老人。" in pack.prompt
-        assert "师徒" in str(pack.explain("kg:related:gu"))
+        assert "师徒" in str(pack.why("kg:related:gu"))
         assert not pack.warnings
 
 

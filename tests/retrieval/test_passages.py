@@ -47,7 +47,7 @@ def test_a_passage_says_where_it_stands(novel):
     (evidence,) = fetched.offer.explain(first)
     assert evidence.path == first.path
     assert evidence.span is not None
-    assert "worth" in evidence.detail
+    assert evidence.detail.parts["words"][:2] == ("卷宗", "第十八页")
 
 
 def test_a_relation_word_brings_the_card_of_whom_it_means(novel):

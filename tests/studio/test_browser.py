@@ -129,7 +129,7 @@ def test_a_cursor_is_put_in_a_chapter_and_somebody_is_muted_from_the_prompt(page
     playwright.expect(page.locator("details summary")).to_be_visible()
     assert "/again/" in page.url
     page.locator("details summary").click()
-    assert "muted by the project" in page.locator("details").inner_text()
+    assert "项目屏蔽了它" in page.locator("details").inner_text()
     page.get_by_role("link", name="People and things", exact=True).click()
     page.locator("#pins").get_by_role("button", name="Forget").first.click()
     playwright.expect(page.locator("#pins li")).to_have_count(0)

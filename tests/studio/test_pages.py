@@ -108,7 +108,7 @@ def test_a_prompt_is_shown_as_it_is_sent_with_its_account(client, engine):
     pack = engine.assemble(asked["query"], document=asked["document"], budget=8000)
     shown = re.sub(r"<[^>]+>", "", page.partition('<pre class="text"')[2].partition(">")[2].partition("</pre>")[0])
     assert shown.replace("&lt;", "<").replace("&gt;", ">").replace("&#34;", '"').replace("&#39;", "'") == pack.prompt
-    assert all(item.source in page for item in pack.items)
+    assert all(item.id in page and item.title in page for item in pack.items)
     assert "林小雨" in page
     assert f"{pack.token_count:,}" in page
 
@@ -135,7 +135,7 @@ def test_a_chapter_names_who_is_mentioned_and_people_show_where_they_appear(clie
 def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(client, engine):
     def kept():
         page = client.get("/pack", params={"query": "掌灯的小姑娘", "budget": "2000"}).text
-        return "codex:detected:lin-xiaoyu" in page.partition("<details>")[0]
+        return "entity:lin-xiaoyu" in page.partition("<details>")[0]
 
     assert not kept()
     answer = client.post("/change/alias", data={"id": "lin-xiaoyu", "alias": "掌灯的小姑娘"}, headers=ORIGIN)
@@ -155,8 +155,8 @@ def test_a_pin_and_a_mute_reach_the_prompt_and_the_file(client, engine):
     client.post("/change/pin", data={"target": "chapters/ch006.md#1"}, headers=ORIGIN)
     client.post("/change/pin", data={"target": "lin-xiaoyu", "mute": "yes"}, headers=ORIGIN)
     page = client.get("/pack", params={"query": "小雨", "budget": "3000"}).text
-    assert "pinned by the project" in page
-    assert "muted by the project" in page
+    assert "项目固定了它" in page
+    assert "项目屏蔽了它" in page
     pins = engine.pins.list()
     assert [(one.target, one.mute) for one in pins] == [("chapters/ch006.md#1", False), ("lin-xiaoyu", True)]
     for one in pins:

@@ -140,7 +140,7 @@ def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> Re
 
 def _derived(matcher: EntityMatcher, item: Mention) -> str | None:
     short = matcher.derived(item.entity_id, item.term)
-    return None if short is None else str(short)
+    return None if short is None else f"derived: {short.kind} of {short.of}"
 
 
 def _rejection(item: Rejection, entities: dict[str, Entity]) -> str:

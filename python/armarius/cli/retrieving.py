@@ -13,7 +13,7 @@ from armarius.cli.terminal import add_field, add_project, add_series, note, plai
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.search.hits import Retrieval
-from armarius.types import Evidence, Hit
+from armarius.types import Hit
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -116,7 +116,7 @@ def _explained(found: Retrieval) -> RenderableType:
     hits.add_column("document", overflow="fold")
     hits.add_column("why", overflow="fold")
     for hit in found:
-        hits.add_row(f"{hit.score:.3f}", Text(_where(hit)), Text(_why(hit)))
+        hits.add_row(f"{hit.score:.3f}", Text(_where(hit)), Text(hit.reason))
     withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
     return Group(understood, Text(), hits, *withheld)
 
@@ -144,12 +144,3 @@ def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
 
 def _where(hit: Hit) -> str:
     return f"{hit.reference} ({hit.level})" if hit.level else hit.reference
-
-
-def _why(hit: Hit) -> str:
-    return "; ".join(map(_reason, hit.evidence))
-
-
-def _reason(evidence: Evidence) -> str:
-    where = f" {evidence.path}" if evidence.path else ""
-    return f"{evidence.kind} {evidence.detail}{where}"

@@ -23,7 +23,7 @@ from armarius.documents.document import Document, Documents
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.rewords import FollowUps, Rewords
 from armarius.errors import ContractError
-from armarius.headings import Language
+from armarius.headings import Language, sentence
 from armarius.index.mentions import count_by_entity
 from armarius.index.search import search
 from armarius.names.proposals import ProposedName, propose_names
@@ -118,8 +118,9 @@ class Questions:
                 view.corpus, follow_up.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also,
                 sources=view.sources, outside=outside,
             )  # fmt: skip
-        if leveled := _leveled(view):
-            found = replace(found, hits=tuple(map(leveled, found)))
+        leveled, language = _leveled(view), self._language or view.language
+        told = [replace(hit, reason=sentence((one.detail for one in hit.evidence), language)) for hit in found]
+        found = replace(found, hits=tuple(map(leveled, told)) if leveled else tuple(told))
         if not worded.warnings and not follow_up.carried:
             return found
         return replace(found, warnings=(*found.warnings, *worded.warnings), carried=follow_up.carried)

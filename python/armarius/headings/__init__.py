@@ -2,6 +2,7 @@
 
 zh.py, en.py  the texts of one language
 frame.py      `Frame`: the type of these texts
+reasons.toml  the sentences of an account by code, in each language; reasons.py makes them
 
 Other rooms get headings by key and labels by `frame(language)`; they never contain the texts. Project text that equals
 a heading of any language is escaped in every prompt (`docs/decisions/0033`, `0048`). A new language is a file here and
@@ -15,10 +16,24 @@ from typing import Final
 from armarius.errors import ContractError
 from armarius.headings.en import EN
 from armarius.headings.frame import Frame, HeadingKey, Language
+from armarius.headings.reasons import Reason, kind_name, say, sentence
 from armarius.headings.zh import ZH
 from armarius.validation import shown
 
-__all__ = ["DEFAULT_LANGUAGE", "FRAMES", "HEADINGS", "Frame", "HeadingKey", "Language", "frame", "heading"]
+__all__ = [
+    "DEFAULT_LANGUAGE",
+    "FRAMES",
+    "HEADINGS",
+    "Frame",
+    "HeadingKey",
+    "Language",
+    "Reason",
+    "frame",
+    "heading",
+    "kind_name",
+    "say",
+    "sentence",
+]
 
 DEFAULT_LANGUAGE: Final[Language] = "zh"
 

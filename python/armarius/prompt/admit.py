@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Final
 
 from armarius.errors import ContextWarning
+from armarius.headings import Reason
 from armarius.prompt.escape import OURS, doubtful, escape, group_heading, offsets_after, trimmed
 from armarius.prompt.fetch import FetchOutcome
 from armarius.types import LAYERS, Candidate, LayerName, Omission, OmitReason, PassageStream
@@ -63,7 +64,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
             continue
         for candidate in answer.fetched.candidates:
             if candidate.project_id and candidate.project_id != project_id:
-                detail = f"belongs to project {candidate.project_id!r}"
+                detail = Reason("out.project", project=candidate.project_id)
                 omitted.append(_omission(candidate, "excluded", detail))
                 refused = CONTEXT_SCOPE_VIOLATION(fetcher=answer.name, source=candidate.source)
                 warnings.add((candidate.layer, refused))
@@ -130,11 +131,11 @@ def _distinct(ordered: list[Candidate], omitted: list[Omission]) -> list[Candida
     for candidate in ordered:
         content, mine, id_ = candidate.content, ids[candidate.layer], candidate.id
         if not content:
-            omitted.append(_omission(candidate, "excluded", "empty"))
+            omitted.append(_omission(candidate, "excluded", Reason("out.empty")))
             continue
         if (id_ in mine or content in contents) and candidate.core is None:
             twin = mine.get(id_) or contents[content]
-            omitted.append(_omission(candidate, "duplicate", f"of {twin.source} in {twin.layer}"))
+            omitted.append(_omission(candidate, "duplicate", Reason("out.twin", source=twin.source)))
             continue
         mine[id_] = contents[content] = candidate
         kept.append(candidate)

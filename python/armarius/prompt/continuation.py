@@ -27,6 +27,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from armarius.errors import BudgetError, ContractError
+from armarius.headings import Reason
 from armarius.prompt.admit import Admitted, canonical
 from armarius.prompt.allocate import FULL, OMITTED, Allocation, Previous
 from armarius.prompt.counter import CachedCounter
@@ -37,7 +38,7 @@ from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import PromptItem
 from armarius.types import Candidate, Evidence
 
-PREVIOUS = Evidence("previous", "in the previous prompt, and still true")
+PREVIOUS = Evidence("previous", Reason("previous"))
 # Of the prompt's limit: the least share of the window around the cursor while items are held.
 _WINDOW_PERCENT = 35
 # A held form counts as the item when it has at least this share of what a prompt without history would show.
@@ -248,6 +249,7 @@ _DIGEST: Final = 16
 _LEVEL: Final = 6
 _SLICED: Final = 24  # code points from which a text that stands in the prompt is kept as its place there
 _PLACE: Final = "@"
+_REASON: Final = "!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +293,7 @@ class Continuation:
             ContractError: The prompt is too long to be carried in 4 MiB.
         """
         prompt = self.previous.prompt
-        plain = [prompt, _sliced(_adapter().dump_python(self, mode="json", warnings=False), prompt)]
+        plain = [prompt, _sliced(_adapter().dump_python(self, warnings=False), prompt)]
         body = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
         packed = zlib.compress(body.encode("utf-8", "surrogatepass"), _LEVEL)
         data = _MAGIC + _schema() + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
@@ -323,7 +325,9 @@ class Continuation:
 
 
 def _sliced(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
-    """`plain` with each longer text that stands in the prompt as its place there."""
+    """`plain` with each longer text that stands in the prompt as its place there, and reasons by their codes."""
+    if isinstance(plain, Reason):
+        return {_REASON: [plain.code, _sliced(dict(plain.parts), prompt)]}
     if isinstance(plain, str):
         at = prompt.find(plain) if len(plain) >= _SLICED else -1
         return plain if at < 0 else {_PLACE: [at, at + len(plain)]}
@@ -340,6 +344,9 @@ def _whole(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
             if not 0 <= start <= end <= len(prompt):
                 raise ValueError("no place in the prompt")
             return prompt[start:end]
+        if plain.keys() == {_REASON}:
+            code, parts = plain[_REASON]
+            return Reason(code, **_whole(parts, prompt))
         return {key: _whole(value, prompt) for key, value in plain.items()}
     return [_whole(value, prompt) for value in plain] if isinstance(plain, list) else plain
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from armarius.deadline import stage
 from armarius.errors import BudgetError
-from armarius.headings import DEFAULT_LANGUAGE, Language, frame
+from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame
 from armarius.prompt.admit import Admitted
 from armarius.prompt.allocate import Previous, cards_of, covering_card, layer_tokens, prompt_tokens
 from armarius.prompt.continuation import fit
@@ -90,7 +90,7 @@ def pack(
             continue
         if (twice := _shown_twice(fitted)) is None:
             return fitted
-        gone = Omission(twice.id, twice.layer, twice.source, "duplicate", "of the open document")
+        gone = Omission(twice.id, twice.layer, twice.source, "duplicate", Reason("out.document"))
         left = tuple(one for one in admitted.candidates if one.id != twice.id)
         admitted = replace(admitted, candidates=left, omitted=(*admitted.omitted, gone))
 

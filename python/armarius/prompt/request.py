@@ -8,12 +8,12 @@ from typing import Any, Final, Protocol
 
 from armarius.arguments import Hidden
 from armarius.codex.cards import until
+from armarius.codex.model import Entity
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
 from armarius.documents.kinds import STORY_KINDS
-from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
-from armarius.headings import Language
+from armarius.headings import Language, Reason
 from armarius.positions import clamped, code_points, units
 from armarius.prompt.assembler import Task
 from armarius.prompt.continuation import Continuation
@@ -72,8 +72,8 @@ class RequestState(Protocol):
         """Ids of candidates (cards, relations) of the entities with that id, name or alias."""
         ...
 
-    def names(self) -> Mapping[str, str]:
-        """The name of every entity by its id."""
+    def entities(self) -> Mapping[str, Entity]:
+        """Every entity by its id."""
         ...
 
     def document(self, document_id: str, /) -> Document:
@@ -222,8 +222,8 @@ class Resolver:
             texts=lambda path: _text(view, document, path),
             known=KnownSources(
                 view.named,
-                lambda path: _paragraphs(view, document, path),
-                view.names,
+                lambda path: _read(view, document, path),
+                view.entities,
             ),
             encoding=request.position_encoding,
             stamps=_stamped(view, document) if document is not None and live else view.stamps,
@@ -306,12 +306,6 @@ def _text(view: RequestState, document: Document | None, path: str) -> str | Non
     return None if found is None else found.text
 
 
-def _paragraphs(view: RequestState, document: Document | None, path: str) -> Sequence[Paragraph]:
-    """Those of the same; none of what is no document."""
-    found = _read(view, document, path)
-    return () if found is None else found.paragraphs
-
-
 def _read(view: RequestState, document: Document | None, path: str) -> Document | None:
     return document if document is not None and document.path == path else view.documents.get(path)
 
@@ -358,8 +352,8 @@ def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str
     if as_of is None or end == len(document.text):
         return document.text, ""
     if cursor > end or not document.text[:end].strip():
-        return "", f"the cursor stands behind what is later than chapter {as_of}"
-    return document.text[:end], f"what follows is later than chapter {as_of}"
+        return "", Reason("out.open_behind", moment=as_of)
+    return document.text[:end], Reason("out.open_after", moment=as_of)
 
 
 def _continued(previous: object) -> Continuation | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from armarius.headings import frame, heading
+from armarius.headings import Reason, frame, heading
 from armarius.prompt.admit import QUERY_SOURCE, Admitted, canonical
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.fetch import FetchOutcome
@@ -43,7 +43,7 @@ def spoken(request: FetchRequest) -> FetchOutcome:
                 source=f"{MESSAGE}{number}",
                 content=called.format(number=number, who=who[turn.role]) + f"\n{said}",
                 score=-float(number),
-                evidence=(Evidence("message", f"{turn.role}, message {number} of {len(request.messages)}"),),
+                evidence=(Evidence("message", Reason("message", number=number, of=len(request.messages))),),
                 group=heading("conversation", request.language),
                 pinned=True,
                 project_id=request.project_id,
@@ -52,14 +52,14 @@ def spoken(request: FetchRequest) -> FetchOutcome:
     omitted: tuple[Omission, ...] = ()
     if older:
         source = f"{MESSAGE}1-{older[-1][0]}"
-        detail = f"{len(older):,} turns before the newest {len(newest)}"
+        detail = Reason("out.older", count=len(older), kept=len(newest))
         omitted = (Omission(source, "immediate", source, "excluded", detail),)
     return FetchOutcome("conversation", "immediate", Fetched(tuple(candidates), omitted))
 
 
 def query_candidate(request: FetchRequest) -> FetchOutcome:
     """The user's words, which close the prompt; they are kept before anything else of their layer."""
-    evidence = (Evidence("query", "the user's words"), *(Evidence("query", said) for said in request.carried))
+    evidence = (Evidence("query", Reason("query")), *(Evidence("query", said) for said in request.carried))
     candidate = Candidate(
         id=QUERY_SOURCE,
         layer="immediate",
@@ -107,7 +107,7 @@ def limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> A
                 room -= tokens
                 kept[one.id] = one if content is one.content else replace(one, content=content, short=None)
                 break
-    why = f"beyond {share} tokens, {shares.cards} % of the prompt, that cards may take"
+    why = Reason("out.share_cards", tokens=share, percent=shares.cards)
     gone = {one.id for one in cards if one.id not in kept}
     omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in cards if one.id in gone)
     left = (
@@ -137,15 +137,15 @@ def limit_turns(admitted: Admitted, counter: CachedCounter, limit: int) -> Admit
         if used > share:
             break
         kept += 1
-    return _newest(admitted, kept, f"beyond {share} tokens, {TURNS_PERCENT} % of the prompt, that turns may take")
+    return _newest(admitted, kept, Reason("out.share_turns", tokens=share, percent=TURNS_PERCENT))
 
 
 def drop_older_turns(admitted: Admitted) -> Admitted:
     """`admitted` with the newer half of its turns."""
-    return _newest(admitted, len(_turns(admitted)) // 2, "no room beside what must be in the prompt")
+    return _newest(admitted, len(_turns(admitted)) // 2, Reason("out.turns"))
 
 
-def _newest(admitted: Admitted, count: int, why: str) -> Admitted:
+def _newest(admitted: Admitted, count: int, why: Reason) -> Admitted:
     turns = sorted(_turns(admitted), key=_number)
     gone = turns[: len(turns) - count]
     if not gone:
@@ -190,7 +190,7 @@ def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent:
             room -= tokens
             states -= tokens * is_state
             kept[one.id] = fits
-    why = f"beyond {limit * percent // 100} tokens, {percent} % of the prompt, that the story may take"
+    why = Reason("out.share_story", tokens=limit * percent // 100, percent=percent)
     gone = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in story if one.id not in kept)
     candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if not _is_story(one) or one.id in kept)
     return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *gone))

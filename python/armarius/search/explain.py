@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
@@ -12,6 +11,7 @@ from armarius.documents.document import Document
 from armarius.documents.numerals import NUMERAL
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import as_strings
+from armarius.headings import Reason
 from armarius.search.corpus import Corpus, Text
 from armarius.search.order import Ordered
 from armarius.search.query.kinship import is_unspaced
@@ -124,6 +124,7 @@ def is_content(corpus: Corpus, words: str) -> bool:
 _SHOWN = 8
 _PEOPLE = 3
 _RUN = re.compile(rf"[{UNSPACED}]+")
+_LATIN = re.compile(r"[a-z0-9'-]{4,}")
 
 
 class MatchHighlights:
@@ -153,8 +154,8 @@ class MatchHighlights:
         entities = self._reached if people else self._fitting
         written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if entities else {}
         there = [(written[one], name) for one, name in entities.items() if one in written]
-        names = [f"{term} ({name}, whom the question describes)" for term, name in there]
-        words = _longest(dict.fromkeys((*self._stretches(text), *_found(text.lower(), self._words))))
+        names = [Reason("words.person", term=term, name=name) for term, name in there]
+        words = _longest(dict.fromkeys((*_stretches(text, self._runs), *_found(text.lower(), self._words))))
         if not words:
             words = self._inflected(text, named=bool(names))
         return (*words[:_SHOWN], *names[:_PEOPLE])
@@ -163,34 +164,23 @@ class MatchHighlights:
         terms = set(_core.terms(text))
         words = [term for term in self._read.terms if term in terms]
         for word, others in self._read.alternatives.items():
-            words += [f"{other} ({word})" for other, _ in others if terms.issuperset(_terms(other))]
+            words += [
+                Reason("words.other", other=other, word=word) for other, _ in others if terms.issuperset(_terms(other))
+            ]
         begun = {word[0] for word in words}
         words += [char for char in self._asked.singles if char in text and char not in begun]
         if not words and not named:
             card = (term for group in self._groups if group.family == "card" for term, _ in group.terms)
-            words = [f"{term} (the profile)" for term in card if term in terms]
+            words = [Reason("words.profile", term=term) for term in card if term in terms]
         return tuple(words)
-
-    def _stretches(self, text: str) -> Iterator[str]:
-        """The longest stretches of two characters or more that both hold, of scripts without spaces, in order."""
-        for run, pairs in self._runs:
-            past = 0
-            for at in [at for at, pair in pairs if pair in text]:
-                if at >= past:
-                    past = at + 2
-                    while past < len(run) and run[at : past + 1] in text:
-                        past += 1
-                    yield run[at:past]
 
     @cached_property
     def _fitting(self) -> dict[str, str]:
         return {one: self._entities[one].name for one in self._described}
 
     @cached_property
-    def _runs(self) -> list[tuple[str, list[tuple[int, str]]]]:
-        """Stretches of the question, each with its pairs of characters."""
-        runs = _RUN.findall(self._asked.content)
-        return [(run, [(at, run[at : at + 2]) for at in range(len(run) - 1)]) for run in runs]
+    def _runs(self) -> "_Runs":
+        return _runs_of(self._asked.content)
 
     @cached_property
     def _words(self) -> list[tuple[str, bool]]:
@@ -201,6 +191,32 @@ class MatchHighlights:
             entity = self._entities[entity_id]
             words += [entity.name, *entity.aliases]
         return _prepared(dict.fromkeys(word.lower() for word in words))
+
+
+_Runs = list[tuple[str, list[tuple[int, str]]]]
+
+
+def _runs_of(asked: str) -> _Runs:
+    """Stretches of what is asked in scripts without spaces, each with its pairs of characters."""
+    return [(run, [(at, run[at : at + 2]) for at in range(len(run) - 1)]) for run in _RUN.findall(asked)]
+
+
+def _stretches(text: str, runs: _Runs) -> Iterator[str]:
+    """The longest stretches of two characters or more that both hold, in order."""
+    for run, pairs in runs:
+        past = 0
+        for at in [at for at, pair in pairs if pair in text]:
+            if at >= past:
+                past = at + 2
+                while past < len(run) and run[at : past + 1] in text:
+                    past += 1
+                yield run[at:past]
+
+
+def shared(text: str, wording: str) -> tuple[str, ...]:
+    """What of another wording of the question stands in `text`: stretches, and words of four letters or more."""
+    words = dict.fromkeys((*_stretches(text, _runs_of(wording)), *words_in(text, _LATIN.findall(wording.lower()))))
+    return _longest(words)[:_SHOWN]
 
 
 def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
@@ -271,9 +287,9 @@ def reasons(
     for reference in asked.references:
         if text.number in reference.numbers and not reference.excluded:
             words = asked.query[reference.start : reference.end]
-            found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
+            found.append(Evidence("chapter", Reason("chapter.named", number=text.number, words=words), text.path))
     if one.how == "adjacent":
-        found.append(Evidence("chapter", "beside a chapter that the question names", text.path))
+        found.append(Evidence("chapter", Reason("chapter.beside"), text.path))
     found += _phrases(corpus, asked, text)
     found += _mentions(corpus, people, text)
     if one.unit is not None:
@@ -298,9 +314,10 @@ def _mentions(corpus: Corpus, people: Subjects, text: Text) -> list[Evidence]:
         if count:
             first = text.first[entity_id]
             short = corpus.matcher.derived(entity_id, first.term)
-            detail = f"{corpus.entities[entity_id].name} {count}×" + (
-                "" if short is None else f" ({first.term}, {short})"
-            )
+            term = first.term if short is None else short.said(first.term)
+            name = corpus.entities[entity_id].name
+            code = "mention.count" if short is None else "mention.short"
+            detail = Reason(code, name=name, count=count, term=term)
             found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
     return found
 
@@ -311,7 +328,7 @@ def _phrases(corpus: Corpus, asked: Understanding, text: Text) -> list[Evidence]
     for phrase in asked.phrases if document is not None else ():
         match = pattern_of(phrase).search(document.text, text.start, text.end)  # type: ignore[union-attr]
         if match:
-            found.append(Evidence("phrase", phrase, text.path, match.span()))
+            found.append(Evidence("phrase", Reason("words.phrase", phrase=phrase), text.path, match.span()))
     return found
 
 
@@ -323,7 +340,8 @@ def _fulltext(highlights: MatchHighlights, document: Document, span: tuple[int, 
         if not span[0] <= paragraph.start < span[1]:
             continue
         if words := highlights.in_text(document.text[paragraph.start : paragraph.end]):
-            return [Evidence("fulltext", ", ".join(words), document.path, (paragraph.start, paragraph.end))]
+            span = (paragraph.start, paragraph.end)
+            return [Evidence("fulltext", Reason("words", words=words), document.path, span)]
     return []
 
 
@@ -334,19 +352,20 @@ def _around(best: int, number: int) -> list[int]:
 
 
 def _near(text: Text, near: Near) -> Evidence:
-    how = "alike in wording" if near.by_wording else "near in meaning"
-    return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
+    detail = Reason("vector.alike" if near.by_wording else "vector.near", similarity=near.similarity)
+    return Evidence("vector", detail, text.path, (near.start, near.end))
 
 
 def _outline(highlights: MatchHighlights, path: str, title: str, lines: Sequence[OutlineLine]) -> Evidence:
     """The line of the outline that most of the question stands in, else the title."""
-    best = Evidence("outline", f"title: {title}", path)
-    most = words = highlights.in_text(title)
+    most, best = highlights.in_text(title), None
     for line in lines:
         words = highlights.in_text(line.text)
-        if len(words) > len(most) or (not most and best.path == path):
-            best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
-    return replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best
+        if len(words) > len(most) or not (most or best):
+            best, most = line, words
+    code = f"words.{'line' if best else 'title'}{'_of' if most else ''}"
+    detail = Reason(code, line="" if best is None else best.text.strip(" -*"), title=title, words=most)
+    return Evidence("outline", detail, *((path,) if best is None else (best.path, (best.start, best.end))))
 
 
 def _of_section(
@@ -360,18 +379,21 @@ def _of_section(
         written = [mention.term for mention in asked.mentions if mention.entity_id == entity_id]
         if written:
             short = corpus.matcher.derived(entity_id, written[0])
-            detail = f"the question names {name}: {written[0]}" + ("" if short is None else f" ({short})")
+            detail = Reason("mention.query", term=written[0] if short is None else short.said(written[0]))
             found.append(Evidence("mention", detail, section.path, span))
         if entity_id in people.related:
             _, edge, word = people.related[entity_id]
-            detail = f"{word}: {name} ({edge.role.name}, {edge.said})"
+            detail = Reason("relation.leads", word=word, name=name, said=edge.said)
             found.append(Evidence("relation", detail, edge.path or section.path, span if not edge.path else None))
         if entity_id in ranked.described:
-            words = ", ".join(highlights.in_text(section.text, people=False))
-            found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
+            words = highlights.in_text(section.text, people=False)
+            code = "words.described" if words else "words.described_alone"
+            found.append(Evidence("fulltext", Reason(code, words=words), section.path, span))
         if one.how == "present":
-            found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
+            found.append(Evidence("mention", Reason("mention.present", name=name), section.path, span))
     if not found:
-        words = ", ".join(highlights.in_text(section.text, people=False))
-        found.append(Evidence("fulltext", words, section.path, span))
+        words = highlights.in_text(section.text, people=False)
+        found.append(
+            Evidence("fulltext", Reason("words" if words else "words.around", words=words), section.path, span)
+        )
     return tuple(found)

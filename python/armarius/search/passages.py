@@ -4,19 +4,21 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
-from armarius._core import CorpusQuery, ScoredParagraph
+from armarius._core import ScoredParagraph
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex.cards import chapter_at, settings_until, tidy
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
-from armarius.headings import DEFAULT_LANGUAGE, Language, heading
+from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, heading
 from armarius.search.check import Check
 from armarius.search.code_calls import signatures
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside
+from armarius.search.explain import MatchHighlights, shared
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.scope import why_outside
@@ -25,7 +27,6 @@ from armarius.types import Evidence, OmitReason, PassageRow, Shares
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
-_REASONS = 4
 _WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
 
@@ -43,6 +44,7 @@ class RankedPassages:
         check: Of a question that checks chapters: rows are of those and of the ones before them, and of nothing else.
         outside: What is no candidate.
         project_map: Of the documents.
+        highlights: What of the question stands in a text; None says nothing of it.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class RankedPassages:
         *,
         outside: Outside = NOTHING_OUTSIDE,
         project_map: ProjectMap | None = None,
+        highlights: MatchHighlights | None = None,
     ) -> None:
         self.outside = outside.paths
         self._named = outside.asked if check is None else frozenset[str]()
@@ -78,6 +81,7 @@ class RankedPassages:
         # What settings say of later chapters (第7章起：…) is withheld from their text as from a card.
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language = language
+        self.highlights = highlights
         self.check = check
         self._best: list[ScoredParagraph] = []
         self._asked_best = 0
@@ -191,27 +195,24 @@ class RankedPassages:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]
         if self.check is not None:
-            what = "checked" if row.asked else "before what is checked"
-            why = f"tells of its people, worth {row.score:.3f}" if row.score > 0 else "the rest of the chapter"
-            return Evidence("chapter", f"{what}: {why}", row.path, (span.start, span.end))
-        kind = "chapter" if row.asked else "fulltext"
-        others = len(self.ranked.also)
-        wordings = f", asked in {1 + others} wordings" if others else ""
-        return Evidence(kind, f"worth {row.score:.3f}{wordings}", row.path, (span.start, span.end))
+            code = f"chapter.{'checked' if row.asked else 'before'}{'' if row.score > 0 else '_rest'}"
+            return Evidence("chapter", Reason(code), row.path, (span.start, span.end))
+        kind, code = ("chapter", "chapter.asked") if row.asked else ("fulltext", "words.around")
+        return Evidence(kind, Reason(code), row.path, (span.start, span.end))
 
     def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
-        """The strongest of the signals that made its score, of the question and of each other wording."""
+        """What of the question, and of each other wording, stands in it; without any, why it is near the question."""
         plain = self.evidence(row)
         if self.check is not None or row.path in self.outside:
             return (plain,)
-        signals = self._signals(self.ranked.query, row)
-        found = [
-            Evidence(plain.kind, f"{plain.detail}: {signals}" if signals else plain.detail, plain.path, plain.span)
-        ]
-        for wording, query in self.ranked.also:
-            if signals := self._signals(query, row):
-                found.append(Evidence("fulltext", f"asked as “{wording}”: {signals}", plain.path, plain.span))
-        return tuple(found)
+        found = [plain] if row.asked else []
+        if self.highlights is not None and (words := self.highlights.in_text(row.text)):
+            found.append(replace(plain, kind="fulltext", detail=Reason("words", words=words)))
+        for wording, _ in self.ranked.also:
+            if words := shared(row.text, wording):
+                detail = Reason("words.wording", wording=wording, words=words)
+                found.append(replace(plain, kind="fulltext", detail=detail))
+        return tuple(found) or (plain,)
 
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         """Why it may not stand in the prompt at any score; None when it may."""
@@ -223,19 +224,19 @@ class RankedPassages:
             if (outside := self.bounds.leaves_out(document.kind, chapter)) is not None:
                 return outside
         if not row.text and (moment := self.bounds.as_of if self._until is None else self._until) is not None:
-            return "timeline", f"speaks of what is later than chapter {moment}"
+            return "timeline", Reason("out.later_all", moment=moment)
         if row.line and not any(map(str.isalpha, row.text)):
-            return "excluded", "no letter in it"
+            return "excluded", Reason("out.letters")
         path, text = self.current
         if row.path == path and row.text not in text:
-            return "excluded", "the open document reads otherwise there"
+            return "excluded", Reason("out.unsaved")
         here = row.place[0] if self._counted else self._number(row)
         if here in self.asked.excluded:
-            return "excluded", f"the question does not want chapter {here}"
+            return "excluded", Reason("out.unwanted", chapter=here)
         if self.bounds.as_of is None and self.chapter is not None and here != _LAST and here > self.chapter:
             if self.check is not None and here < max(self.asked.chapters):
                 return None
-            return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
+            return None if row.asked else ("timeline", Reason("out.later", chapter=here, moment=self.chapter))
         return None
 
     def _first(self, number: int) -> list[PassageRow]:
@@ -325,11 +326,6 @@ class RankedPassages:
         found = [row for row in found if (row.score > 0) == telling and row.text and self.withheld(row) is None]
         yield from sorted(found, key=_worth_and_place)
 
-    def _signals(self, query: CorpusQuery, row: PassageRow) -> str:
-        explained = self.ranked.core.explain(query, row.path, row.paragraph) or {}
-        parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
-        return ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
-
     def _hidden_in(self, document: Document) -> frozenset[tuple[str, ...]]:
         if not self._bounded:
             return frozenset()
@@ -348,7 +344,7 @@ class RankedPassages:
             paragraph.index,
             score,
             (self._place(document, chapter) if document.kind in STORY_KINDS else _LAST, path, start),
-            document.title if paragraph.heading_path in self._hidden_in(document) else _title(document, paragraph),
+            document.title if paragraph.heading_path in self._hidden_in(document) else title_of(document, paragraph),
             (tidy(text) if self._bounded else text).strip(),
             (chapter in self._wanted and self._is_of_volume(path)) or path in self._named,
             line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
@@ -372,7 +368,8 @@ def _in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:
             yield row
 
 
-def _title(document: Document, paragraph: Paragraph) -> str:
+def title_of(document: Document, paragraph: Paragraph) -> str:
+    """What a paragraph stands under: its chapter, its section, or the definition that it belongs to."""
     if document.kind == "chapter" and document.chapter is not None:
         return document.title
     if document.kind == "code":

@@ -16,6 +16,7 @@ from armarius._core import Corpus as CoreCorpus
 from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
 from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.headings import Reason
 from armarius.search.code_calls import Signal, calls
 from armarius.search.confidence import confidence, signs
 from armarius.search.corpus import Corpus
@@ -551,6 +552,6 @@ def worded(corpus: Corpus, ranked: Ranked) -> dict[int, Evidence]:
             text = corpus.text_at(one.path, paragraph.start)
             share = one.score / scores.best
             if text is not None and share > best.get(text.key, (0.0, None))[0]:
-                detail = f"asked as “{wording}”: worth {one.score:.3f}"
+                detail = Reason("words.wording_alone", wording=wording)
                 best[text.key] = (share, Evidence("fulltext", detail, one.path, (paragraph.start, paragraph.end)))
     return {key: evidence for key, (_, evidence) in best.items()}

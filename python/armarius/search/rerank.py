@@ -16,6 +16,7 @@ import numpy as np
 
 from armarius.deadline import remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, message_of
+from armarius.headings import Reason
 from armarius.types import Evidence, OmitReason, PassageRow, PassageStream, Shares
 from armarius.validation import seconds, whole
 from armarius.warnings import RERANK_UNAVAILABLE
@@ -177,4 +178,4 @@ class _Reranked:
         was, now = self._places.get(row.source, (0, 0))
         if was == now:
             return evidence
-        return replace(evidence, detail=f"{evidence.detail}, reranked from {was + 1} to {now + 1}")
+        return replace(evidence, detail=Reason("reranked", reason=evidence.detail, was=was + 1, now=now + 1))

@@ -17,6 +17,7 @@ from armarius.codex import Codex
 from armarius.corpus.plans import plans_of
 from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
+from armarius.headings import Reason
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
@@ -92,7 +93,7 @@ def lines(corpus: Corpus, found: FoundPassages, most: int) -> Iterator[Hit]:
             span=(paragraph.start, paragraph.end),
             heading=paragraph.heading_path,
             score=score,
-            evidence=(Evidence("outline", f"worth {one.score:.3f}", one.path, (paragraph.start, paragraph.end)),),
+            evidence=(Evidence("outline", Reason("words.outline"), one.path, (paragraph.start, paragraph.end)),),
             title=document.title,
             kind=document.kind,
             chapter=paragraph.chapter,
@@ -123,7 +124,9 @@ def unread(
         for line in lines:
             if line.path not in known and line.path not in corpus.outside.paths and corpus.document(line.path) is None:
                 known.add(line.path)
-                evidence = Evidence("scan", f"{phrase} in line {line.line}", line.path, (line.start, line.end))
+                evidence = Evidence(
+                    "scan", Reason("words.scan", phrase=phrase, line=line.line), line.path, (line.start, line.end)
+                )
                 found.append(Hit(line.path, None, (), 0.0, (evidence,)))
     return found
 
@@ -434,9 +437,9 @@ def _of(
 def _strange(ranked: Ranked) -> Iterator[Omission]:
     """Other wordings that count for nothing."""
     for at, (wording, missing) in enumerate(ranked.strange):
-        absent = f": {', '.join(missing)} occur nowhere" if missing else ""
+        code = "out.wording_words" if missing else "out.wording"
         source = f"request:also:{at}"
-        yield Omission(source, "retrieved", source, "no match", f"“{wording}”{absent}")
+        yield Omission(source, "retrieved", source, "no match", Reason(code, wording=wording, words=missing))
 
 
 def _outside(corpus: Corpus, asked: Understanding) -> Iterator[Omission]:
@@ -446,7 +449,7 @@ def _outside(corpus: Corpus, asked: Understanding) -> Iterator[Omission]:
         if why is not None:
             reason, detail = why
             source = f"request:chapter:{number}"
-            yield Omission(source, "retrieved", source, reason, f"the question names it: {detail}")
+            yield Omission(source, "retrieved", source, reason, Reason("out.named", reason=detail))
 
 
 def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
@@ -481,7 +484,7 @@ def _withheld(corpus: Corpus, keys: Sequence[int], chapter: int | None) -> Itera
         text = corpus.texts[key]
         if chapter is None or text.number is None or text.number <= chapter:
             continue
-        detail = f"chapter {text.number} is later than chapter {chapter}"
+        detail = Reason("out.later", chapter=text.number, moment=chapter)
         yield Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
 
 

@@ -17,6 +17,7 @@ from armarius.corpus.story import of_edition
 from armarius.documents.document import Document
 from armarius.documents.forms import filled_in
 from armarius.documents.project_map import MappedFile, ProjectMap
+from armarius.headings import Reason, kind_name
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside
 from armarius.search.query.chapters import chapter_references
 from armarius.search.query.kinship import Phrases, is_unspaced, table, tokens_of
@@ -160,13 +161,17 @@ class FileScope:
         return frozenset(path for path in forms if not _is_filled_in(documents[path]))
 
 
-def why_outside(project_map: ProjectMap, path: str) -> str:
+def why_outside(project_map: ProjectMap, path: str) -> Reason:
     """Why a document that is no candidate is none."""
     file = project_map.files[path]
     if path not in project_map.hidden:
-        return "later in the story than the open document, or of another edition"
-    what = file.kind if file.edition == "main" else f"{file.edition} of the story"
-    return f"{what}: in no prompt unless asked for by name"
+        return Reason("out.edition")
+    what = (
+        Reason("kind", kind=kind_name(file.kind))
+        if file.edition == "main"
+        else Reason("edition", edition=kind_name(file.edition))
+    )
+    return Reason("out.hidden", what=what)
 
 
 def _numbers(text: str) -> set[int]:

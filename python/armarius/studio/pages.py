@@ -152,8 +152,8 @@ class Asking:
             "pack": pack,
             "number": number,
             "bar": bar(pack),
-            "items": [(one, pack.name_of(one.source), _target(one, known)) for one in pack.items],
-            "omitted": [(one, pack.name_of(one.source), _target(one, known)) for one in pack.omitted[:_MOST_ROWS]],
+            "items": [(one, _target(one, known)) for one in pack.items],
+            "omitted": [(one, _target(one, known)) for one in pack.omitted[:_MOST_ROWS]],
             "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix)),
             "names": names,
         }
@@ -161,7 +161,7 @@ class Asking:
 
 def _target(one: PackItem | PackOmission, known: set[str]) -> str:
     """The target for a pin or mute of an item: an entity, a paragraph or a document; "" if there is none."""
-    _, _, rest = one.source.rpartition(":")
+    rest = one.id.removeprefix("entity:")
     return rest if rest in known or rest.partition("#")[0] in known else ""
 
 

@@ -21,6 +21,7 @@ import armarius._core as _core
 from armarius._core import Match, Mention, Rejection, Speech
 from armarius.display import ResultList
 from armarius.errors import ContractError
+from armarius.headings import Reason
 from armarius.positions import cleaned
 from armarius.text.unicode import caseless
 from armarius.validation import shown
@@ -48,9 +49,9 @@ class ShortName:
     kind: Literal["given name", "family name", "part of the name"]
     of: str
 
-    def __str__(self) -> str:
-        """The text of evidence."""
-        return f"derived: {self.kind} of {self.of}"
+    def said(self, term: str) -> Reason:
+        """A mention of it, as evidence says it."""
+        return Reason("term.short", term=term, kind=Reason(f"form.{self.kind}"), of=self.of)
 
 
 class EntityMatcher:

@@ -15,6 +15,7 @@ from armarius.codex.cards import entity_card
 from armarius.embedders.adapt import as_embedder, fingerprint_of
 from armarius.embedders.protocol import AnyEmbedder, Embedder
 from armarius.errors import EmbeddingError, StoreError
+from armarius.headings import Reason
 from armarius.index.project_index import ProjectIndex
 from armarius.io.processes import let_go_unclosed
 from armarius.store.protocol import Store
@@ -224,6 +225,8 @@ def _hits(store: Store, found: Sequence[tuple[Owner, float]]) -> Hits:
     hits = Hits()
     for key, value in keyed:
         if (passage := passages.get(key)) is not None:
-            why = Evidence("vector", f"similarity {value:.3f}", passage.path, (passage.start, passage.end))
+            why = Evidence(
+                "vector", Reason("vector.near", similarity=value), passage.path, (passage.start, passage.end)
+            )
             hits.append(passage.hit(value, (why,)))
     return hits

@@ -359,6 +359,8 @@ class Found(Wire):
 
     path: str
     section: str
+    title: str
+    reason: str
     score: float
     evidence: list[Evidence]
     text: str | None = None

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from armarius.headings import Reason
 from armarius.lorebooks.active.compiled import ANY, BREAK, EDGE, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import RISU, Decorated, decorated, expanded, without_comments
 from armarius.lorebooks.active.result import Activation, Active, Random, Scan, SkippedEntry, State
@@ -76,7 +77,7 @@ def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -
     for place, one in enumerate(found):
         size = scan.count(one[5])
         if used + size >= limit:
-            left += [SkippedEntry(lost[3].id, lost[4], "budget") for lost in found[place:]]
+            left += [SkippedEntry(lost[3].id, lost[4], Reason("lore.budget")) for lost in found[place:]]
             break
         used += size
         kept.append(one)
@@ -229,17 +230,17 @@ def _judged(
     if row.never or not (row.always or row.keys or row.made.forced):
         return "", ""
     if row.address in state.done and (timing.keep or timing.once):
-        return ("was active before, and stays", "") if timing.keep else ("", "was active, and is not again")
+        return (Reason("lore.stays"), "") if timing.keep else ("", Reason("lore.once"))
     if row.made.forced is not None:
-        return ("@@activate", "") if row.made.forced else ("", "@@dont_activate")
+        return (Reason("lore.activate"), "") if row.made.forced else ("", Reason("lore.dont_activate"))
     length = len(scan.lines()) + 1  # with the opening message
     if timing.after and length < timing.after:
-        return "", f"only after {timing.after} messages"
+        return "", Reason("lore.after", count=timing.after)
     if timing.every and length % timing.every:
-        return "", f"only every {timing.every} messages"
+        return "", Reason("lore.every", count=timing.every)
     if entry.scope.greeting is not None and scan.greeting is not None and entry.scope.greeting != scan.greeting:
-        return "", f"only with greeting {entry.scope.greeting}"
-    reason = "always"
+        return "", Reason("lore.greeting", greeting=entry.scope.greeting)
+    reason = Reason("lore.always")
     if not row.always:
         depth = entry.match.range.count if entry.match.range is not None else int(said["scanDepth"])
         texts = [*messages[max(0, len(messages) - depth) :], *(woken if entry.wake.by_entries is not False else ())]
@@ -248,10 +249,10 @@ def _judged(
             return "", ""
         if why := _refused_risu(row, texts):
             return "", why
-        reason = "key " + _spelt(row, found)
+        reason = Reason("lore.key", key=_spelt(row, found))
     probability = entry.chance.probability
     if probability is not None and luck.roll("chance", row.book.id, entry.id) * 100 > probability:
-        return "", f"lost the draw ({probability:g} %)"
+        return "", Reason("lore.draw", probability=probability)
     return reason, ""
 
 
@@ -263,13 +264,13 @@ def _spelt(row: "_RisuRow | _StoryRow", ref: KeyRef) -> str:
 def _refused_risu(row: _RisuRow, texts: Sequence[_Text]) -> str:
     for how, refs, keys in row.require:
         there = any(text.has(ref) for ref in refs for text in texts)
-        names = " or ".join(key.text for key in keys)
+        names = [key.text for key in keys]
         if how == "none" and there:
-            return f"excluded by key {names}"
+            return Reason("lore.excluding", keys=names)
         if how != "none" and not there:
-            return f"secondary key {names} missing"
+            return Reason("lore.secondary", keys=names)
     if row.exclude_all and all(text.has(ref) for ref in row.exclude_all for text in texts):
-        return "excluded: every message holds all of " + ", ".join(key.text for key in row.made.exclude_all)
+        return Reason("lore.excluding_all", keys=[key.text for key in row.made.exclude_all])
     return ""
 
 
@@ -290,7 +291,7 @@ def _within(
         text = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
         size = scan.count(text)
         if used + size > budget:
-            left[number] = "budget"
+            left[number] = Reason("lore.budget")
             continue
         used += size
         fitting.append((row, reason, text))
@@ -385,7 +386,7 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
         if entry.level in ("never", "manual_only") or row.book.switched_off:
             continue
         if entry.level == "always":
-            active.append((row, "always"))
+            active.append((row, Reason("lore.always")))
             continue
         found = _first(row, numbers, text)
         if found is None:
@@ -393,7 +394,7 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
         if (why := _refused_story(ready, row, numbers, text)) or (why := _unlucky(ready.profile, row, luck)):
             left.append(SkippedEntry(row.book.id, entry, why))
         else:
-            active.append((row, f"key {_spelt(row, found)}"))
+            active.append((row, Reason("lore.key", key=_spelt(row, found))))
     return _answer(active, left, scan, luck, state)
 
 
@@ -424,21 +425,21 @@ def _has(ref: KeyRef, numbers: frozenset[int], text: str) -> bool:
 
 def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int], text: str) -> str:
     for how, refs, keys in row.require:
-        names = " or ".join(key.text for key in keys) or "of none"
+        names = [key.text for key in keys] or ["-"]
         there = any(_has(ref, numbers, text) for ref in refs)
         if how == "none":
             if there:
-                return f"excluded by key {names}"
+                return Reason("lore.excluding", keys=names)
         elif how == "not_all":
             if refs and all(_has(ref, numbers, text) for ref in refs):
-                return f"excluded: all of {names} are there"
+                return Reason("lore.excluding_all", keys=names)
         elif not (all(_has(ref, numbers, text) for ref in refs) if how == "all" else there):
-            return f"secondary key {names} missing"
+            return Reason("lore.secondary", keys=names)
         elif row.entry.match.case and ready.profile == "koboldai" and how == "any":
             # Story 2: the second key stands in a sentence of the first.
             sentences = [frozenset(ready.index.found(one)) for one in _SENTENCE.findall(text)]
             if not any(set(row.keys) & one and set(refs) & one for one in sentences):
-                return f"secondary key {names} in no sentence of the first"
+                return Reason("lore.secondary_sentence", keys=names)
     return ""
 
 
@@ -447,7 +448,7 @@ def _unlucky(profile: str, row: _StoryRow, luck: Random) -> str:
     if probability is None or probability >= 100 or profile == "koboldai":
         return ""
     roll = int(luck.roll("chance", row.book.id, row.entry.id) * 100) + 1
-    return "" if roll < probability else f"lost the draw ({probability:g} %, rolled {roll})"
+    return "" if roll < probability else Reason("lore.draw", probability=probability)
 
 
 def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: State) -> Activation:
@@ -460,7 +461,7 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
         if row.entry.level in ("never", "manual_only") or row.book.switched_off:
             continue
         if row.entry.level == "always":
-            active.append((row, "always"))
+            active.append((row, Reason("lore.always")))
         elif row.entry.wake.by_entries:
             waiting.append(row)
         else:
@@ -470,7 +471,7 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
                 within[count] = frozenset(ready.index.found(near))
             found = _first(row, within[count], near)
             if found is not None:
-                active.append((row, f"key {_spelt(row, found)}"))
+                active.append((row, Reason("lore.key", key=_spelt(row, found))))
     looked = [text, *extra, *(row.entry.text for row, _ in active)]
     while waiting and looked:
         numbers: set[int] = set()
@@ -483,7 +484,7 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
             if found is None:
                 still.append(row)
             else:
-                active.append((row, f"key {_spelt(row, found)}"))
+                active.append((row, Reason("lore.key", key=_spelt(row, found))))
                 looked.append(row.entry.text)
         waiting = still
     place = {id(row): at for at, row in enumerate(ready.rows)}
@@ -502,7 +503,7 @@ def _answer(
         sent = f"{share.prefix}{sent}{share.suffix}" if sent else ""
         size = scan.count(sent) if scan.budget is not None else 0
         if scan.budget is not None and used + size > scan.budget:
-            left.append(SkippedEntry(row.book.id, row.entry, "budget"))
+            left.append(SkippedEntry(row.book.id, row.entry, Reason("lore.budget")))
             continue
         used += size
         made.append(Active(row.book.id, row.entry, row.entry.place, reason, sent, order))

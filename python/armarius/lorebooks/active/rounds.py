@@ -9,6 +9,7 @@ A turn searches segments (`Searched`): messages, other texts, texts of active en
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from armarius.headings import Reason
 from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry, KeyRef, Rules
 from armarius.lorebooks.active.macros import expanded, searched, without_comments
 from armarius.lorebooks.active.result import Activation, Active, Effect, Random, Scan, SkippedEntry, State
@@ -166,11 +167,11 @@ class Timed:
         """Why an entry may not be active now, "" when it may."""
         timing = one.entry.timing
         if timing.delay and self.length < timing.delay:
-            return f"delayed, {timing.delay - self.length} messages to go"
+            return Reason("lore.delayed", messages=timing.delay - self.length)
         if one.address in self.cooling and one.address not in self.sticking:
-            return f"cooldown, {self._cooldown[one.address].end - self.length} turns left"
+            return Reason("lore.cooldown", turns=self._cooldown[one.address].end - self.length)
         if timing.once and one.address in self._done:
-            return "was active, and is not again"
+            return Reason("lore.once")
         return ""
 
     def is_permanent(self, one: CompiledEntry) -> bool:
@@ -224,7 +225,7 @@ def winners(
             sticky.add(group)
             for one in members:
                 if one.address not in timed.sticking:
-                    remove(one, f"lost its group {group} to one that is sticky")
+                    remove(one, Reason("lore.group_sticky", group=group))
     for group, members in groups.items():
         if group not in sticky:
             members[:] = _scored(group, members, score, scoring, remove)
@@ -236,12 +237,12 @@ def winners(
         earlier = next((one for one in held if one.groups == (group,)), None)
         if earlier is not None:
             for one in members:
-                remove(one, f"lost its group {group} to {_name(earlier)}, active before")
+                remove(one, Reason("lore.group_before", group=group, by=_name(earlier)))
         elif len(members) > 1:
             winner = _winner(group, members, luck)
             for one in members:
                 if one is not winner:
-                    remove(one, f"lost its group {group} to {_name(winner)}")
+                    remove(one, Reason("lore.group", group=group, by=_name(winner)))
     return [one for one in new if one.rank not in gone]
 
 
@@ -259,7 +260,7 @@ def _scored(
     kept = []
     for one, points in zip(members, scores, strict=True):
         if points < best and (scoring if one.scored is None else one.scored):
-            remove(one, f"lost its group {group}: {points} keys found, {best} by another")
+            remove(one, Reason("lore.group_keys", group=group, points=points, best=best))
         else:
             kept.append(one)
     return kept
@@ -346,7 +347,9 @@ class _Search:
         if one.never:
             # Of the many that are switched off only those matter that a key would have found.
             if self.text.first_of(one, kind != "deeper") is not None:
-                out[one.rank] = "switched off" if one.entry.level == "never" else f"is {one.entry.level}"
+                out[one.rank] = (
+                    Reason("lore.off") if one.entry.level == "never" else Reason("lore.level", level=one.entry.level)
+                )
             return None
         if one.bound and (why := self._unsuited(one) or self.timed.hindered(one)):
             out[one.rank] = why
@@ -354,39 +357,39 @@ class _Search:
         sticking = one.timed and one.address in self.timed.sticking
         if not sticking:
             if one.level and (kind != "recursion" or one.level > self.level):
-                out[one.rank] = f"waits for round {one.level} of recursion"
+                out[one.rank] = Reason("lore.recursion", round=one.level)
                 return None
             if kind == "recursion" and self.rules.recursion and not one.by_entries:
-                out.setdefault(one.rank, "not woken by entries")
+                out.setdefault(one.rank, Reason("lore.unwoken"))
                 return None
         if one.forced is not None:
             if not one.forced:
-                out[one.rank] = "@@dont_activate"
-            return "@@activate" if one.forced else None
+                out[one.rank] = Reason("lore.dont_activate")
+            return Reason("lore.activate") if one.forced else None
         if one.constant:
-            return "always"
+            return Reason("lore.always")
         if sticking:
-            return f"sticky, {self.timed.left(one)} turns left"
+            return Reason("lore.sticky", turns=self.timed.left(one))
         if one.timed and self.timed.is_permanent(one):
-            return "was active before, and stays"
+            return Reason("lore.stays")
         return self._by_keys(one, kind)
 
     def _unsuited(self, one: CompiledEntry) -> str:
         scope, scan, timing = one.entry.scope, self.scan, one.entry.timing
         if scope.triggers and scan.trigger not in scope.triggers:
-            return f"not for {scan.trigger}"
+            return Reason("lore.trigger", trigger=scan.trigger)
         if scope.characters and (scan.character in scope.characters) == scope.excluding:
-            return "not for this character"
+            return Reason("lore.character")
         if scope.tags and scan.tags and bool(set(scope.tags) & set(scan.tags)) == scope.excluding:
-            return "not for a character with these tags"
+            return Reason("lore.tags")
         if scope.greeting is not None and scan.greeting is not None and scope.greeting != scan.greeting:
-            return f"only with greeting {scope.greeting}"
+            return Reason("lore.greeting", greeting=scope.greeting)
         if timing.after or timing.every:
             count = sum(1 for line in scan.lines() if line.role in ("assistant", "")) if self.rules.comments else 0
             if timing.after and count < timing.after:
-                return f"only after {timing.after} answers"
+                return Reason("lore.after", count=timing.after)
             if timing.every and count % timing.every:
-                return f"only every {timing.every} answers"
+                return Reason("lore.every", count=timing.every)
         return ""
 
     def _by_keys(self, one: CompiledEntry, kind: Round) -> str | None:
@@ -397,17 +400,17 @@ class _Search:
         for how, refs, keys in one.conditions:
             there = [self.text.has(one, second, recursed) for second in refs]
             if how == "any" and not any(there):
-                self.out[one.rank] = f"secondary key {' or '.join(key.text for key in keys)} missing"
+                self.out[one.rank] = Reason("lore.secondary", keys=[key.text for key in keys])
             elif how == "all" and not all(there):
-                self.out[one.rank] = f"secondary key {keys[there.index(False)].text} missing"
+                self.out[one.rank] = Reason("lore.secondary", keys=keys[there.index(False)].text)
             elif how == "none" and any(there):
-                self.out[one.rank] = f"excluded by key {keys[there.index(True)].text}"
+                self.out[one.rank] = Reason("lore.excluding", keys=keys[there.index(True)].text)
             elif how == "not_all" and all(there):
-                self.out[one.rank] = f"excluded: all of {', '.join(key.text for key in keys)} are there"
+                self.out[one.rank] = Reason("lore.excluding_all", keys=[key.text for key in keys])
             else:
                 continue
             return None
-        return f"key {one.spelt(ref)}"
+        return Reason("lore.key", key=one.spelt(ref))
 
     def _chosen(self, found: list[tuple[CompiledEntry, str]]) -> list[CompiledEntry]:
         """Those that keep their group, pass their draw and fit the budget; the others get a reason."""
@@ -426,7 +429,7 @@ class _Search:
         chosen = []
         for one in kept:
             if self.full and not one.entry.share.exempt:
-                self.out[one.rank] = "budget"
+                self.out[one.rank] = Reason("lore.budget")
                 continue
             if not self._lucky(one):
                 continue
@@ -439,7 +442,7 @@ class _Search:
                 new += self.scan.count(f"{sent}\n")
                 if not share.exempt and spent + new >= budget:
                     self.full = True
-                    self.out[one.rank] = "budget"
+                    self.out[one.rank] = Reason("lore.budget")
                     continue
             self.out.pop(one.rank, None)
             if sent and (share.prefix or share.suffix):
@@ -455,7 +458,7 @@ class _Search:
         if roll <= probability:
             return True
         self.over.add(one.rank)
-        self.out[one.rank] = f"lost the draw ({probability:g} %, rolled {roll / 100:.2f})"
+        self.out[one.rank] = Reason("lore.draw", probability=probability)
         return False
 
     def _score(self, one: CompiledEntry) -> int:
@@ -519,5 +522,5 @@ class _Search:
             if total <= budget or self.active[rank][0].entry.share.exempt:
                 break
             total -= sizes[rank]
-            self.out[rank] = "budget"
+            self.out[rank] = Reason("lore.budget")
             del self.active[rank]

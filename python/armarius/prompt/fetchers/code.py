@@ -10,7 +10,7 @@ from armarius.code.index import CodeIndex
 from armarius.code.subgraph import Subgraph, TextMatches, card
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.errors import AmbiguousSymbol, ContextWarning, UnknownSymbol
-from armarius.headings import heading
+from armarius.headings import Reason, heading
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import CODE_DEPTH_LIMIT
 
@@ -97,7 +97,7 @@ class SubgraphFetcher:
                 continue
             except AmbiguousSymbol as error:
                 if telling:
-                    detail = f"means {len(error.candidates)} symbols: {', '.join(error.candidates[:8])}"
+                    detail = Reason("out.symbols", count=len(error.candidates), symbols=error.candidates)
                     source = f"code:subgraph:{symbol}"
                     omitted.append(Omission(f"code:{symbol}", "retrieved", source, "no match", detail))
                 continue
@@ -114,21 +114,21 @@ class SubgraphFetcher:
         wanted: dict[str, tuple[str, bool, float, str]] = {}
         before = request.text[max(0, request.cursor - _WINDOW) : request.cursor]
         around = before + request.text[request.cursor : request.cursor + _WINDOW] if in_code else ""
-        texts = ((request.question, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "cursor"))
+        texts = ((request.question, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "near"))
         if in_code and (graph := self.index.graph) is not None:
             line = request.text.count("\n", 0, request.cursor) + 1
             number = graph.at(request.document, line)
             if number is not None and (node := graph.node(number)).kind != "module":
-                wanted[node.name] = (node.name, True, 0.9, "at the cursor")
+                wanted[node.name] = (node.name, True, 0.9, "cursor")
         for text, score, where in texts:
             for name, telling in written_symbols(text):
-                wanted.setdefault(name, (name, telling, score - (0 if telling else 0.3), f"named in the {where}"))
+                wanted.setdefault(name, (name, telling, score - (0 if telling else 0.3), where))
         return sorted(wanted.values(), key=lambda item: -item[2])
 
     def _candidate(
         self, found: Subgraph | TextMatches, symbol: str, score: float, why: str, request: FetchRequest
     ) -> Candidate:
-        evidence = Evidence("code", f"{symbol} {why}")
+        evidence = Evidence("code", Reason(f"code.{why}", symbol=symbol))
         if isinstance(found, TextMatches):
             content = f"## {symbol}\n" + "\n".join(f"{hit.file}:{hit.line}: {hit.text}" for hit in found.results[:20])
             files = tuple(dict.fromkeys(hit.file for hit in found.results[:20]))

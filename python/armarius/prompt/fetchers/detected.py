@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from armarius._core import KeySet, Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
-from armarius.headings import heading
+from armarius.headings import Reason, heading
 from armarius.names.words import letters, words
 from armarius.positions import cleaned
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
@@ -58,7 +58,7 @@ def present(
     for mention, count, near, speaks in named:
         id_ = mention.entity_id
         firsts[id_], counts[id_], weight[id_] = mention, count, _weight(count, near=near, speaks=speaks)
-    return firsts, counts, weight, {id_: f"{term} inside {by}" for id_, term, by in hidden}
+    return firsts, counts, weight, {id_: Reason("out.shadowed", term=term, by=by) for id_, term, by in hidden}
 
 
 @cache
@@ -356,7 +356,7 @@ class RetrievedFetcher:
             if not piece.text.strip():
                 continue
             if len(piece.text) > MAX_SEARCHED:
-                detail = f"only the first {MAX_SEARCHED} of {len(piece.text)} code points were searched"
+                detail = Reason("out.searched", most=MAX_SEARCHED, length=len(piece.text))
                 omitted.append(Omission(f"detection:{piece.origin}", "retrieved", "codex:detected", "excluded", detail))
             texts.append(_Text(piece.origin, _encodable(piece.text[:MAX_SEARCHED]), piece.base))
         return texts, omitted
@@ -401,7 +401,9 @@ class RetrievedFetcher:
                 by = shadowed[entity.id]
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "shadowed", by))
             elif entity.level != "when_detected":
-                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "level", entity.level))
+                omitted.append(
+                    Omission(f"entity:{entity.id}", "retrieved", source, "level", Reason(f"level.{entity.level}"))
+                )
             elif entity.id in passing:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
             else:
@@ -415,13 +417,13 @@ class RetrievedFetcher:
                 omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
         if not built.absent and built.detectable:
-            detail = f"{built.detectable - len(candidates)} entities"
+            detail = Reason("out.many", count=built.detectable - len(candidates))
             omitted.append(Omission("entity:*", "retrieved", "codex:detected", "no match", detail))
         candidates.sort(key=lambda item: (-item.score, item.source, item.id))
         return Fetched(tuple(candidates), tuple(omitted))
 
 
-def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, str], dict[str, float]]:
+def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, Reason], dict[str, float]]:
     """Of entities named around the cursor alone: those without a card, with the reason; and the weight of each."""
     asked = {id_ for read in found if read.text.origin != "cursor" for id_ in read.counts}
     weight: dict[str, float] = {}
@@ -432,9 +434,7 @@ def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, str], dict
     rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
     first = sorted(rivals, key=lambda id_: (-mine[id_], id_))[:MOST]
     passing = {
-        id_: f"{MOST} others matter more to the scene" if mine[id_] else "named in passing, away from the cursor"
-        for id_ in mine
-        if id_ not in first
+        id_: Reason("out.scene", most=MOST) if mine[id_] else Reason("out.passing") for id_ in mine if id_ not in first
     }
     return passing, mine
 
@@ -467,8 +467,8 @@ def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) ->
     span = (text.base + mention.start, text.base + mention.end)
     derived = getattr(matcher, "derived", None)
     short = None if derived is None else derived(mention.entity_id, mention.term)
-    detail = mention.term if short is None else f"{mention.term} ({short})"
-    return Evidence("mention", f"{text.origin}: {detail}", path, span)
+    term = mention.term if short is None else short.said(mention.term)
+    return Evidence("mention", Reason(f"mention.{text.origin}", term=term), path, span)
 
 
 def _absent(entity: Entity) -> Omission:
@@ -486,7 +486,8 @@ def _shadowed(matcher: Any, text: _Text) -> dict[str, str]:  # noqa: ANN401
     explain = getattr(matcher, "explain", None)
     if explain is None:
         return {}
-    return {item.entity_id: f"{item.term} inside {item.by}" for item in explain(text.text) if item.reason == "shadowed"}
+    shadowed = [item for item in explain(text.text) if item.reason == "shadowed"]
+    return {item.entity_id: Reason("out.shadowed", term=item.term, by=item.by) for item in shadowed}
 
 
 def _same(before: tuple[Entity, ...], now: tuple[Entity, ...]) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from armarius.errors import ContractError
-from armarius.headings import heading
+from armarius.headings import Reason, heading
 from armarius.prompt.escape import marks_of
 from armarius.text.unicode import grapheme_floor
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
@@ -53,14 +53,16 @@ class ImmediateFetcher:
         if not request.text or request.text.isspace():
             if not given.strip():
                 return Fetched(omitted=omitted)
-            evidence = Evidence("cursor", "additional input")
+            evidence = Evidence("cursor", Reason("cursor.input"))
             return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence),), omitted)
         content, window = self._window(request)
         candidates = [window]
         if given.strip() and given.strip() in content:
-            omitted.append(Omission(SELECTION_SOURCE, "immediate", SELECTION_SOURCE, "duplicate", WINDOW_SOURCE))
+            omitted.append(
+                Omission(SELECTION_SOURCE, "immediate", SELECTION_SOURCE, "duplicate", Reason("out.document"))
+            )
         elif given.strip():
-            evidence = Evidence("cursor", "additional input")
+            evidence = Evidence("cursor", Reason("cursor.input"))
             candidates.append(self._candidate(request, SELECTION_SOURCE, given, len(given), evidence))
         return Fetched(tuple(candidates), tuple(omitted))
 
@@ -68,11 +70,11 @@ class ImmediateFetcher:
         """The text around the cursor, or around what is selected, and the candidate of it."""
         text, cursor, selection = request.text, request.cursor, request.selection
         start, end = self._span(text, *(selection or (cursor, cursor)), request.chapter_end)
-        evidence = [Evidence("cursor", f"cursor at {cursor}", request.document, (start, end))]
+        evidence = [Evidence("cursor", Reason("cursor.at", cursor=cursor), request.document, (start, end))]
         core = None
         if selection is not None:
             core = (selection[0] - start, selection[1] - start)
-            evidence.append(Evidence("cursor", "the selection", request.document, selection))
+            evidence.append(Evidence("cursor", Reason("cursor.selection"), request.document, selection))
         candidate = self._candidate(request, WINDOW_SOURCE, text[start:end], cursor - start, evidence[0])
         here = cursor - start if request.marks_cursor and start <= cursor <= end else None
         marks = marks_of(here, core if request.marks else None)
@@ -117,6 +119,4 @@ class ImmediateFetcher:
 
 def _withheld(request: FetchRequest) -> Omission:
     """What of the open document may not be known yet."""
-    return Omission(
-        request.document, "immediate", WINDOW_SOURCE, "timeline", request.withheld, aspect="of the open document"
-    )
+    return Omission(request.document, "immediate", WINDOW_SOURCE, "timeline", request.withheld)

@@ -14,7 +14,7 @@ from typing import Final
 
 from armarius.arguments import Bounds, Turn
 from armarius.codex.cards import one_line, tidy, without_later
-from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, frame, heading
+from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, Reason, frame, heading
 from armarius.lorebooks.activation import BookSearch, ConstantEntries, cast_of, constant_entries, scan_of
 from armarius.lorebooks.active.macros import with_user
 from armarius.lorebooks.active.result import Active, SkippedEntry
@@ -79,12 +79,12 @@ _PARAGRAPHS = 64
 _REQUESTS = 4  # with their answers kept: a request has three layers, and several may be under way
 _BLANK = re.compile(r"\n\s*\n|\n")
 _USER = "User"  # {{user}} where no setting names one; SillyTavern's name for nobody in particular
-_WHY: Final[tuple[tuple[str, OmitReason], ...]] = (
-    ("budget", "budget"),
-    ("secondary key", "no match"),
-    ("is ", "level"),
-    ("switched off", "level"),
-)
+_WHY: Final[Mapping[str, OmitReason]] = {
+    "lore.budget": "budget",
+    "lore.secondary": "no match",
+    "lore.level": "level",
+    "lore.off": "level",
+}
 
 
 def layer_of(active: Active, *, rules: bool) -> LayerName:
@@ -225,7 +225,7 @@ class LoreFetcher:
                 omitted.append(Omission(id_, self.layer, source, *unwanted))
                 continue
             if hidden:
-                said = f"lines about chapters later than {request.as_of}"
+                said = Reason("out.later_lines", moment=request.as_of)
                 omitted.append(Omission(f"{id_}:later", self.layer, source, "timeline", said))
             if content:
                 content = (
@@ -237,7 +237,8 @@ class LoreFetcher:
         omitted += (_omission(left) for left in found.left)
         problems = sorted(found.problems.items())
         omitted += (
-            Omission(f"lore:{id_}", "retrieved", f"lore:book:{id_}", "source failed", why) for id_, why in problems
+            Omission(f"lore:{id_}", "retrieved", f"lore:book:{id_}", "source failed", Reason("lore.no_book", why=why))
+            for id_, why in problems
         )
         warnings = tuple(LORE_INVALID(book=id_, why=why) for id_, why in problems)
         return Fetched(tuple(candidates), tuple(omitted), warnings)
@@ -275,7 +276,6 @@ def _kept_first(active: list[Active]) -> list[Active]:
 
 
 def _omission(left: SkippedEntry) -> Omission:
-    matching = [reason for words, reason in _WHY if left.reason.startswith(words)]
-    reason: OmitReason = matching[0] if matching else "excluded"
+    reason = _WHY.get(left.reason.code if isinstance(left.reason, Reason) else "", "excluded")
     source = f"lore:active:{left.book}/{left.entry.id}"
     return Omission(f"lore:{left.book}/{left.entry.id}", "retrieved", source, reason, left.reason)

@@ -11,7 +11,7 @@ from armarius.documents.document import Document
 from armarius.documents.editor_texts import EditorTexts
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
-from armarius.headings import frame, heading
+from armarius.headings import Reason, frame, heading
 from armarius.lexicon import word_file
 from armarius.prompt.fetchers.entities import card_of
 from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
@@ -22,6 +22,7 @@ from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
 from armarius.search.corpus import Corpus, Outside
+from armarius.search.explain import MatchHighlights
 from armarius.search.passages import RankedPassages
 from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.kinship import Phrases
@@ -131,6 +132,7 @@ class PassageFetcher:
         offer: PassageStream = RankedPassages(
             found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, check,
             outside=corpus.outside, project_map=self._corpus.map,
+            highlights=MatchHighlights(corpus, asked, found.ranked, found.people.related),
         )  # fmt: skip
         warnings: Sequence[ContextWarning] = found.answer.warnings
         if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
@@ -141,7 +143,7 @@ class PassageFetcher:
         omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
         for why, many in self._files.summary(corpus.outside):
             source = f"request:{why.partition(':')[0]}"
-            detail = f"{many} {'document' if many == 1 else 'documents'}: {why}; explain() answers for each"
+            detail = Reason("out.hidden_many", count=many, reason=why)
             omitted.append(Omission(source, "retrieved", source, "excluded", detail))
         confidence = found.answer.confidence if request.query.strip() else None
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer, confidence)
@@ -190,7 +192,7 @@ def _unknown(ranked: Ranked) -> list[Omission]:
     """The words of the question that occur nowhere, where they make the answer doubtful."""
     if ranked.outcome == "found" or ranked.stated or not ranked.missing:
         return []
-    detail = f"{ranked.outcome}: {', '.join(ranked.missing)} occur nowhere"
+    detail = Reason("out.words", words=ranked.missing)
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
@@ -229,7 +231,7 @@ def _cards(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Itera
         entity = entities[entity_id]
         if entity.level != "when_detected":
             continue
-        why = Evidence("relation", f"{word}: {edge.role.name}, {edge.said}", edge.path)
+        why = Evidence("relation", Reason("relation.leads", word=word, name=entity.name, said=edge.said), edge.path)
         yield _card(entity, request, _RELATED_SCORE * factor, why)
 
 
@@ -251,7 +253,7 @@ def _present(corpus: Corpus, found: FoundPassages, request: FetchRequest, check:
         entity = corpus.entities.get(entity_id)
         if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
             continue
-        why = Evidence("mention", f"{count}× in the chapters that are checked")
+        why = Evidence("mention", Reason("mention.checked", count=count))
         yield _card(entity, request, _PRESENT_SCORE * count / max(counts.values()), why)
 
 
@@ -281,7 +283,7 @@ def _statement(one: Statement, request: FetchRequest) -> Candidate:
         source=source,
         content=head + one.text,
         score=_RIVAL_SCORE,
-        evidence=(Evidence("fulltext", f"competes with {', '.join(one.competes_with)}", one.path, one.span),),
+        evidence=(Evidence("fulltext", Reason("words.competes", others=one.competes_with), one.path, one.span),),
         group=heading("passages", request.language),
         documents=(one.path,),
         project_id=request.project_id,

@@ -19,7 +19,7 @@ from armarius.codex.model import Codex, Entity, Pin, Relation
 from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
-from armarius.headings import frame, heading
+from armarius.headings import Reason, frame, heading
 from armarius.prompt.fetchers.entities import About, card_of, hidden
 from armarius.prompt.fetchers.relations import relation_source
 from armarius.prompt.fetchers.rules import withheld_facts
@@ -52,7 +52,7 @@ class _Project:
             return (("document", target),)
         if path in self.documents and number.isdecimal() and int(number) < self.documents[path].paragraph_count:
             return (("paragraph", f"{path}#{int(number)}"),)
-        if ids := self.who.meant(target):
+        if ids := self.who.meant(target.removeprefix("entity:")):
             return tuple(("entity", id_) for id_ in ids)
         tag = target.removeprefix("#")
         tagged = [("document", one.path) for one in self.documents.values() if tag in _tags(one.front_matter)]
@@ -89,13 +89,14 @@ class _Project:
                     key = "paragraph", f"{path}#{one.paragraph}"
                     ids = sorted(one.ids)
                     by = muted[ids[0]]
-                    who = ", ".join(names[id_] for id_ in ids)
-                    found.setdefault(key, Wish(*key, f"{by.why}: it describes {who}", True, by.reason))
+                    who = [names[id_] for id_ in ids]
+                    why = Reason("mute.describes", by=by.why, names=who)
+                    found.setdefault(key, Wish(*key, why, True, by.reason))
         for relation in self.relations:
             by_end = muted.get(relation.source) or muted.get(relation.target)
             if by_end is not None:
                 key = "source", relation_source(relation)
-                why = f"{by_end.why}: a relation of {names[by_end.key]}"
+                why = Reason("mute.relation", by=by_end.why, name=names[by_end.key])
                 found.setdefault(key, Wish(*key, why, True, by_end.reason))
         return len(muted)
 
@@ -135,12 +136,12 @@ def wishes(
     found: dict[tuple[str, str], Wish] = {}
     for one in codex.entities:
         if one.level == "never":
-            found["entity", one.id] = Wish("entity", one.id, "never", True, "level")
+            found["entity", one.id] = Wish("entity", one.id, Reason("level.never"), True, "level")
     many = project.mute_along(found)  # wins over any pin
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
             for key in project.known(target, f"{name}: "):
-                wish = Wish(*key, f"{'muted' if mute else 'pinned'} by the request", mute)
+                wish = Wish(*key, Reason("mute.request" if mute else "pin.request"), mute)
                 said = found.setdefault(key, wish)
                 if said.reason == "level":
                     _refuse(found, wish)
@@ -155,7 +156,7 @@ def wishes(
             unknown.append(PIN_UNKNOWN(target=pin.target, id=pin.id))
         by = "document" if pin.document else "project"
         for key in keys:
-            wish = Wish(*key, f"{'muted' if pin.mute else 'pinned'} by the {by}", pin.mute)
+            wish = Wish(*key, Reason(f"{'mute' if pin.mute else 'pin'}.{by}"), pin.mute)
             if found.setdefault(key, wish).reason == "level":
                 _refuse(found, wish)
     many = project.mute_along(found, many)
@@ -163,9 +164,9 @@ def wishes(
         if one.level != "manual_only" or ("entity", one.id) in found:
             continue
         if one.id in named:
-            found["asked", one.id] = Wish("asked", one.id, f"query: {one.name}")
+            found["asked", one.id] = Wish("asked", one.id, Reason("mention.named", name=one.name))
         else:
-            found["entity", one.id] = Wish("entity", one.id, "manual_only", True, "level")
+            found["entity", one.id] = Wish("entity", one.id, Reason("level.manual_only"), True, "level")
     project.mute_along(found, many)
     muted = {wish.key for wish in found.values() if wish.mute and wish.kind == "entity"}
     never = {one.id for one in codex.entities if one.level == "never"}
@@ -177,7 +178,7 @@ def _refuse(found: dict[tuple[str, str], Wish], wish: Wish) -> None:
     """Say that what is pinned stays out, because its level is `never`."""
     if wish.kind == "entity" and not wish.mute:
         key = "asked", wish.key
-        found.setdefault(key, Wish(*key, f"never, though {wish.why}", True, "level"))
+        found.setdefault(key, Wish(*key, Reason("level.though", by=wish.why), True, "level"))
 
 
 def same_target(
@@ -252,7 +253,7 @@ class PinFetcher:
         source = f"rag:passage:{wish.key}" if number else f"rag:document:{path}"
         document = self._documents[path]
         if path == request.document and not number:
-            return Omission(source, "retrieved", source, "duplicate", "of the open document")
+            return Omission(source, "retrieved", source, "duplicate", Reason("out.document"))
         paragraph = document.paragraphs[int(number)] if number else None
         start, end = _span(document) if paragraph is None else (paragraph.start, paragraph.end)
         chapter = chapter_at(document, paragraph) if paragraph else document.chapter
@@ -260,7 +261,7 @@ class PinFetcher:
         if outside is not None:
             return Omission(source, "retrieved", source, *outside)
         if paragraph and path == request.document and _window_has(document.text[start:end], request):
-            return Omission(source, "retrieved", source, "duplicate", "of editor:cursor-window")
+            return Omission(source, "retrieved", source, "duplicate", Reason("out.document"))
         text = (visible(document, request.bounds) if request.bounds else document).text[start:end]
         text = (tidy(text) if request.bounds else text).strip()
         title = frame(request.language).passage.format(title=document.title, place=wish.key) + "\n"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import holds, one_line, span_label
-from armarius.headings import DEFAULT_LANGUAGE, Language, frame, heading
+from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame, heading
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import ANY
 from armarius.search.retrieve import FoundPassages
@@ -57,14 +57,15 @@ def relations_asked(corpus: Corpus, found: FoundPassages, request: FetchRequest)
         if hidden:
             omitted.append(Omission(source, "retrieved", source, *hidden[0], one_line(relation.type)))
         elif not holds(relation, request.moment, request.chapters):
-            detail = span_label(relation)
+            detail = Reason("out.when", when=span_label(relation, request.language))
             omitted.append(Omission(source, "retrieved", source, "timeline", detail, one_line(relation.type)))
         else:
             offered.setdefault((relation.source, relation.target), []).append(relation)
-    words = ", ".join(dict.fromkeys(word.word for word in asked.relations))
+    words = tuple(dict.fromkeys(word.word for word in asked.relations))
     candidates = [_candidate(pair, entities, named, words, request) for pair in offered.values()]
     candidates.sort(key=lambda one: (-one.score, one.source))
-    omitted += [Omission(c.id, "retrieved", c.source, "excluded", f"beyond {_MOST}") for c in candidates[_MOST:]]
+    beyond = Reason("out.relations", most=_MOST)
+    omitted += [Omission(c.id, "retrieved", c.source, "excluded", beyond) for c in candidates[_MOST:]]
     return Fetched(tuple(candidates[:_MOST]), tuple(omitted))
 
 
@@ -113,7 +114,11 @@ def _tied(relations: Sequence[Relation], named: set[str]) -> set[str]:
 
 
 def _candidate(
-    pair: Sequence[Relation], entities: Mapping[str, Entity], named: set[str], words: str, request: FetchRequest
+    pair: Sequence[Relation],
+    entities: Mapping[str, Entity],
+    named: set[str],
+    words: tuple[str, ...],
+    request: FetchRequest,
 ) -> Candidate:
     first = pair[0]
     ends = (entities[first.source], entities[first.target])
@@ -127,8 +132,8 @@ def _candidate(
         content=relation_text(pair, entities, request.language),
         score=_BETWEEN if {first.source, first.target} <= named else _TOUCHING,
         evidence=tuple(
-            Evidence("relation", f"{words}: {one_line(one.type)}", "" if one.origin is None else one.origin.path)
-            for one in pair
+            Evidence("relation", Reason("relation", words=words, said=one_line(one.type)), path)
+            for one, path in ((one, "" if one.origin is None else one.origin.path) for one in pair)
         ),
         group=heading("relations", request.language),
         documents=tuple(dict.fromkeys(paths)),
@@ -145,7 +150,7 @@ def _withheld(entity: Entity, wish: Wish | None) -> tuple[OmitReason, str] | Non
     """Why a prompt may not speak of an entity; None when it may."""
     if wish is not None:
         return (wish.reason, wish.why) if wish.mute else None
-    return None if entity.level in _SHOWN else ("level", entity.level)
+    return None if entity.level in _SHOWN else ("level", Reason(f"level.{entity.level}"))
 
 
 def _part(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from armarius.codex.cards import holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import ContextWarning
-from armarius.headings import heading
+from armarius.headings import Reason, heading
 from armarius.prompt.fetchers.entities import Cards, EntitySource, file_warnings, list_entities, resolve
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import KG_UNAVAILABLE, RULES_UNAVAILABLE
@@ -74,33 +74,32 @@ def withheld_facts(entity: Entity, source: str, layer: LayerName, request: Fetch
     """One omission per fact of `entity` that does not hold where the request stands, or is overruled in a series."""
     overruled = [
         Omission(
-            f"{entity.id}#{one.field}",
+            f"entity:{entity.id}#{one.field}",
             layer,
             source,
             "excluded",
-            f"{one.origin.path} says “{one_line(one.value)[:_QUOTED]}”; {one.by.path} is heard",
+            Reason("out.overruled", path=one.origin.path, value=one_line(one.value)[:_QUOTED], by=one.by.path),
             aspect=one.field,
         )
         for one in entity.overruled
     ]
     return overruled + [
         Omission(
-            f"{entity.id}#fact{index}",
+            f"entity:{entity.id}#fact{index}",
             layer,
             source,
             "timeline",
             _chapters(fact),
-            aspect=f"fact “{one_line(fact.text)}”",
+            aspect=Reason("title.fact", text=one_line(fact.text)),
         )
         for index, fact in enumerate(entity.facts)
         if not holds(fact, request.moment, request.chapters)
     ]
 
 
-def _chapters(fact: Fact) -> str:
-    parts = [f"from chapter {fact.since}"] if fact.since is not None else []
-    parts += [f"before chapter {fact.until}"] if fact.until is not None else []
-    return f"holds {' and '.join(parts)}"
+def _chapters(fact: Fact) -> Reason:
+    parts = [name for name, chapter in (("from", fact.since), ("until", fact.until)) if chapter is not None]
+    return Reason(f"out.{'_'.join(parts)}", since=fact.since, until=fact.until)
 
 
 def _constraint(item: Constraint, request: FetchRequest) -> Candidate:
@@ -110,7 +109,7 @@ def _constraint(item: Constraint, request: FetchRequest) -> Candidate:
         source=f"constraint:{item.source}:{item.id}",
         content=f"- {item.text.strip()}",
         score=1.0 + item.priority,
-        evidence=(Evidence("constraint", f"{item.source}, priority {item.priority}"),),
+        evidence=(Evidence("constraint", Reason(f"constraint.{item.source}", priority=item.priority)),),
         group=heading("constraints", request.language),
         pinned=True,
         project_id=request.project_id,
@@ -123,7 +122,7 @@ def _always(entity: Entity, card: str, request: FetchRequest) -> Candidate:
         layer="rules",
         source=f"kg:always:{entity.id}",
         content=card,
-        evidence=(Evidence("level", "always"),),
+        evidence=(Evidence("level", Reason("level.always")),),
         group=heading("always", request.language),
         pinned=True,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from armarius.codex.model import Memory
 from armarius.errors import ContextWarning
-from armarius.headings import heading
+from armarius.headings import Reason, heading
 from armarius.prompt.fetchers.entities import file_warnings, resolve
 from armarius.prompt.fetchers.style import Style
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
@@ -73,7 +73,8 @@ class SettingsFetcher:
                         candidates.append(_memory(memory, request))
                     else:
                         source = f"memory:{memory.kind}:{memory.id}"
-                        omitted.append(Omission(f"memory:{memory.id}", "settings", source, "excluded", memory.kind))
+                        why = Reason("out.memory", kind=memory.kind)
+                        omitted.append(Omission(f"memory:{memory.id}", "settings", source, "excluded", why))
             except Exception as error:  # noqa: BLE001
                 warnings.append(MEMORY_UNAVAILABLE(error=error))
                 omitted.append(Omission("memories", "settings", "memory", "source failed", str(error)))
@@ -87,7 +88,7 @@ def _memory(memory: Memory, request: FetchRequest) -> Candidate:
         source=f"memory:semantic:{memory.id}",
         content=f"- {memory.text.strip()}",
         score=memory.confidence,
-        evidence=(Evidence("memory", f"confidence {memory.confidence:g}"),),
+        evidence=(Evidence("memory", Reason("memory", confidence=memory.confidence)),),
         group=heading("memories", request.language),
         project_id=request.project_id,
     )
@@ -109,7 +110,7 @@ def _style(style: Style, request: FetchRequest) -> Candidate:
         source=f"style:{style.path}",
         content=style.text.strip(),
         score=_STYLE_SCORE,
-        evidence=(Evidence("memory", "project style", style.path),),
+        evidence=(Evidence("memory", Reason("memory.style"), style.path),),
         group=heading("style", request.language),
         keep="head",
         documents=(style.path,),

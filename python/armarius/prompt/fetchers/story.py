@@ -35,7 +35,7 @@ from armarius.documents.numerals import chapter_number, chapter_range
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning
-from armarius.headings import frame, heading
+from armarius.headings import Reason, frame, heading
 from armarius.lexicon import word_file
 from armarius.prompt.fetchers.entities import card_of, file_warnings
 from armarius.search.query.writing import chapters_meant
@@ -254,7 +254,9 @@ class StoryFetcher:
                 content=card_of(entity, request),
                 short=short_card(entity, request.language),
                 score=_CARD + count / 1000,
-                evidence=(Evidence("mention", f"outline of chapter {place.numbers[0]}: {one_line(entity.name)}"),),
+                evidence=(
+                    Evidence("mention", Reason("mention.outline", number=place.numbers[0], name=one_line(entity.name))),
+                ),
                 group=heading("detected", request.language),
                 documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
                 project_id=request.project_id,
@@ -276,7 +278,7 @@ class StoryFetcher:
             if (outside := request.bounds.leaves_out(document.kind, document.chapter)) is not None:
                 yield Omission(source, "settings", source, *outside)
             elif not own and known is not None and known.content_hash != document.content_hash:
-                yield Omission(source, "settings", source, "excluded", "stale: the chapter has changed since")
+                yield Omission(source, "settings", source, "excluded", Reason("out.stale"))
             else:
                 title = frame(request.language).summarised.format(title=one_line(document.title))
                 summary = _candidate(request, source, "summary", title, one_line(text), document.path)
@@ -289,7 +291,7 @@ class StoryFetcher:
         part = place.earlier[0]
         if part.path == request.document and abs(request.cursor - part.end) < _SHOWN:
             source = _ending_of(part)
-            yield Omission(source, "settings", source, "duplicate", "of the open document")
+            yield Omission(source, "settings", source, "duplicate", Reason("out.document"))
             if not place.named or len(place.earlier) < 2:
                 return
             part = place.earlier[1]
@@ -314,9 +316,9 @@ class StoryFetcher:
                 continue
             source = f"{STORY}thread:{one.id}"
             if one.level != "when_detected":
-                yield Omission(source, "settings", source, "level", one.level)
+                yield Omission(source, "settings", source, "level", Reason(f"level.{one.level}"))
             elif any(value.strip().casefold() in closed for value in one.attributes.values()):
-                yield Omission(source, "settings", source, "excluded", "closed")
+                yield Omission(source, "settings", source, "excluded", Reason("out.closed"))
             else:
                 facts = [fact.text for fact in one.facts if holds(fact, request.moment, request.chapters)]
                 said = "\n".join(one_line(text) for text in (one.description, *facts) if text.strip())
@@ -353,16 +355,17 @@ def _ending_of(part: StoryPart) -> str:
     return f"{STORY}ending:{part.path}" + (f"#{part.number}" if part.title else "")
 
 
-def _going_on(request: FetchRequest) -> str:
-    here = f"chapter {request.chapter}" if request.chapter is not None else request.document
-    return f"continuing {here or 'the story'}"
+def _going_on(request: FetchRequest) -> Reason:
+    if request.chapter is not None:
+        return Reason("story.chapter", number=request.chapter)
+    return Reason("story.document" if request.document else "story.on", document=request.document)
 
 
 def _of_place(one: Candidate | Omission, place: _Place) -> Candidate | Omission:
     """An offer of the story with the reason that the request names the chapter."""
     if not isinstance(one, Candidate) or one.layer != "settings":
         return one
-    what = f"{'writing' if place.tells else 'the plan of'} chapter {', '.join(map(str, place.numbers))}"
+    what = Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers)
     return replace(one, evidence=tuple(replace(why, detail=what) for why in one.evidence))
 
 

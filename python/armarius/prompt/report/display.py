@@ -13,13 +13,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from armarius.prompt.render import PromptItem, Rendered
-from armarius.prompt.report.items import Difference, PackItem, PackOmission
+from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.requests import AssembleRequest, LayerResults
-from armarius.types import LAYERS, Evidence, LayerName
+from armarius.types import LAYERS, LayerName
 
 
-class Account(Protocol):
+class Shown(Protocol):
     """The part of `Pack` that terminal and page show; what each is, `Pack` says."""
 
     @property
@@ -46,10 +45,9 @@ class Account(Protocol):
     def omitted(self) -> tuple[PackOmission, ...]: ...  # noqa: D102
     @property
     def warnings(self) -> tuple[str, ...]: ...  # noqa: D102
-    def name_of(self, source: str, /) -> str: ...  # noqa: D102
 
 
-def asked(pack: Account) -> list[tuple[str, str]]:
+def asked(pack: Shown) -> list[tuple[str, str]]:
     """What was asked, label and value: question, document with its cursor, task, model; nothing that is not there."""
     request = pack.request
     question = request.query or ("the last of the messages" if request.messages else "")
@@ -58,38 +56,6 @@ def asked(pack: Account) -> list[tuple[str, str]]:
     rows = [("question", question), ("document", f"{request.document}{cursor}" if request.document else "")]
     rows += [("task", request.skill), ("model", model)]
     return [(label, value) for label, value in rows if value]
-
-
-def difference(now: Rendered, before: Rendered, tokens: int) -> Difference:
-    """What changed from `before` to `now`, which has `tokens` more."""
-    mine, theirs = _placed(now), _placed(before)
-    both = [key for key in mine if key in theirs]
-    return Difference(
-        added=tuple(source for layer, source in mine if (layer, source) not in theirs),
-        removed=tuple(source for layer, source in theirs if (layer, source) not in mine),
-        reshaped=tuple(key[1] for key in both if _forms(mine[key]) != _forms(theirs[key])),
-        changed=tuple(key[1] for key in both if _changed(mine[key], theirs[key])),
-        tokens=tokens,
-    )
-
-
-def _placed(rendered: Rendered) -> dict[tuple[LayerName, str], list[PromptItem]]:
-    """What is in the prompt by layer and source; several items may come from one source."""
-    found: dict[tuple[LayerName, str], list[PromptItem]] = {}
-    for item in rendered.placed:
-        found.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
-    return found
-
-
-def _forms(items: Sequence[PromptItem]) -> list[str]:
-    return [item.form for item in items]
-
-
-def _changed(now: Sequence[PromptItem], before: Sequence[PromptItem]) -> bool:
-    """Whether the source says something else, or the same form shows another piece of it."""
-    if [item.candidate.content for item in now] != [item.candidate.content for item in before]:
-        return True
-    return _forms(now) == _forms(before) and [item.text for item in now] != [item.text for item in before]
 
 
 class Highlight(NamedTuple):
@@ -101,7 +67,7 @@ class Highlight(NamedTuple):
 
 
 def page(
-    pack: Account,
+    pack: Shown,
     *,
     highlights: Iterable[Highlight] = (),
     title: str = "Armarius context report",
@@ -143,14 +109,14 @@ def page(
     )
 
 
-def _asked(pack: Account, when: datetime | None) -> str:
+def _asked(pack: Shown, when: datetime | None) -> str:
     rows = asked(pack)
     if when is not None:
         rows.append(("date", f"{when:%Y-%m-%d %H:%M}"))
     return "".join(f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in rows)
 
 
-def _summary(pack: Account) -> str:
+def _summary(pack: Shown) -> str:
     about = "" if pack.counter_exact else "about "
     return (
         f"{about}{pack.token_count:,} of {pack.budget:,} tokens by {pack.counter} · {len(pack.items)} kept, "
@@ -164,12 +130,12 @@ def _warnings(warnings: Sequence[str]) -> str:
     return '<div class="warnings">' + "".join(f"<div>{escape(warning)}</div>" for warning in warnings) + "</div>"
 
 
-def _layer(pack: Account, layer: LayerName, marks: Sequence[Highlight]) -> str:
+def _layer(pack: Shown, layer: LayerName, marks: Sequence[Highlight]) -> str:
     used, granted = pack.layers[layer].token_count, pack.granted.get(layer, 0)
     more = f", {used - granted:,} more of what was left" if used > granted else ""
     share = min(100.0, 100 * used / max(1, granted, used))
     rows = [_kept(pack, item, marks) for item in pack.items if item.layer == layer]
-    rows += [_omitted(pack, gone) for gone in pack.omitted if gone.layer == layer]
+    rows += [_omitted(gone) for gone in pack.omitted if gone.layer == layer]
     body = "".join(rows) or '<p class="faint">nothing was offered</p>'
     return (
         f'<section><header><h2>{layer}</h2><span class="faint number">{used:,} tokens, {granted:,} granted{more}</span>'
@@ -177,46 +143,27 @@ def _layer(pack: Account, layer: LayerName, marks: Sequence[Highlight]) -> str:
     )
 
 
-def _kept(pack: Account, item: PackItem, marks: Sequence[Highlight]) -> str:
+def _kept(pack: Shown, item: PackItem, marks: Sequence[Highlight]) -> str:
     text = _marked(pack.prompt, item.span, marks)
     form = "" if item.form == "full" else f' <span class="tag">{item.form}</span>'
     return (
-        f'<article data-kind="kept"><header><span>{_called(pack, item.source)}{form}</span>'
-        f'<span class="faint number">{item.tokens:,} tokens · {_score(item)}</span></header>'
-        f"{_why(item.evidence)}<details><summary>text</summary><pre>{text}</pre></details></article>"
+        f'<article data-kind="kept"><header><span>{_called(item)}{form}</span>'
+        f'<span class="faint number">{item.tokens:,} tokens</span></header><div>{escape(item.reason)}</div>'
+        f"<details><summary>text</summary><pre>{text}</pre></details></article>"
     )
 
 
-def _called(pack: Account, source: str) -> str:
-    """Name and source: an id alone says little to a reader."""
-    name = pack.name_of(source)
-    return (f"<b>{escape(name)}</b> " if name else "") + f"<code>{escape(source)}</code>"
+def _called(one: PackItem | PackOmission) -> str:
+    return f"<b>{escape(one.title)}</b> <code>{escape(one.id)}</code>"
 
 
-def _score(item: PackItem) -> str:
-    return "always" if item.score is None else f"{item.score:.3g}"
-
-
-def _omitted(pack: Account, gone: PackOmission) -> str:
+def _omitted(gone: PackOmission) -> str:
     cost = f"{gone.tokens:,} tokens" if gone.tokens else ""
-    detail = f" {escape(gone.detail)}" if gone.detail else ""
-    aspect = f" {escape(gone.aspect)}" if gone.aspect else ""
     return (
-        f'<article class="omitted" data-kind="omitted"><header><span>{_called(pack, gone.source)}{aspect}</span>'
+        f'<article class="omitted" data-kind="omitted"><header><span>{_called(gone)}</span>'
         f'<span class="faint number">{cost}</span></header>'
-        f'<span class="tag">{escape(gone.reason)}</span>{detail}{_why(gone.evidence)}</article>'
+        f'<span class="tag">{escape(gone.code)}</span> {escape(gone.reason)}</article>'
     )
-
-
-def _why(evidence: Sequence[Evidence]) -> str:
-    if not evidence:
-        return ""
-    lines = []
-    for reason in evidence:
-        where = f" <code>{escape(reason.path)}</code>" if reason.path else ""
-        span = f" {reason.span[0]}–{reason.span[1]}" if reason.span else ""
-        lines.append(f"<li><b>{escape(reason.kind)}</b> {escape(reason.detail)}{where}{span}</li>")
-    return f"<ul>{''.join(lines)}</ul>"
 
 
 def _marked(prompt: str, span: tuple[int, int], marks: Sequence[Highlight]) -> str:
@@ -253,14 +200,15 @@ class _Row(NamedTuple):
     """Something that was considered: where, what, at what cost, what became of it and why."""
 
     layer: LayerName
-    source: str
+    title: str
+    id: str
     tokens: str
     fate: str
     why: str
     colour: str
 
 
-def overview(pack: Account, *, everything: bool = False) -> RenderableType:
+def overview(pack: Shown, *, everything: bool = False) -> RenderableType:
     """Everything about a pack but its text: bars, items, omissions, warnings.
 
     Args:
@@ -279,7 +227,7 @@ def _short(value: str) -> str:
     return line if len(line) <= _SAID else f"{line[: _SAID - 1]}…"
 
 
-def bars(pack: Account) -> Table:
+def bars(pack: Shown) -> Table:
     """One bar per layer, its length the share of the whole budget, and the sum."""
     table = Table(box=None, pad_edge=False)
     table.add_column("layer")
@@ -314,7 +262,7 @@ def _bar(used: int, room: int, colour: str) -> Text:
 class _Items:
     """Every item and omission: a row each where there is room for one, else a line and, below it, the reason."""
 
-    def __init__(self, pack: Account, everything: bool) -> None:
+    def __init__(self, pack: Shown, everything: bool) -> None:
         self._rows = list(_rows(pack, everything))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -323,62 +271,45 @@ class _Items:
     def _table(self) -> Table:
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         table.add_column("layer", no_wrap=True)
-        table.add_column("source", overflow="fold", ratio=3)
+        table.add_column("what", overflow="fold", ratio=3)
         table.add_column("tokens", justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
         table.add_column("why", overflow="fold", ratio=4)
         for row in self._rows:
-            table.add_row(row.layer, Text(row.source), row.tokens, Text(row.fate, style=row.colour), Text(row.why))
+            fate = Text(row.fate, style=row.colour)
+            table.add_row(row.layer, _what(row), row.tokens, fate, Text(row.why))
         return table
 
     def _lines(self) -> Group:
-        lines: list[RenderableType] = [Text("layer      source, tokens, and why", style="bold")]
+        lines: list[RenderableType] = [Text("layer      what, tokens, and why", style="bold")]
         for row in self._rows:
             cost = f"{row.tokens} " if row.tokens else ""
-            lines.append(Text(f"{row.layer:<10} {row.source} {cost}").append(row.fate, style=row.colour))
+            line = Text(f"{row.layer:<10} ").append(_what(row)).append(f" {cost}")
+            lines.append(line.append(row.fate, style=row.colour))
             if row.why:
                 lines.append(Padding(Text(row.why), (0, 0, 0, 11)))
         return Group(*lines)
 
 
-def _rows(pack: Account, everything: bool) -> Iterator[_Row]:
+def _what(row: _Row) -> Text:
+    return Text(row.title).append(f" {row.id}" * (row.id != row.title), style="dim")
+
+
+def _rows(pack: Shown, everything: bool) -> Iterator[_Row]:
+    held = {item.id for item in pack.items}
     for layer in LAYERS:
         for item in pack.items:
             if item.layer == layer:
                 fate = "kept" if item.form == "full" else item.form
-                yield _Row(
-                    layer,
-                    _called_in_terminal(pack, item.source, item.source),
-                    f"{item.tokens:,}",
-                    fate,
-                    _why_in_terminal(item),
-                    "green",
-                )
-        unmatched = [gone for gone in pack.omitted if gone.layer == layer and gone.reason == "no match"]
+                yield _Row(layer, item.title, item.id, f"{item.tokens:,}", fate, item.reason, "green")
+        gone = [one for one in pack.omitted if one.layer == layer]
+        gone = [one for one in gone if everything or one.code != "duplicate" or one.id not in held]
+        unmatched = [one for one in gone if one.code == "no match"]
         fold = not everything and len(unmatched) > _UNMATCHED_APART
-        for gone in pack.omitted:
-            if gone.layer == layer and not (fold and gone.reason == "no match"):
-                label = _called_in_terminal(pack, gone.source, gone.label)
-                yield _Row(
-                    layer, label, f"{gone.tokens:,}" if gone.tokens else "", "omitted", _why_in_terminal(gone), "red"
-                )
+        for one in gone:
+            if not (fold and one.code == "no match"):
+                tokens = f"{one.tokens:,}" if one.tokens else ""
+                yield _Row(layer, one.title, one.id, tokens, "omitted", one.reason, "red")
         if fold:
-            names = ", ".join(gone.source.rpartition(":")[2] for gone in unmatched[:_UNMATCHED_APART])
-            yield _Row(layer, f"{len(unmatched)} more", "", "omitted", f"no match: {names}, …", "red")
-
-
-def _called_in_terminal(pack: Account, source: str, label: str) -> str:
-    name = pack.name_of(source)
-    return f"{label} {name}" if name else label
-
-
-def _why_in_terminal(thing: PackItem | PackOmission) -> str:
-    reasons = [_reason(reason) for reason in thing.evidence]
-    if isinstance(thing, PackOmission):
-        reasons.insert(0, f"{thing.reason}: {thing.detail}" if thing.detail else thing.reason)
-    return "; ".join(reasons)
-
-
-def _reason(evidence: Evidence) -> str:
-    where = f" ({evidence.path})" if evidence.path else ""
-    return f"{evidence.kind} {evidence.detail}{where}"
+            names = ", ".join(one.title for one in unmatched[:_UNMATCHED_APART])
+            yield _Row(layer, f"{len(unmatched)} more", "", "", "omitted", f"no match: {names}, …", "red")

@@ -1,20 +1,25 @@
-"""Items and omissions of a pack, places of a quote in it, and explanations of why a thing is in or out."""
+"""Items and omissions of a pack with titles and reasons, why a thing is in or out, and places of a quote."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Final
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Final
 
+from armarius.codex.cards import one_line
+from armarius.codex.model import Entity
+from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContractError
+from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, kind_name, say, sentence
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.allocate import cards_of, covering_card
 from armarius.prompt.escape import escape, offsets_after, unmarked
 from armarius.prompt.plan import FittedPrompt
-from armarius.prompt.render import Form, PromptItem
-from armarius.types import LAYERS, Candidate, Evidence, LayerName, OmitReason
+from armarius.prompt.render import Form, PromptItem, Rendered
+from armarius.search.passages import title_of
+from armarius.types import LAYERS, STORY, Candidate, Evidence, LayerName, OmitReason, PassageRow, PassageStream
 from armarius.validation import shown
 
 Texts = Callable[[str], str | None]
@@ -197,13 +202,41 @@ def score_of(candidate: Candidate) -> float | None:
     return None if candidate.source == QUERY_SOURCE else candidate.score
 
 
-@dataclass(frozen=True, slots=True)
-class PackItem:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """Something that was considered for a prompt, as a reader sees it.
+
+    Attributes:
+        id: Of the thing, wherever it comes from: `entity:<id>`, a path, `path#n` for a paragraph, else of its source.
+            `why`, `include` and `exclude` take it; several rows may be of one thing.
+        layer: Where it stands, or would stand.
+        source: Which fetcher offers what: `codex:detected:lin-mo`.
+        title: Its name: 铜怀表; 第三章 雨夜 ¶3.
+        reason: Why it is in or out, a sentence in the language of the prompt.
+        tokens: What it costs, or would have cost, the line breaks after it included; 0 where that is not known.
+        score: Against others of its layer; None for the query, which is always in.
+        evidence: All that speaks for it, with codes; the reason of an item says the first three.
+        path: The file to open; "" for what is in none.
+        paragraph: Which paragraph of it, where one is meant.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    title: str
+    reason: str
+    tokens: int = 0
+    score: float | None = 0.0
+    evidence: tuple[Evidence, ...] = ()
+    path: str = ""
+    paragraph: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackItem(Considered):
     """Something that is in the prompt.
 
     Attributes:
-        score: Against others of its layer; None for the query, which is always in.
-        tokens: What it costs, the line breaks after it included.
         form: `full`, `short`, or `truncated`.
         span: Where its text stands in the prompt, code points, half-open.
         part: Which code points of its content were kept when truncated.
@@ -211,12 +244,6 @@ class PackItem:
             of a document, such as a card.
     """
 
-    id: str
-    layer: LayerName
-    source: str
-    score: float | None
-    tokens: int
-    evidence: tuple[Evidence, ...]
     form: Form
     span: tuple[int, int]
     part: tuple[int, int] | None = None
@@ -225,53 +252,54 @@ class PackItem:
     shows: tuple[str, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PackOmission:
-    """Something that was considered and is not in the prompt, with one reason of the closed list.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackOmission(Considered):
+    """Something that was considered and is not in the prompt.
 
-    `tokens` is what it would have cost where that was known, else 0. `aspect` says in plain words which part of the
-    source is meant when the rest of it may be in: one fact of a card.
+    Attributes:
+        code: One of the closed list: `budget`, `level`, `timeline`, `no match`, …
+        detail: The reason in English; a `Reason`, with a code of its own, unless a host's fetcher gave it.
+        span: None: it stands nowhere.
     """
 
-    id: str
-    layer: LayerName
-    source: str
-    reason: OmitReason
+    code: OmitReason
     detail: str = ""
-    tokens: int = 0
-    score: float | None = 0.0
-    evidence: tuple[Evidence, ...] = ()
-    aspect: str = ""
-
-    @property
-    def label(self) -> str:
-        """The source, and which part of it."""
-        return f"{self.source} · {self.aspect}" if self.aspect else self.source
+    span: None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why something is in the prompt or is not; `str()` is a sentence.
+    """Why something is in the prompt or is not, in the language of the prompt; `str()` says all of it.
 
-    `about` says how much of a document is in, or with what else a paragraph is; else it is "".
+    Attributes:
+        id: Of what was asked for.
+        title: Its name.
+        included: Whether it is in, at least in part.
+        reason: Why, in a sentence.
+        change: What would change it.
+        items: What of it is in.
+        omitted: What of it is not.
     """
 
     id: str
+    title: str
     included: bool
+    reason: str
+    change: str
     items: tuple[PackItem, ...]
     omitted: tuple[PackOmission, ...]
-    about: str = ""
+    language: Language = DEFAULT_LANGUAGE
 
     def __str__(self) -> str:
-        lines = [self.about] if self.about else []
-        for item in self.items:
-            why = "; ".join(f"{e.kind}: {e.detail}" for e in item.evidence) or "offered without evidence"
-            lines.append(f"{item.source} is in {item.layer} ({item.form}, {item.tokens} tokens): {why}")
-        for gone in self.omitted:
-            detail = f" ({gone.detail})" if gone.detail else ""
-            what = f"the {gone.aspect} of {gone.source}" if gone.aspect else gone.source
-            lines.append(f"{what} was left out of {gone.layer}: {gone.reason}{detail}")
-        return "\n".join(lines)
+        said = say(Reason("why.in" if self.included else "why.out", title=self.title), self.language)
+        first = say(Reason("why.said", title=said, reason=self.reason), self.language)
+        rest: tuple[Considered, ...] = (*self.items, *self.omitted)
+        others = dict.fromkeys(
+            say(Reason("why.said", title=one.title, reason=one.reason), self.language)
+            for one in (rest if len(rest) <= _LISTED else ())
+            if one.reason != self.reason
+        )
+        return "\n".join([first, *others, *([self.change] if self.change else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,91 +321,36 @@ class Difference:
     tokens: int
 
 
-def items_of(fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
-    """The items of a fitted prompt, in prompt order. Cost: a look-up and a record for each."""
-    rendered, plan = fitted.rendered, fitted.plan
-    tokens = plan.measured.sections([item.text for item in rendered.placed])
-    return tuple(
-        PackItem(
-            id=item.candidate.id,
-            layer=item.candidate.layer,
-            source=item.candidate.source,
-            score=score_of(item.candidate),
-            tokens=cost,
-            evidence=item.candidate.evidence,
-            form=item.form,
-            span=span,
-            part=item.part,
-            group=item.candidate.group,
-            documents=item.candidate.documents,
-            shows=shown_span(item, texts, plan.admitted.groups),
-        )
-        for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
+def difference(now: Rendered, before: Rendered, tokens: int) -> Difference:
+    """What changed from `before` to `now`, which has `tokens` more."""
+    mine, theirs = _placed(now), _placed(before)
+    both = [key for key in mine if key in theirs]
+    return Difference(
+        added=tuple(source for layer, source in mine if (layer, source) not in theirs),
+        removed=tuple(source for layer, source in theirs if (layer, source) not in mine),
+        reshaped=tuple(key[1] for key in both if _forms(mine[key]) != _forms(theirs[key])),
+        changed=tuple(key[1] for key in both if _changed(mine[key], theirs[key])),
+        tokens=tokens,
     )
 
 
-PASSAGE = "rag:passage:"
-"""What the source of a paragraph on offer begins with."""
-ROWS = "rag:passages"
-"""The one omission that stands for every paragraph on offer that did not enter."""
+def _placed(rendered: Rendered) -> dict[tuple[LayerName, str], list[PromptItem]]:
+    """What is in the prompt by layer and source; several items may come from one source."""
+    found: dict[tuple[LayerName, str], list[PromptItem]] = {}
+    for item in rendered.placed:
+        found.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
+    return found
 
 
-def omissions(fitted: FittedPrompt) -> tuple[PackOmission, ...]:
-    """Everything left out, ordered by layer and source; paragraphs on offer that did not enter are one of them."""
-    refused = [
-        PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect)
-        for o in sorted(fitted.plan.admitted.omitted, key=lambda o: o.detail)
-    ]
-    no_room = [
-        PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence)
-        for c, tokens in fitted.omitted
-    ]
-    unused = sum(1 for offer in fitted.plan.admitted.offers for _ in offer.rows) - fitted.entered
-    if unused > 0:
-        why = f"are worth less than {fitted.line:.3f}" if fitted.line >= 0.001 else "say too little of the question"
-        detail = f"{unused} more paragraphs {why}; explain() answers for each"
-        no_room.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
-    return tuple(sorted([*refused, *no_room], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
+def _forms(items: Sequence[PromptItem]) -> list[str]:
+    return [item.form for item in items]
 
 
-def unused(fitted: FittedPrompt, wanted: str) -> Iterator[PackOmission]:
-    """A paragraph that was on offer and did not enter: its worth, the line it missed, why.
-
-    Args:
-        fitted: The prompt.
-        wanted: `path#number`; nothing is said of one that is in, nor of one that was not on offer.
-    """
-    path, _, number = wanted.rpartition("#")
-    placed = fitted.rendered.placed
-    if not number.isdecimal() or any(item.candidate.source == PASSAGE + wanted for item in placed):
-        return
-    for offer in fitted.plan.admitted.offers:
-        row = offer.row(path, int(number))
-        if row is None:
-            continue
-        worth, line = row.score, fitted.line
-        shown = any(row.text and row.text in item.text for item in placed)
-        detail = f"worth {worth:.3f}, the last one in is worth {line:.3f}"
-        withheld = offer.withheld(row)
-        reason: OmitReason
-        if withheld is not None:
-            reason, detail = withheld
-        elif shown:
-            reason, detail = "duplicate", "stands in the prompt already"
-        elif (card := covering_card(row, cards_of(placed))) is not None:
-            reason, detail = "duplicate", f"said by its card, {card.candidate.source}"
-        elif worth <= 0:
-            reason, detail = "no match", "nothing speaks for it"
-        elif all(one.source != row.source for one in offer.rows):
-            reason, detail = "no match", f"worth {worth:.3f}: too little beside the best to be on offer"
-        else:
-            reason = "budget"
-            if worth >= line:
-                detail += "; it was too long for the room that was left"
-        yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.explain(row))
-
-
-_DOCUMENT = "rag:document:"
+def _changed(now: Sequence[PromptItem], before: Sequence[PromptItem]) -> bool:
+    """Whether the source says something else, or the same form shows another piece of it."""
+    if [item.candidate.content for item in now] != [item.candidate.content for item in before]:
+        return True
+    return _forms(now) == _forms(before) and [item.text for item in now] != [item.text for item in before]
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,125 +359,405 @@ class KnownSources:
 
     Attributes:
         named: The ids of cards and relations of what bears a name.
-        paragraphs: Of a document or buffer, by path; none of what is no document.
-        names: Of every entity, by its id.
+        document: The document of a path, the buffer for the open one; None for what is none.
+        entities: Of the project, by id.
     """
 
     named: Callable[[str], Collection[str]] = lambda _name: ()
-    paragraphs: Callable[[str], Sequence[Paragraph]] = lambda _path: ()
-    names: Callable[[], Mapping[str, str]] = dict
+    document: Callable[[str], Document | None] = lambda _path: None
+    entities: Callable[[], Mapping[str, Entity]] = dict
 
 
 UNKNOWN: Final = KnownSources()
 """Of a prompt that was made of no project."""
 
+PASSAGE = "rag:passage:"
+"""What the source of a paragraph on offer begins with."""
+ROWS = "rag:passages"
+"""The one omission that stands for every paragraph on offer that did not enter."""
+_DOCUMENT = "rag:document:"
+_THREAD = f"{STORY}thread:"
+_TITLE = 40  # code points of a text that serves as a title
+_LISTED = 5  # parts that an explanation says one by one
+_AGAIN = (1.25, 1.5, 2, 3, 4, 8)  # budgets that are tried for what did not fit
 
-@dataclass(frozen=True, slots=True)
-class Prompted:
-    """A prompt as it is explained: its items and omissions, and what they were chosen from."""
 
-    prompt: str
-    items: tuple[PackItem, ...]
-    omitted: tuple[PackOmission, ...]
-    fitted: FittedPrompt
-    texts: Texts
-    known: KnownSources
+def thing(id_: str, source: str) -> str:
+    """The id of what a source is about."""
+    for prefix, kept in ((PASSAGE, ""), (_DOCUMENT, ""), ("style:", ""), (_THREAD, "entity:")):
+        if source.startswith(prefix):
+            return kept + source.removeprefix(prefix)
+    return id_
 
-    def shows(self, item: PackItem, path: str, paragraph: Paragraph) -> bool:
+
+class Account:
+    """The items and omissions of a prompt, made for readers.
+
+    Args:
+        fitted: The prompt.
+        texts: What it was made from.
+        known: What names mean there.
+        language: Of titles and reasons.
+    """
+
+    def __init__(self, fitted: FittedPrompt, texts: Texts, known: KnownSources, language: Language) -> None:
+        self._fitted = fitted
+        self._texts = texts
+        self.known = known
+        self.language = language
+        self._groups = fitted.plan.admitted.groups
+
+    @cached_property
+    def _entities(self) -> Mapping[str, Entity]:
+        return self.known.entities()
+
+    @cached_property
+    def shown(self) -> list[tuple[str, int, int] | None]:
+        """Of each item what it shows, in prompt order. Cost: a look-up for each."""
+        return [shown_span(item, self._texts, self._groups) for item in self._fitted.rendered.placed]
+
+    @cached_property
+    def items(self) -> tuple[PackItem, ...]:
+        """What is in, in prompt order. Cost: of each paragraph one look for the words of the question."""
+        rendered = self._fitted.rendered
+        tokens = self._fitted.plan.measured.sections([item.text for item in rendered.placed])
+        return tuple(map(self._item, rendered.placed, rendered.spans, tokens, self.shown))
+
+    def _item(
+        self, item: PromptItem, span: tuple[int, int], tokens: int, shows: tuple[str, int, int] | None
+    ) -> PackItem:
+        one = item.candidate
+        evidence = self._evidence(item)
+        path, paragraph = self._place(one.source, one.id, one.documents, shows)
+        return PackItem(
+            id=thing(one.id, one.source),
+            layer=one.layer,
+            source=one.source,
+            title=self.title(one.source, one.id, one.content, path),
+            reason=sentence([w.detail for w in evidence] or [Reason("offered", source=one.source)], self.language),
+            score=score_of(one),
+            tokens=tokens,
+            evidence=evidence,
+            form=item.form,
+            span=span,
+            path=path,
+            paragraph=paragraph,
+            part=item.part,
+            group=one.group,
+            documents=one.documents,
+            shows=shows,
+        )
+
+    def _evidence(self, item: PromptItem) -> tuple[Evidence, ...]:
+        """That of the item; of a paragraph that filled room all that speaks for it."""
+        path, _, number = item.candidate.source.removeprefix(PASSAGE).rpartition("#")
+        if item.fills and number.isdecimal() and item.candidate.source.startswith(PASSAGE):
+            for offer in self._fitted.plan.admitted.offers:
+                if (row := offer.row(path, int(number))) is not None:
+                    return offer.explain(row)
+        return item.candidate.evidence
+
+    def omission(
+        self,
+        id_: str,
+        layer: LayerName,
+        source: str,
+        code: OmitReason,
+        detail: str = "",
+        aspect: str = "",
+        *,
+        candidate: Candidate | None = None,
+        evidence: tuple[Evidence, ...] = (),
+        tokens: int = 0,
+        score: float | None = 0.0,
+    ) -> PackOmission:
+        """One thing that stayed out, for readers."""
+        generic = Reason(f"omit.{code}")
+        if isinstance(detail, Reason) and "source" in detail.parts:
+            twin = detail.parts["source"]
+            detail = Reason(detail.code, **{**detail.parts, "source": self.title(twin, twin)})
+        said = detail if isinstance(detail, Reason) else Reason("omit.detail", reason=generic, detail=detail)
+        content, documents = ("", ()) if candidate is None else (candidate.content, candidate.documents)
+        path, paragraph = self._place(source, id_, documents)
+        title = self.title(source, id_, content, path)
+        return PackOmission(
+            id=thing(id_, source) if not aspect or id_.startswith("entity:") else id_,
+            layer=layer,
+            source=source,
+            title=say(Reason("title.part", title=title, part=aspect), self.language) if aspect else title,
+            code=code,
+            reason=say(said if detail else generic, self.language),
+            detail=detail,
+            tokens=tokens,
+            score=score,
+            evidence=evidence,
+            path=path,
+            paragraph=paragraph,
+        )
+
+    @cached_property
+    def omitted(self) -> tuple[PackOmission, ...]:
+        """What stayed out: first what was wanted, then what is in under another source, then what nobody mentioned."""
+        fitted = self._fitted
+        admitted = sorted(fitted.plan.admitted.omitted, key=lambda one: one.detail)
+        found = [self.omission(o.id, o.layer, o.source, o.reason, o.detail, o.aspect) for o in admitted]
+        for one, tokens in fitted.omitted:
+            detail = Reason("out.tokens", tokens=tokens)
+            more: dict[str, Any] = {"candidate": one, "evidence": one.evidence, "tokens": tokens}
+            found.append(self.omission(one.id, one.layer, one.source, "budget", detail, **more, score=score_of(one)))
+        unused = sum(1 for offer in fitted.plan.admitted.offers for _ in offer.rows) - fitted.entered
+        if unused > 0:
+            rest = Reason("out.rest" if fitted.line >= 0.001 else "out.rest_weak", count=unused)
+            found.append(self.omission(ROWS, "retrieved", ROWS, "budget", rest))
+        last = ("duplicate", "no match")
+        return tuple(
+            sorted(found, key=lambda o: (last.index(o.code) + 1 if o.code in last else 0,
+                                         LAYERS.index(o.layer), o.source, o.id, o.code))
+        )  # fmt: skip
+
+    def _place(
+        self, source: str, id_: str, documents: Sequence[str], shows: tuple[str, int, int] | None = None
+    ) -> tuple[str, int | None]:
+        """The file to open, and which paragraph of it."""
+        if source.startswith((PASSAGE, "code:signature:")):
+            path, _, number = source.split(":", 2)[2].rpartition("#")
+            return path, int(number) if number.isdecimal() else None
+        if shows is not None:
+            document = self.known.document(shows[0])
+            paragraphs = () if document is None else document.paragraphs
+            at = next((one.index for one in paragraphs if one.start <= shows[1] < one.end), None)
+            return shows[0], None if source.startswith(_DOCUMENT) else at
+        if documents:
+            return documents[0], None
+        entity = self._entities.get(thing(id_, source).removeprefix("entity:").partition("#")[0])
+        if entity is not None and entity.origins:
+            return entity.origins[0].path, None
+        rest = source.removeprefix(_DOCUMENT).removeprefix("style:")
+        return (rest, None) if self.known.document(rest) is not None else ("", None)
+
+    def title(self, source: str, id_: str, content: str = "", path: str = "") -> str:
+        """What a reader calls the thing of a source."""
+        rest = source.rpartition(":")[2]
+        entity = self._entities.get(thing(id_, source).removeprefix("entity:").partition("#")[0])
+        entity = entity or self._entities.get(rest)
+        if entity is not None and not source.startswith(STORY):
+            return one_line(entity.name)
+        kind, _, which = source.partition(":")
+        what, _, which = (
+            which.partition(":") if kind in ("rag", "story", "editor", "request", "code") else (kind, "", which)
+        )
+        if source == _WINDOW:
+            return self._titled("cursor-window" if path else "cursor-window_alone", name=self._document(path))
+        if what in ("passage", "signature"):
+            path, _, number = which.rpartition("#")
+            return self._titled("paragraph", name=self._document(path, number), number=number)
+        if kind == "story":
+            path, _, number = which.rpartition("#") if "#" in which else (which, "", "")
+            name = one_line(entity.name) if entity is not None else self._document(path)
+            name = self._titled("chapter", name=name, number=number) if number else name
+            return self._titled(what, name=name)
+        if what in ("document", "style"):
+            return self._titled(what, name=self._document(which))
+        if source.startswith("kg:relation:"):
+            return self._titled("relation", name=self._ends(rest))
+        first = content.partition("\n")[0].removeprefix("## ").removeprefix("- ")
+        first = one_line(first if len(first) <= _TITLE else f"{first[: _TITLE - 1]}…")
+        if what in ("memory", "constraint", "subgraph"):
+            return self._titled("code" if what == "subgraph" else what, name=first or rest)
+        if kind == "lore" or what == "message":
+            return first or self._titled("lore" if kind == "lore" else what, name=rest)
+        if what in ("query", "selection", "words", "also"):
+            return self._titled(what)
+        if source == ROWS or id_ == "entity:*":
+            return self._titled("rows" if source == ROWS else "unmentioned")
+        if kind == "request":
+            return self._titled("kind", name=say(kind_name(what), self.language))
+        return self._document(source)
+
+    def _titled(self, kind: str, **parts: str) -> str:
+        return say(Reason(f"title.{kind}", **parts), self.language)
+
+    def _document(self, path: str, number: str = "") -> str:
+        """The title of a document, or of what a paragraph of it stands under; the path of what is none."""
+        document = self.known.document(path)
+        if document is None:
+            return path
+        paragraphs = document.paragraphs[int(number) : int(number) + 1] if number.isdecimal() else ()
+        return one_line(next((title_of(document, one) for one in paragraphs), document.title)) or path
+
+    def _ends(self, ids: str) -> str:
+        """The names of both ends of a relation: `a-b`, where either id may hold a hyphen."""
+        cuts = [at for at, sign in enumerate(ids) if sign == "-"]
+        for source, target in ((ids[:at], ids[at + 1 :]) for at in cuts):
+            if source in self._entities and target in self._entities:
+                return f"{self._entities[source].name} – {self._entities[target].name}"
+        return ids
+
+    def why(self, wanted: str, prompt: str) -> Explanation | None:
+        """Why `wanted` is in the prompt or is not; None where nothing is called so.
+
+        Meant is what fits first: an id or a source, a paragraph (`path#n`), a document's path, an entity's id, name,
+        alias.
+
+        Cost: of a document one search in the items that show it for each paragraph.
+        """
+        own = self._considered({wanted})
+        if own and (own[0] or "#" not in wanted):
+            return self._explained(wanted, *own)
+        return self._of_paragraph(wanted, prompt, own) or self._of_document(wanted, prompt) or self._of_entity(wanted)
+
+    def _considered(self, names: Collection[str]) -> tuple[tuple[PackItem, ...], tuple[PackOmission, ...]] | None:
+        items = tuple(item for item in self.items if item.id in names or item.source in names)
+        omitted = tuple(gone for gone in self.omitted if gone.id in names or gone.source in names)
+        if items:  # what is in under one source is no loss under another
+            omitted = tuple(gone for gone in omitted if gone.code != "duplicate")
+        return (items, omitted) if items or omitted else None
+
+    def _explained(
+        self,
+        wanted: str,
+        items: tuple[PackItem, ...],
+        omitted: tuple[PackOmission, ...],
+        about: Reason | None = None,
+        title: str = "",
+    ) -> Explanation:
+        first: PackItem | PackOmission | None = items[0] if items else omitted[0] if omitted else None
+        reason = say(about, self.language) if about is not None else "" if first is None else first.reason
+        id_ = wanted.removeprefix(PASSAGE) if first is None or title else first.id
+        change = "" if first is None else say(self._change(first, id_), self.language)
+        title = title or (wanted if first is None else first.title)
+        return Explanation(id_, title, bool(items), reason, change, items, omitted, self.language)
+
+    def _change(self, one: PackItem | PackOmission, name: str) -> Reason:
+        name = one.title if one.id.startswith("entity:") and "#" not in one.id else name
+        if isinstance(one, PackItem):
+            fixed = one.source.startswith(("request:", "editor:"))
+            return Reason(f"change.in{'_fixed' if fixed else '_rules' if one.layer == 'rules' else ''}", name=name)
+        code = one.detail.code if isinstance(one.detail, Reason) else ""
+        if code.startswith("mute."):
+            return Reason("change.muted")
+        return Reason("change.manual" if code == "level.manual_only" else f"change.{one.code}", name=name)
+
+    def budget_for(self, one: PackOmission, again: Callable[[int], Collection[str]], budget: int) -> Reason:
+        """What budget would have let it in, of some larger ones.
+
+        Args:
+            one: What did not fit.
+            again: The ids of what is in under another budget.
+            budget: That of the prompt.
+        """
+        for more in _AGAIN:
+            if one.id in again(int(budget * more)):
+                return Reason("change.budget_of", budget=int(budget * more), name=one.id)
+        return Reason("change.budget", name=one.id)
+
+    def _of_paragraph(
+        self, wanted: str, prompt: str, own: tuple[tuple[PackItem, ...], tuple[PackOmission, ...]] | None
+    ) -> Explanation | None:
+        name = wanted.removeprefix(PASSAGE)
+        path, _, number = name.rpartition("#")
+        if not path or not number.isdecimal():
+            return None if own is None else self._explained(wanted, *own)
+        title = self.title(PASSAGE + name, name)
+        document = self.known.document(path)
+        there = () if document is None else document.paragraphs[int(number) : int(number) + 1]
+        for paragraph in there:
+            items = tuple(item for item in self.items if self._shows(prompt, item, path, paragraph))
+            if items:
+                whole = items[0].source == _DOCUMENT + path
+                how = Reason("why.whole") if whole else Reason("why.within", title=items[0].title)
+                return self._explained(wanted, items, (), None if items[0].id == name else how, title)
+        cut = any(item.source == _DOCUMENT + path and item.form == "truncated" for item in self.items)
+        omitted = tuple(self._unused(name, cut=cut))
+        if not omitted and own is None and there:
+            omitted = (self.omission(PASSAGE + name, "retrieved", PASSAGE + name, "no match", Reason("out.unasked")),)
+        if omitted:
+            return self._explained(wanted, (), omitted)
+        return None if own is None else self._explained(wanted, *own)
+
+    def _of_document(self, path: str, prompt: str) -> Explanation | None:
+        document = self.known.document(path)
+        body = [] if document is None else [one for one in document.paragraphs if one.role == "body"]
+        if not body:
+            return None
+        items = tuple(i for i in self.items if _is_of(path, i.source) or (i.shows and i.shows[0] == path))
+        shown = [one.index for one in body if any(self._shows(prompt, item, path, one) for item in items)]
+        title = self._document(path)
+        numbers = [f"#{index}" for index in shown] if len(shown) < len(body) else []
+        about = Reason("why.paragraphs" + "_of" * bool(numbers), count=len(shown), of=len(body), numbers=numbers)
+        if items:
+            told = any(item.shows for item in items)
+            return self._explained(path, items, (), about if told else None, title)
+        omitted = tuple(gone for gone in self.omitted if _is_of(path, gone.source))
+        return self._explained(path, (), omitted or tuple(self._best(path, body)), None, title)
+
+    def _best(self, path: str, body: Sequence[Paragraph]) -> Iterator[PackOmission]:
+        """Why the paragraph that is worth most did not enter."""
+        rows = [offer.row(path, one.index) for offer in self._fitted.plan.admitted.offers for one in body]
+        best = max((row for row in rows if row is not None), key=lambda row: row.score, default=None)
+        if best is None:
+            yield self.omission(_DOCUMENT + path, "retrieved", _DOCUMENT + path, "no match", Reason("out.unasked"))
+        else:
+            yield from self._unused(f"{best.path}#{best.paragraph}")
+
+    def _of_entity(self, wanted: str) -> Explanation | None:
+        names = self.known.named(wanted.removeprefix("entity:"))
+        if not names:
+            return None
+        found = self._considered(names)
+        if found is not None:
+            return self._explained(wanted, *found)
+        cards = tuple(
+            self.omission(name, "retrieved", name, "no match") for name in names if name.startswith("entity:")
+        )
+        return self._explained(wanted, (), cards)
+
+    def _shows(self, prompt: str, item: PackItem, path: str, paragraph: Paragraph) -> bool:
         """Whether the whole of a paragraph stands in an item."""
         if item.shows is None or item.shows[0] != path:
             return False
         if not item.shows[1] <= paragraph.start <= paragraph.end <= item.shows[2]:
             return False
-        text = (self.texts(path) or "")[paragraph.start : paragraph.end].strip()
-        there = unmarked(self.prompt[item.span[0] : item.span[1]])
-        return bool(text) and escape(text, self.fitted.plan.admitted.groups) in there
+        text = (self._texts(path) or "")[paragraph.start : paragraph.end].strip()
+        there = unmarked(prompt[item.span[0] : item.span[1]])
+        return bool(text) and escape(text, self._groups) in there
+
+    def _unused(self, wanted: str, *, cut: bool = False) -> Iterator[PackOmission]:
+        """A paragraph that was on offer and did not enter: its worth, the line it missed, why.
+
+        Args:
+            wanted: `path#number`; nothing is said of one that is in, nor of one that was not on offer.
+            cut: Whether its document is in, cut before it.
+        """
+        path, _, number = wanted.rpartition("#")
+        placed, line = self._fitted.rendered.placed, self._fitted.line
+        if not number.isdecimal() or any(item.candidate.source == PASSAGE + wanted for item in placed):
+            return
+        for offer in self._fitted.plan.admitted.offers:
+            row = offer.row(path, int(number))
+            if row is None:
+                continue
+            code, detail = _unused(offer, row, placed, line)
+            if cut and code == "duplicate":
+                code, detail = "budget", Reason("out.cut")
+            evidence = offer.explain(row)
+            yield self.omission(row.source, "retrieved", row.source, code, detail, evidence=evidence, score=row.score)
 
 
-def explained(wanted: str, pack: Prompted) -> Explanation | None:
-    """Why `wanted` is in the prompt or is not; None where nothing is called so.
-
-    Meant is what fits first: an id or a source, a paragraph (`path#n`), a document's path, an entity's id, name, alias.
-
-    Cost: of a document one search in the items that show it for each paragraph.
-    """
-    named = _considered(wanted, pack, {wanted})
-    return named or _paragraph(wanted, pack) or _document(wanted, pack) or _entity(wanted, pack)
-
-
-def _considered(wanted: str, pack: Prompted, names: Collection[str]) -> Explanation | None:
-    items = tuple(item for item in pack.items if item.id in names or item.source in names)
-    omitted = tuple(gone for gone in pack.omitted if gone.id in names or gone.source in names)
-    return Explanation(wanted, bool(items), items, omitted) if items or omitted else None
-
-
-def _paragraph(wanted: str, pack: Prompted) -> Explanation | None:
-    name = wanted.removeprefix(PASSAGE)
-    path, _, number = name.rpartition("#")
-    if not path or not number.isdecimal():
-        return None
-    own = _considered(wanted, pack, {PASSAGE + name})
-    if own is not None and own.included:
-        return own
-    for paragraph in pack.known.paragraphs(path)[int(number) : int(number) + 1]:
-        items = tuple(item for item in pack.items if pack.shows(item, path, paragraph))
-        if items:
-            how = "with the whole document" if items[0].source == _DOCUMENT + path else f"as part of {items[0].source}"
-            return Explanation(wanted, True, items, (), f"{name} is in {how}")
-    cut = any(item.source == _DOCUMENT + path and item.form == "truncated" for item in pack.items)
-    omitted = tuple(
-        replace(gone, reason="budget", detail="the document is in, cut before it")
-        if cut and gone.reason == "duplicate"
-        else gone
-        for gone in unused(pack.fitted, name)
-    )
-    if not omitted and own is None and pack.known.paragraphs(path)[int(number) : int(number) + 1]:
-        omitted = (_unasked(PASSAGE + name),)
-    return Explanation(wanted, False, (), omitted) if omitted else own
-
-
-def _document(path: str, pack: Prompted) -> Explanation | None:
-    body = [one for one in pack.known.paragraphs(path) if one.role == "body"]
-    if not body:
-        return None
-    items = tuple(item for item in pack.items if _is_of(path, item.source) or (item.shows and item.shows[0] == path))
-    shown = [one.index for one in body if any(pack.shows(item, path, one) for item in items)]
-    if shown:
-        numbers = "" if len(shown) == len(body) else ": " + ", ".join(f"#{index}" for index in shown)
-        about = f"{len(shown)} of {len(body)} paragraphs of {path} are in{numbers}"
-        return Explanation(path, True, items, (), about)
-    about = f"no paragraph of {path} is in whole, of {len(body)}"
-    if items:
-        return Explanation(path, True, items, (), about if any(item.shows for item in items) else "")
-    omitted = tuple(gone for gone in pack.omitted if _is_of(path, gone.source)) or tuple(_best(path, body, pack))
-    return Explanation(path, False, (), omitted, about)
+def _unused(offer: PassageStream, row: PassageRow, placed: Sequence[PromptItem], line: float) -> tuple[OmitReason, str]:
+    worth = row.score
+    if (withheld := offer.withheld(row)) is not None:
+        return withheld
+    if any(row.text and row.text in item.text for item in placed):
+        return "duplicate", Reason("out.shown")
+    if (card := covering_card(row, cards_of(placed))) is not None:
+        return "duplicate", Reason("out.card", source=card.candidate.source)
+    if worth <= 0:
+        return "no match", Reason("out.nothing")
+    if all(one.source != row.source for one in offer.rows):
+        return "no match", Reason("out.little", worth=worth)
+    return "budget", Reason("out.long" if worth >= line else "out.worth", worth=worth, line=line)
 
 
 def _is_of(path: str, source: str) -> bool:
     return source in (_DOCUMENT + path, f"style:{path}") or source.startswith(f"{PASSAGE}{path}#")
-
-
-def _best(path: str, body: Sequence[Paragraph], pack: Prompted) -> Iterator[PackOmission]:
-    """Why the paragraph that is worth most did not enter."""
-    rows = [offer.row(path, one.index) for offer in pack.fitted.plan.admitted.offers for one in body]
-    best = max((row for row in rows if row is not None), key=lambda row: row.score, default=None)
-    if best is None:
-        yield _unasked(_DOCUMENT + path)
-    else:
-        yield from unused(pack.fitted, f"{best.path}#{best.paragraph}")
-
-
-def _unasked(source: str) -> PackOmission:
-    return PackOmission(source, "retrieved", source, "no match", "no question asks for paragraphs")
-
-
-def _entity(wanted: str, pack: Prompted) -> Explanation | None:
-    names = pack.known.named(wanted)
-    if not names:
-        return None
-    found = _considered(wanted, pack, names)
-    if found is not None:
-        return found
-    cards = (name for name in names if name.startswith("entity:"))
-    omitted = (PackOmission(one, "retrieved", one, "no match", "nothing of the request leads to it") for one in cards)
-    return Explanation(wanted, False, (), tuple(omitted))

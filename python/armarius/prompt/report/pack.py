@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from html import escape
@@ -10,30 +10,30 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.errors import ContextWarning, ContractError, UnknownId
-from armarius.headings import DEFAULT_LANGUAGE
+from armarius.headings import DEFAULT_LANGUAGE, Reason, say
 from armarius.positions import PositionEncoding, units
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.allocate import Previous, layer_tokens
 from armarius.prompt.continuation import Continuation
-from armarius.prompt.plan import FittedPrompt
+from armarius.prompt.plan import FittedPrompt, is_window
 from armarius.prompt.prefix import PrefixReport, common_prefix, layer_at, stable_hash
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.report.display import difference
 from armarius.prompt.report.items import (
     UNKNOWN,
+    Account,
+    Considered,
     Difference,
     Explanation,
     KnownSources,
     PackItem,
     PackOmission,
-    Prompted,
     PromptPlace,
     Region,
     Texts,
-    explained,
-    items_of,
+    difference,
     located,
-    omissions,
+    shown_span,
+    thing,
 )
 from armarius.requests import (
     AssembleRequest,
@@ -48,7 +48,7 @@ from armarius.requests import (
     ShownPlace,
 )
 from armarius.text.unicode import near, suggestion
-from armarius.types import LAYERS, Candidate, LayerName
+from armarius.types import LAYERS, STORY, Candidate, LayerName
 from armarius.validation import shown
 from armarius.validation import text as strict_text
 from armarius.warnings import (
@@ -57,6 +57,9 @@ from armarius.warnings import (
     CONTEXT_QUERY_TRUNCATED,
     CONTEXT_RULES_OVERBUDGET,
 )
+
+_LOST = 3  # things that a warning names
+_NAMED = ("mention.query", "mention.named")
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -212,19 +215,22 @@ class Pack:
         """The result in its camelCase form, plain JSON types."""
         return self.result.to_wire()
 
-    @cached_property
+    @property
     def items(self) -> tuple[PackItem, ...]:
         """What is in the prompt, in prompt order. Cost: built at the first use."""
-        return items_of(self._fitted, self._texts)
+        return self._account.items
 
-    @cached_property
+    @property
     def omitted(self) -> tuple[PackOmission, ...]:
-        """What was considered and is not in the prompt, ordered by layer and source. Cost: built at the first use."""
-        return omissions(self._fitted)
+        """What was considered and is not in the prompt, by layer and source; what nobody mentioned stands last.
+
+        Cost: built at the first use.
+        """
+        return self._account.omitted
 
     @cached_property
-    def _names(self) -> Mapping[str, str]:
-        return self._known.names()
+    def _account(self) -> Account:
+        return Account(self._fitted, self._texts, self._known, self.request.language or DEFAULT_LANGUAGE)
 
     @cached_property
     def prefix(self) -> PrefixReport:
@@ -246,27 +252,36 @@ class Pack:
             anchor_moved=self._fitted.anchor_moved,
         )
 
-    def explain(self, wanted: str, /) -> Explanation:
-        """Why `wanted` is in the prompt or is not.
+    def why(self, wanted: str, /) -> Explanation:
+        """Why `wanted` is in the prompt or is not, and what would change it; in the language of the prompt.
 
         Args:
-            wanted: An id or a source, such as `codex:detected:e1`; any paragraph of the project, as
-                `chapters/ch040.md#12`; a document, as `chapters/ch040.md`: its paragraphs that are in, counted and
-                listed, or why the best of them is not; id, name or alias of an entity: its card and its relations.
+            wanted: An id or a source, such as `entity:e1`; any paragraph of the project, as `chapters/ch040.md#12`; a
+                document, as `chapters/ch040.md`: its paragraphs that are in, counted and listed, or why the best of
+                them is not; id, name or alias of an entity: its card and its relations.
 
         Raises:
             UnknownId: Nothing bears that name; a KeyError that names near ids.
             ContractError: `wanted` is no text.
+
+        Cost: of what did not fit at most six prompts more, to find the budget that it needs.
         """
         wanted = strict_text("wanted", wanted)
-        prompted = Prompted(self.prompt, self.items, self.omitted, self._fitted, self._texts, self._known)
-        found = explained(wanted, prompted)
+        found = self._account.why(wanted, self.prompt)
         if found is None:
-            considered = [name for item in self.items for name in (item.id, item.source)]
-            considered += [name for gone in self.omitted for name in (gone.id, gone.source)]
+            rows: tuple[Considered, ...] = (*self.items, *self.omitted)
+            considered = [name for one in rows for name in (one.id, one.title, one.source)]
             close = near(wanted, considered)
             raise UnknownId(f"nothing with the id or source {shown(wanted)} was considered{suggestion(close)}", close)
-        return found
+        short = next((one for one in found.omitted if one.code == "budget"), None)
+        if found.included or short is None:
+            return found
+
+        def again(budget: int) -> set[str]:
+            fitted = self._again(budget)._fitted
+            return {thing(one.candidate.id, one.candidate.source) for one in fitted.rendered.placed}
+
+        return replace(found, change=say(self._account.budget_for(short, again, self.budget), found.language))
 
     def locate(self, quote: str, /) -> tuple[PromptPlace, ...]:
         """Where words stand that a model quotes from this prompt: path and span in document or buffer.
@@ -286,19 +301,14 @@ class Pack:
 
         Cost: one search of what is shown.
         """
-        regions = [Region(item.source, *item.shows) for item in self.items if item.shows is not None]
+        placed = list(zip(self._fitted.rendered.placed, self._account.shown, strict=True))
+        regions = [Region(item.candidate.source, *shows) for item, shows in placed if shows is not None]
         found = located(quote, regions, self._texts)
         if found:
             return found
-        behind = dict.fromkeys(path for item in self.items if item.shows is None for path in item.documents)
+        behind = dict.fromkeys(path for item, shows in placed if shows is None for path in item.candidate.documents)
         wholes = [Region("", path, 0, len(text)) for path in behind if (text := self._texts(path)) is not None]
         return located(quote, wholes, self._texts)
-
-    def name_of(self, source: str, /) -> str:
-        """The name of the entity of a source or id, where that says more than the id; else ""."""
-        _, _, about = source.rpartition(":")
-        name = self._names.get(about, "")
-        return "" if name == about else name
 
     def what_if(self, *, budget: int) -> "Pack":
         """The same candidates under another budget. Fetches nothing, remembers nothing."""
@@ -440,14 +450,14 @@ def account(
 
     Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
     """
-    plan, available = fitted.plan, fitted.plan.available
+    plan, available, language = fitted.plan, fitted.plan.available, request.language or DEFAULT_LANGUAGE
     contents = fitted.rendered.contents
     placed = fitted.rendered.placed
     tokens = fitted.by_layer or layer_tokens(fitted.rendered, plan.measured)
     said = _warnings(request, fitted, tokens)
     shaped = [item for item in placed if item.form != "full"]
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
-    everything += _capacity(plan.profile, fitted, available, bool(fitted.omitted or shaped))
+    everything += _capacity(plan.profile, fitted, available, Account(fitted, texts, known, language))
     trimmed = {item.candidate.layer for item in shaped} | {one.layer for one, _ in fitted.omitted}
     layers = {
         layer: LayerResult(
@@ -472,7 +482,7 @@ def account(
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
         confidence=plan.admitted.confidence,
-        shown=_shown(items_of(fitted, texts), texts, encoding) if tells_places else None,
+        shown=_shown(fitted, texts, encoding) if tells_places else None,
     )
 
     return Pack(
@@ -511,24 +521,43 @@ def _warnings(
     return said
 
 
-def _shown(items: Sequence[PackItem], texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:
+def _shown(fitted: FittedPrompt, texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:
     """Where what is shown stands, in the units of the request."""
-    places = ((item.source, item.shows, texts(item.shows[0]) or "") for item in items if item.shows is not None)
+    groups = fitted.plan.admitted.groups
+    spans = ((item.candidate.source, shown_span(item, texts, groups)) for item in fitted.rendered.placed)
+    places = ((source, shows, texts(shows[0]) or "") for source, shows in spans if shows is not None)
     return tuple(
         ShownPlace(source=source, document=path, span=(units(text, start, encoding), units(text, end, encoding)))
         for source, (path, start, end), text in places
     )
 
 
-def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, trimmed: bool) -> list[str]:
-    said = []
+def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, rows: Account) -> list[str]:
+    """What was asked for and is cut or missing; that what must be in leaves little room for anything else.
+
+    That the window, the story and what was merely found are cut to the budget is so in every prompt of a long chapter.
+    """
+    said: list[str] = []
     if fitted.required * 100 >= profile.warn_percent * available:
-        percent = 100 * fitted.required / available
-        said.append(CONTEXT_CAPACITY_WARNING(percent=percent, available=available))
-    if trimmed and fitted.demanded * 100 >= profile.trim_percent * available:
+        must = [item.text for item in fitted.demand.placed if item.candidate.pinned and not is_window(item.candidate)]
+        tokens = sum(fitted.plan.measured.sections(must))
+        if tokens * 100 >= profile.warn_percent * available:
+            said.append(str(CONTEXT_CAPACITY_WARNING(percent=100 * tokens / available, available=available)))
+    cut = [item.candidate for item in fitted.rendered.placed if item.form != "full"]
+    lost = [one for one in (*cut, *(one for one, _ in fitted.omitted)) if _is_asked_for(one)]
+    if lost and fitted.demanded * 100 >= profile.trim_percent * available:
+        names = [rows.title(one.source, one.id, one.content) for one in lost[:_LOST]]
+        more = ["…"] * (len(lost) > _LOST)
         trim = {"demanded": fitted.demanded, "percent": profile.trim_percent, "available": available}
-        said.append(CONTEXT_CAPACITY_FORCE_TRIM(**trim))
-    return [str(warning) for warning in said]
+        said.append(str(CONTEXT_CAPACITY_FORCE_TRIM(lost=", ".join([*names, *more]), **trim)))
+    return said
+
+
+def _is_asked_for(one: Candidate) -> bool:
+    """Whether the user wrote it, pinned it, selected it, or names it in the question."""
+    if one.pinned or one.layer != "retrieved":
+        return not is_window(one) and not one.source.startswith(STORY)
+    return any(isinstance(why.detail, Reason) and why.detail.code in _NAMED for why in one.evidence)
 
 
 def inspection(pack: Pack, *, debug_mode: bool, requested_by: str) -> InspectResult:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from armarius.arguments import SPOKEN, Turn
+from armarius.headings import Reason
 from armarius.search.query.coreference import (
     LATIN_WORD,
     Cast,
@@ -199,7 +200,7 @@ class _Talk:
             text = text[: pronoun.start + shift] + spelled + text[pronoun.end + shift :]
             shift += len(spelled) - (pronoun.end - pronoun.start)
             turn = max(self._coreference.turn_of(id_) for id_ in ids)
-            notes[f"follow-up: {pronoun.word} → {', '.join(names)}, from turn {turn}"] = None
+            notes[Reason("carried.pronoun", word=pronoun.word, names=names, turn=turn)] = None
         return text, list(notes), meant, lost
 
     def _completed(
@@ -256,16 +257,16 @@ class _Talk:
             for reference in reversed(understand(topic, matcher=self._matcher).references):
                 topic = topic[: reference.start] + topic[reference.end :]
         parts = [topic.strip()]
-        notes = [*notes, f"follow-up: asked with “{topic.strip()}”, from turn {self._topic_turn}"]
+        notes = [*notes, Reason("carried.topic", topic=topic.strip(), turn=self._topic_turn)]
         if answer and self._answer:
             parts.append(self._answer)
-            notes.append(f"follow-up: answered “{self._answer}”, from turn {self._answer_turn}")
+            notes.append(Reason("carried.answer", answer=self._answer, turn=self._answer_turn))
         return FollowUp(" ".join([*parts, text]), tuple(notes))
 
     def _with_subject(self, text: str, notes: list[str]) -> FollowUp:
         who = [id_ for id_ in self._about if self._cast[id_].kind != "place"]
         names = [self._coreference.name_of(id_) for id_ in who or self._about]
-        note = f"follow-up: about {', '.join(names)}, from turn {self._topic_turn}"
+        note = Reason("carried.about", names=names, turn=self._topic_turn)
         return FollowUp(f"{self._joined(names)} {text}", (*notes, note))
 
     def _with_others(self, text: str, notes: list[str], subjects: Sequence[str]) -> FollowUp:
@@ -283,7 +284,8 @@ class _Talk:
         asked = self._topic
         for one in reversed([one for one in replaced if one.entity_id == first]):
             asked = asked[: one.start] + names + asked[one.end :]
-        note = f"follow-up: “{self._topic}” with {names} for {replaced[0].term}, from turn {self._topic_turn}"
+        term = replaced[0].term
+        note = Reason("carried.swapped", topic=self._topic, names=names, term=term, turn=self._topic_turn)
         return FollowUp(asked, (*notes, note))
 
     def _name(self, id_: str) -> str:
