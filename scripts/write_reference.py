@@ -48,7 +48,7 @@ method, with `params` and `result`, made from the code that checks them. Generat
 Names are camelCase, but for keys of your own (`attributes`). An optional param that is null is absent; one that nobody
 knows is refused, and so is `"5"`, `true` or `1.0` where a whole number belongs. Every offset, in or out, is in units of
 the request's `positionEncoding`: `code-point` (the default), `utf-16` (JavaScript, Java, LSP) or `utf-8`. Every method
-takes `projectId`; `context:prompt:assemble` and `context:prompt:inspect` require it, elsewhere it is `""`, this
+takes `projectId`; those of `context:prompt` require it, elsewhere it is `""`, this
 project, where it is left out. `armarius channel --store` requires it everywhere.
 
 | method | params (`?`: may be left out) | |

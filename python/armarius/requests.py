@@ -556,6 +556,95 @@ class AssembleResult(Wire):
     shown: tuple[ShownPlace, ...] | None = None
 
 
+class AccountRow(Wire):
+    """Something that is in a prompt, or, without a span, is not.
+
+    Attributes:
+        id: Of the thing, wherever it comes from; `include`, `exclude` and `thing` take it.
+        title: Its name, and `reason` why it is in or out, both in the language of the prompt.
+        code: The reason for programs: of what is out one of a closed list, such as `budget`.
+        tokens: What it costs, or would have cost; 0 where that is not known.
+        form: `full`, `short` or `truncated`.
+        span: In the prompt, in units of the request's `position_encoding`, half-open.
+        path: The file to open, and `paragraph` which one of it.
+    """
+
+    id: Text
+    layer: LayerName
+    source: Text
+    title: Text
+    code: Text
+    reason: Text
+    tokens: Whole
+    form: Text | None = None
+    span: tuple[Whole, Whole] | None = None
+    path: Text | None = None
+    paragraph: Whole | None = None
+
+
+class LayerTokens(Wire):
+    """What a layer takes of the prompt, and what it was granted."""
+
+    token_count: Whole
+    granted: Whole
+
+
+class Account(Wire):
+    """What is in a prompt and what is not, without the prompt.
+
+    Attributes:
+        budget: Of the request, the reserve included.
+        counter: Name of the counter behind every number, and whether it is the model's own.
+        layers: By name.
+        items: In prompt order.
+        omitted: What nobody mentioned stands last.
+    """
+
+    token_count: Whole
+    budget: Whole
+    counter: Text
+    counter_exact: Flag
+    capacity_percent: Share
+    stable_prefix_hash: Text
+    layers: dict[LayerName, LayerTokens]
+    warnings: tuple[Text, ...]
+    items: tuple[AccountRow, ...]
+    omitted: tuple[AccountRow, ...]
+
+
+class Why(Wire):
+    """Why something is in a prompt or is not; `text` says all of it, `change` what would change it."""
+
+    id: Text
+    title: Text
+    included: Flag
+    reason: Text
+    change: Text
+    text: Text
+    items: tuple[AccountRow, ...]
+    omitted: tuple[AccountRow, ...]
+
+
+class WhyRequest(AssembleRequest):
+    """A request for a prompt, and what is asked about."""
+
+    thing: Text = Field(
+        min_length=1, description="Id, name, alias, path or paragraph (`path#n`) of what is asked about."
+    )
+
+
+class WhatIfRequest(AssembleRequest):
+    """A request for a prompt, and another budget for it."""
+
+    other_budget: Whole = Field(ge=1, description="Tokens: the same candidates under another budget.")
+
+
+class DiffRequest(AssembleRequest):
+    """A request for a prompt, and what is another in the one that it is compared with."""
+
+    other: dict[str, Any] = Field(description="The fields that differ, by their names on the wire.")
+
+
 class InspectTotals(Wire):
     """Sums over an inspection."""
 

@@ -101,8 +101,8 @@ def test_commands_pin_and_mute(capsys):
         )[1]
     )  # fmt: skip
     (pinned,) = [one for one in wire["account"]["items"] if one["source"] == "rag:passage:chapters/ch006.md#1"]
-    assert any(one["detail"] == "pinned by the request" for one in pinned["evidence"])
-    assert [one["reason"] for one in wire["account"]["omitted"] if one["detail"] == "muted by the request"]
+    assert (pinned["reason"], pinned["code"]) == ("此次请求固定了它", "pin.request")
+    assert [one["reason"] for one in wire["account"]["omitted"] if one["reason"] == "此次请求屏蔽了它"]
     status, _, err = run(capsys, "ask", NOVEL, "续写", "--include", "无此人")
     assert (status, "无此人" in err) == (2, True)
 
@@ -274,7 +274,7 @@ def test_json_of_assemble_and_inspect_carries_every_reason(capsys):
         )
         account = json.loads(capsys.readouterr().out)["account"]
         assert account["counter"]
-        assert {"id", "layer", "source", "tokens", "evidence"} <= account["items"][0].keys()
+        assert {"id", "layer", "source", "tokens", "title", "reason", "span"} <= account["items"][0].keys()
         assert all(gone["reason"] for gone in account["omitted"])
 
 

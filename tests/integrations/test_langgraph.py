@@ -72,6 +72,7 @@ def test_chapter_and_profiles_reach_the_model(engine):
     assert "林默的妹妹" in sent
     assert "chapters/ch003.md" in state["context_files"]
     assert "spec/characters.md" in state["context_files"]
+    assert all(one["title"] and one["reason"] for one in state["context_account"]["items"])
 
 
 def test_the_state_and_the_options_may_bound_and_reword_the_question(engine):

@@ -175,7 +175,7 @@ async def test_tools_take_the_conversation(client):
     hits = await call(client, "retrieve", **asked)
     assert hits.structured_content["carried"] == ["follow-up: 他 → 周远, from turn 2"]
     seen = await call(client, "assemble_context", **asked)
-    assert "## 角色：周远\n" in seen.structured_content["prompt"]
+    assert "## 角色：周远\n" in seen.content[0].text
     assert not (await call(client, "inspect_context", **asked)).is_error
     wrong = await call(client, "assemble_context", query="x", messages=[{"role": "x", "content": "y"}])
     assert wrong.is_error
@@ -339,7 +339,14 @@ async def test_the_subgraph_tool_is_there_only_where_there_is_code(client, code)
 
 async def test_the_prompt_is_the_text_of_the_answer_beside_its_account(client):
     answer = await call(client, "assemble_context", query="小雨点是谁", document="chapters/ch003.md")
-    assert [block.text for block in answer.content] == [answer.structured_content["prompt"]]
+    account = answer.structured_content
+    (prompt,) = [block.text for block in answer.content]
+    assert prompt.startswith("<layer-rules>")
+    assert "prompt" not in account
+    (cat,) = [one for one in account["items"] if one["id"] == "entity:小雨点"]
+    assert (cat["title"], cat["tokens"] > 0) == ("小雨点", True)
+    assert cat["reason"].startswith("问题提到“小雨点”")
+    assert {one["code"] for one in account["omitted"]}.isdisjoint({"no match", "duplicate"})
 
 
 async def test_reading_tools_say_that_they_change_nothing_and_writing_ones_are_there_only_when_allowed(engine):

@@ -32,11 +32,23 @@ def call(novel):
 
 
 REQUEST = {"projectId": "", "documentId": "chapters/ch009.md", "cursorPosition": 9, "skillId": "chat", "query": "小雨"}
+PROMPT = {
+    "projectId": "",
+    "documentId": "chapters/ch003.md",
+    "cursorPosition": 30,
+    "skillId": "",
+    "query": "白鹭洲",
+    "budget": 3000,
+}
 CALLS = [
     ("context:prompt:assemble", {**REQUEST, "includeContent": True, "budget": None, "chapters": [1, None]}),
     ("context:prompt:inspect", {**REQUEST, "debugMode": True, "kinds": "chapter"}),
     ("context:budget:get", {}),
     ("constraints:list", {}),
+    ("context:prompt:account", PROMPT),
+    ("context:prompt:why", {**PROMPT, "thing": "林小雨"}),
+    ("context:prompt:whatif", {**PROMPT, "otherBudget": 1000}),
+    ("context:prompt:diff", {**PROMPT, "other": {"budget": 1000}}),
     ("constraints:create", {"text": "x"}),
     ("memories:list", {}),
     ("memories:create", {"text": "读者不知道结局", "kind": "semantic", "confidence": 1}),
@@ -68,6 +80,33 @@ CALLS = [
     ("index:wait", {"timeoutMs": 0}),
     ("index:cancel", {}),
 ]
+
+
+def test_the_account_says_why_in_every_unit_and_never_sends_the_prompt(call):
+    for encoding, codec, unit in (("code-point", "utf-32-le", 4), ("utf-16", "utf-16-le", 2), ("utf-8", "utf-8", 1)):
+        asked = {**PROMPT, "cursorPosition": 0, "query": "灯塔😀在哪里", "positionEncoding": encoding}
+        prompt, account = call("context:prompt:assemble", **asked)["prompt"], call("context:prompt:account", **asked)
+        (query,) = [one for one in account["items"] if one["id"] == "request:query"]
+        shown = prompt.encode(codec)[query["span"][0] * unit : query["span"][1] * unit].decode(codec)
+        assert (shown, query["reason"], query["code"]) == ("灯塔😀在哪里", "用户的话", "query")
+        assert prompt not in json.dumps(account, ensure_ascii=False)
+        assert len(account["items"]) == sum(
+            len(one["source"]) for one in call("context:prompt:assemble", **asked)["layers"].values()
+        )
+
+
+def test_why_whatif_and_diff_say_what_the_pack_says(call):
+    why = call("context:prompt:why", **PROMPT, thing="林渡")
+    assert (why["id"], why["included"], why["change"]) == (
+        "entity:林渡",
+        False,
+        '在问题里提到它，或固定它：include=["林渡"]',
+    )
+    small = call("context:prompt:whatif", **PROMPT, otherBudget=1000)
+    assert (small["budget"], small["tokenCount"] <= 1000) == (1000, True)
+    changed = call("context:prompt:diff", **PROMPT, other={"budget": 1000})
+    before = call("context:prompt:account", **PROMPT)
+    assert changed["tokens"] == small["tokenCount"] - before["tokenCount"] < 0
 
 
 @pytest.mark.parametrize(("name", "params"), CALLS, ids=[name for name, _ in CALLS])

@@ -101,6 +101,7 @@ def test_a_verb_is_a_span_with_its_stages_inside_and_a_duration(novel, told):
     assert {"armarius.look", "armarius.understand", "armarius.fetch", "armarius.fit", "armarius.account"} <= stages
     assert next(one.parent for one in spans if one.name == "armarius.render") == "armarius.fit"
     assert verb.attributes["armarius.token_count"] == pack.token_count
+    assert verb.attributes["armarius.item_count"] == len(pack.items)
     assert verb.attributes["armarius.outcome"] == "ok"
     durations = [value for name, value, about in recorded if name == "armarius.verb.duration"]
     inside = sum(value for name, value, _ in recorded if name == "armarius.stage.duration")

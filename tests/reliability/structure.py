@@ -141,7 +141,7 @@ async def of_mcp(engine, asked, judge):
 
     async with Client(build_server(engine)) as client:
         answer = await client.call_tool("assemble_context", {**asked, "selection": list(asked["selection"])})
-        wrong = judge.wrong("mcp", [answer.structured_content["prompt"]])
+        wrong = judge.wrong("mcp", [answer.content[0].text])
         for tool, more in (
             ("retrieve", {"query": QUERY}),
             ("search", {"query": "灯塔"}),

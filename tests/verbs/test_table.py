@@ -18,6 +18,9 @@ KEYWORDS = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 # What only Python can hand over, and what Python says by other means.
 PYTHON_ALONE = {"previous", "layers", "reword", "timeout_s", "timeout", "model", "model_name", "comment"}
 OTHERWISE = {
+    "context:prompt:why": {"thing"},
+    "context:prompt:whatif": {"other_budget"},
+    "context:prompt:diff": {"other"},
     "documents:list": {"chapters", "kinds", "limit", "offset"},
     "documents:get": {"paragraphs"},
     "documents:retrieve": {"excerpts", "chapter"},

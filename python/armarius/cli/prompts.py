@@ -22,7 +22,7 @@ from armarius.cli.options import (
     editing_of,
     messages_of,
 )
-from armarius.cli.terminal import add_field, add_project, add_series, note, plain, show, show_json, words
+from armarius.cli.terminal import add_field, add_project, add_series, note, show, show_json, words
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError, RewordingError
@@ -32,6 +32,7 @@ from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest, PositionEncoding
 from armarius.rewording import Reworder, RewordingRequest
 from armarius.trust.user import end_program, find_program
+from armarius.verbs.wire import account_wire
 
 __all__ = ["add_commands", "command_model"]
 
@@ -105,7 +106,7 @@ def _assemble(arguments: argparse.Namespace) -> int:
     with _open(arguments) as engine:
         pack = engine.assemble(_asked(arguments))
     if arguments.json:
-        show_json({**pack.to_wire(), "account": _account(pack)})
+        show_json({**pack.to_wire(), "account": account_wire(pack)})
         return 0
     print(pack.prompt)
     _summary(pack)
@@ -148,21 +149,11 @@ def _inspect(arguments: argparse.Namespace) -> int:
             note(f"wrote {arguments.html}")
         if arguments.json:
             inspected = engine.inspect(asked, requested_by="cli")
-            show_json({**inspected.to_wire(), "account": _account(pack)})
+            show_json({**inspected.to_wire(), "account": account_wire(pack)})
             return 0
     if arguments.html is None:
         show(overview(pack, everything=arguments.all))
     return 0
-
-
-def _account(pack: Pack) -> dict[str, object]:
-    """What the wire form leaves out: counter, every item and every omission with its reason."""
-    return {
-        "counter": pack.counter,
-        "counterExact": pack.counter_exact,
-        "items": [plain(item) for item in pack.items],
-        "omitted": [plain(gone) for gone in pack.omitted],
-    }
 
 
 def _open(arguments: argparse.Namespace) -> ContextEngine:

@@ -14,7 +14,7 @@ from armarius.deadline import Recent
 from armarius.errors import ContractError, MissingExtra
 from armarius.rewording import WORDINGS_WANTED
 from armarius.verbs import wire
-from armarius.verbs.wire import escaped_excerpt
+from armarius.verbs.wire import account_wire, escaped_excerpt
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -104,7 +104,7 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         volatile = pack.contents["retrieved"] + pack.contents["immediate"]
         if volatile:
             messages = list(request.messages)
-            messages.insert(place, HumanMessage(content=volatile))
+            messages.insert(place, HumanMessage(content=volatile, response_metadata={"armarius": account_wire(pack)}))
             changes["messages"] = messages
         return request.override(**changes) if changes else request
 

@@ -11,8 +11,9 @@ With many projects, the context contains only plain values, which a LangGraph se
     graph.add_node("context", inject_from(shelf, tenant="acme"))
     app.invoke({"messages": […]}, context={"project": "novel-1"})
 
-The node writes two plain values, `context` (the prompt) and `context_files` (the documents it uses); the last value
-wins. It never appends to `messages`, so nothing accumulates over tool calls and checkpoints stay small.
+The node writes plain values, `context` (the prompt), `context_files` (the documents it uses) and, where the state has
+the field, `context_account` (titles and reasons, as `context:prompt:account` gives them); the last value wins. It never
+appends to `messages`, so nothing accumulates over tool calls and checkpoints stay small.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypedDict
 
 from armarius.arguments import Kind
 from armarius.errors import ContractError, MissingExtra, ScopeViolation
+from armarius.verbs.wire import account_wire
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -54,6 +56,7 @@ class ContextState(TypedDict, total=False):
     also: list[str]
     context: str
     context_files: list[str]
+    context_account: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,8 @@ def _node(
 
 
 def _written(pack: "Pack") -> dict[str, Any]:
-    return {"context": pack.prompt, "context_files": list(pack.documents)}
+    account = account_wire(pack)
+    return {"context": pack.prompt, "context_files": list(pack.documents), "context_account": account}
 
 
 def inject_from(shelf: ShelfOfProjects, *, tenant: str | None = None) -> "RunnableLambda[Any, dict[str, Any]]":

@@ -17,7 +17,7 @@ try:
 except ImportError:
     raise MissingExtra("armarius.frameworks.llama_index", "llama-index") from None
 
-_REASONS = ["score", "evidence"]  # metadata excluded from the text that the model reads
+_REASONS = ["score", "reason", "evidence"]  # metadata excluded from the text that the model reads
 
 
 class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]

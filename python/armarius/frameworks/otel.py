@@ -78,7 +78,7 @@ class _Telling:
                 codes = sorted(_codes(getattr(call.answer, "warnings", ())))
                 span.set_attribute("armarius.outcome", outcome)
                 span.set_attribute("armarius.warnings", codes)
-                for name in ("token_count", "budget"):
+                for name in ("token_count", "budget", "item_count", "omitted_count"):
                     if isinstance(number := getattr(call.answer, name, None), int):
                         span.set_attribute(f"armarius.{name}", number)
                 about = {"armarius.verb": call.verb}

@@ -29,7 +29,7 @@ from armarius.verbs import VERBS, match_wire, wire
 from armarius.verbs.params import Around, NameIn
 from armarius.verbs.schemas import schema_of_fields
 from armarius.verbs.table import around, listed_entity, summary
-from armarius.verbs.wire import Failure, describe, escaped, escaped_hit
+from armarius.verbs.wire import Failure, account_wire, describe, escaped, escaped_hit
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -39,6 +39,8 @@ EXCERPT: Final = 2_000
 LARGEST: Final = 60_000
 """Code points of the JSON of one list of results; prompts have their own budget."""
 _LISTED: Final = 200
+
+_IN_VAIN: Final = ("no match", "duplicate")  # what a model need not know stayed out
 
 Answer = dict[str, Any] | CallToolResult
 
@@ -141,7 +143,9 @@ def _assemble(engine: "ContextEngine", asked: Arguments) -> CallToolResult:
     that finds most of what a paraphrase misses. The text of the answer is the prompt; its account is structured.
     """
     pack = engine.assemble(AssembleRequest(**asked.given()))
-    return _text(pack.prompt, {**pack.to_wire(), "documents": list(pack.documents)})
+    account = account_wire(pack)
+    wanted = [one for one in account["omitted"] if one["code"] not in _IN_VAIN]
+    return _text(pack.prompt, escaped({**account, "omitted": wanted, "documents": list(pack.documents)}))
 
 
 def _inspect(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:

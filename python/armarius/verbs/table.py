@@ -12,14 +12,26 @@ from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.io.messages_without_paths import answer_without_paths, warnings_without_paths
 from armarius.names.proposals import ProposedName
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.report.items import PromptPlace
-from armarius.requests import AssembleRequest, AssembleResult, InspectRequest, InspectResult, Wire
+from armarius.prompt.report.items import Difference, PromptPlace
+from armarius.requests import (
+    Account,
+    AssembleRequest,
+    AssembleResult,
+    DiffRequest,
+    InspectRequest,
+    InspectResult,
+    WhatIfRequest,
+    Why,
+    WhyRequest,
+    Wire,
+)
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs import params as p
-from armarius.verbs.wire import Positions, match_wire, mention_wire, positions_of, wire
+from armarius.verbs.wire import Positions, account_wire, match_wire, mention_wire, positions_of, why_wire, wire
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
+    from armarius.prompt.report.pack import Pack
     from armarius.workspace.workspace import Novel, Shelf
 
 Json = dict[str, Any]
@@ -121,6 +133,37 @@ def _assemble(engine: "Engine", asked: AssembleRequest) -> Json:
 def _inspect(engine: "Engine", asked: InspectRequest) -> Json:
     """What `assemble` would send, layer by layer; never the prompt."""
     return engine.inspect(asked).to_wire()
+
+
+def _pack(engine: "Engine", asked: AssembleRequest) -> "Pack":
+    """The pack of a request, without what the verb adds to it."""
+    return engine.assemble(AssembleRequest(**{name: getattr(asked, name) for name in AssembleRequest.model_fields}))
+
+
+@_verb("context:prompt:account", Account, "assemble")
+def _account(engine: "Engine", asked: AssembleRequest) -> Json:
+    """What is in the prompt and what is not, with a title and a reason for each; never the prompt."""
+    return account_wire(_pack(engine, asked), asked.position_encoding)
+
+
+@_verb("context:prompt:why", Why, "assemble")
+def _why(engine: "Engine", asked: WhyRequest) -> Json:
+    """Why something is in the prompt or is not, and what would change it."""
+    return why_wire(_pack(engine, asked), asked.thing, asked.position_encoding)
+
+
+@_verb("context:prompt:whatif", Account, "assemble")
+def _what_if(engine: "Engine", asked: WhatIfRequest) -> Json:
+    """The account of the same candidates under another budget."""
+    return account_wire(_pack(engine, asked).what_if(budget=asked.other_budget), asked.position_encoding)
+
+
+@_verb("context:prompt:diff", Difference, "assemble")
+def _diff(engine: "Engine", asked: DiffRequest) -> Json:
+    """What changes from the prompt to the one of the request with other fields; entries are sources."""
+    sent = {name: value for name, value in asked.to_wire().items() if name != "other"}
+    other = AssembleRequest.from_wire({**sent, **asked.other})
+    return wire(engine.assemble(other).diff(_pack(engine, asked)))
 
 
 @_verb("context:budget:get", BudgetProfile, "budget_profile")

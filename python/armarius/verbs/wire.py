@@ -17,12 +17,14 @@ from armarius.errors import ArmariusError, ContextWarning
 from armarius.io.messages_without_paths import without_paths
 from armarius.positions import PositionEncoding, units
 from armarius.prompt.escape import escape
+from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.requests import wire_name
-from armarius.types import Hit
+from armarius.types import LAYERS, Hit
 
 if TYPE_CHECKING:
     from armarius.documents.document import Document
     from armarius.engine import ContextEngine
+    from armarius.prompt.report.pack import Pack
     from armarius.text.matcher import Match, Mention
 
 _PLACED: Final = frozenset({"path", "span"})  # a dataclass with both says where in which document
@@ -90,6 +92,44 @@ def wire(value: Any, at: Positions = CODE_POINTS) -> dict[str, Any]:  # noqa: AN
     if plain.keys() >= _PLACED:
         plain["span"] = at.span(value.path, value.span)
     return plain
+
+
+def row_wire(one: PackItem | PackOmission, prompt: str, encoding: PositionEncoding) -> dict[str, Any]:
+    """An item or an omission of a pack as `AccountRow`; what is null is absent."""
+    names = ("id", "layer", "source", "title", "code", "reason", "tokens")
+    row: dict[str, Any] = {name: getattr(one, name) for name in names}
+    if isinstance(one, PackItem):
+        row |= {"form": one.form, "span": [units(prompt, at, encoding) for at in one.span]}
+    row |= {"path": one.path} if one.path else {}
+    return row if one.paragraph is None else {**row, "paragraph": one.paragraph}
+
+
+def account_wire(pack: "Pack", encoding: PositionEncoding = "code-point") -> dict[str, Any]:
+    """What is in a pack and what is not, as `Account`: without the prompt."""
+    at = pack.prompt, encoding
+    return {
+        "tokenCount": pack.token_count,
+        "budget": pack.budget,
+        "counter": pack.counter,
+        "counterExact": pack.counter_exact,
+        "capacityPercent": pack.result.capacity_percent,
+        "stablePrefixHash": pack.stable_prefix_hash,
+        "layers": {
+            layer: {"tokenCount": pack.layers[layer].token_count, "granted": pack.granted.get(layer, 0)}
+            for layer in LAYERS
+        },
+        "warnings": list(pack.warnings),
+        "items": [row_wire(one, *at) for one in pack.items],
+        "omitted": [row_wire(one, *at) for one in pack.omitted],
+    }
+
+
+def why_wire(pack: "Pack", thing: str, encoding: PositionEncoding = "code-point") -> dict[str, Any]:
+    """Why something is in a pack or is not, as `Why`."""
+    found, at = pack.why(thing), (pack.prompt, encoding)
+    said = {name: getattr(found, name) for name in ("id", "title", "included", "reason", "change")}
+    rows = {"items": [row_wire(one, *at) for one in found.items]}
+    return {**said, "text": str(found), **rows, "omitted": [row_wire(one, *at) for one in found.omitted]}
 
 
 def match_wire(match: "Match", at: Positions = CODE_POINTS, text: str = "") -> dict[str, Any]:

@@ -251,6 +251,14 @@ class PackItem(Considered):
     documents: tuple[str, ...] = ()
     shows: tuple[str, int, int] | None = None
 
+    @property
+    def code(self) -> str:
+        """Of the first that speaks for it: `mention.cursor`; of a host's the kind of its evidence; else "offered"."""
+        if not self.evidence:
+            return "offered"
+        detail = self.evidence[0].detail
+        return detail.code if isinstance(detail, Reason) else self.evidence[0].kind
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackOmission(Considered):

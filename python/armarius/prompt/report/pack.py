@@ -406,12 +406,18 @@ class Pack:
         return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page(self))}"></iframe>'
 
     @property
-    def _omitted_count(self) -> int:
+    def item_count(self) -> int:
+        """How many items are in. Cost: none; `items` need not be made."""
+        return len(self._fitted.rendered.placed)
+
+    @property
+    def omitted_count(self) -> int:
+        """How many candidates are not in; paragraphs that filled no room are none. Cost: none."""
         return len(self._fitted.plan.admitted.omitted) + len(self._fitted.omitted)
 
     def __repr__(self) -> str:
         about = "" if self.counter_exact else "≈"
-        kept, out, warned = len(self._fitted.rendered.placed), self._omitted_count, len(self.warnings)
+        kept, out, warned = self.item_count, self.omitted_count, len(self.warnings)
         warnings = f", {warned} warning{'s' * (warned != 1)}" if warned else ""
         return (
             f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
