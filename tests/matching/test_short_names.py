@@ -107,7 +107,8 @@ def test_a_derived_name_is_known_for_one_with_any_apostrophe():
     people = [person("Sean O'Neill"), person("林雨桐")]
     matcher = EntityMatcher(people, short_names=short_names(people))
     (mention,) = matcher.find_all("“O’Neill,” she said")
-    assert matcher.derived(mention.entity_id, "O’Neill").said("O’Neill") == "O’Neill (derived: family name of Sean O'Neill)"
+    derived = matcher.derived(mention.entity_id, mention.term)
+    assert derived.said("O’Neill") == "O’Neill (derived: family name of Sean O'Neill)"
     assert matcher.derived("林雨桐", "雨桐").said("雨桐") == "雨桐 (derived: given name of 林雨桐)"
     assert matcher.derived("林雨桐", "林雨桐") is None
 
