@@ -7,6 +7,8 @@ A file that looks like a document and cannot be read is returned as `Skipped` wi
 import hashlib
 import os
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -104,6 +106,7 @@ class Document:
     past: bool = False
     features: Features | None = field(default=None, compare=False)
     _unread: "Unread | None" = field(default=None, init=False, compare=False)
+    _line_ends: "array[int] | None" = field(default=None, init=False, compare=False)
 
     @classmethod
     def unread(
@@ -132,6 +135,7 @@ class Document:
             "past": past,
             "features": None,
             "_unread": unread,
+            "_line_ends": None,
         }.items():
             object.__setattr__(document, name, value)
         return document
@@ -167,6 +171,14 @@ class Document:
             content_hash=self.content_hash,
             past=True,
         )
+
+    def line_at(self, offset: int) -> int:
+        """The line that a code point stands in, from 1. Cost: a pass over the text at first use, then a search."""
+        ends = self._line_ends
+        if ends is None:
+            ends = array("L", (one.start() for one in re.finditer("\n", self.text)))
+            object.__setattr__(self, "_line_ends", ends)
+        return bisect_left(ends, offset) + 1
 
     @property
     def paragraph_count(self) -> int:

@@ -171,7 +171,12 @@ class Headings:
 
     def edits(self, text: str) -> list[_Edit]:
         """What of `text` is replaced, in order: (start, end, replacement)."""
-        found = [(one.start(), one.end(), new) for one in _SUSPECT.finditer(text) if (new := self._harmless(one))]
+        found: list[_Edit] = []
+        for sign in _SIGN.finditer(text):  # much faster than the pattern that says what it is
+            if not found or found[-1][1] <= sign.start():
+                one = _SUSPECT.match(text, sign.start())
+                if one is not None and (new := self._harmless(one)):
+                    found.append((one.start(), one.end(), new))
         if self._bare:
             found += (edit for line in _LINE.finditer(text) for edit in self._marked(line))
             found.sort()

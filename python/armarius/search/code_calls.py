@@ -28,6 +28,7 @@ Signal = tuple[str, float, float, list[tuple[str, int, float]]]
 """Of paragraphs, as `CorpusQuery` takes it: name, weight, weight of neighbours, (path, paragraph, value)."""
 
 
+_OPENED = re.compile(r"[^\S\n]*\(")
 _KEY = ("has code", "", None)
 
 
@@ -128,6 +129,7 @@ def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Seque
     Cost: the text of `shown`, and as many postings as it calls names.
     """
     found: dict[Place, Signature] = {}
+    known = set(shown)
     code = [(path, at, documents[path]) for path, at in shown if path in documents and documents[path].kind == "code"]
     asked = [(path, _names(document, at)) for path, at, document in code]
     names = list(dict.fromkeys(name for _, some in asked for name in some))
@@ -136,7 +138,7 @@ def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Seque
         left = _CALLED
         for name in some:
             for place in _meant(defined[name], path, _MOST_MEANINGS):
-                if left and place not in shown and place not in found and (one := _header(documents, place, name)):
+                if left and place not in known and place not in found and (one := _header(documents, place, name)):
                     found[place] = one
                     left -= 1
     own = list(
@@ -145,7 +147,7 @@ def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Seque
     for name, places in zip(own, core.calls(own), strict=True):
         left = _CALLERS if len(places) <= _MOST_USED else 0
         for place in places:
-            if left and place not in shown and place not in found and (one := _call(documents, place, name)):
+            if left and place not in known and place not in found and (one := _call(documents, place, name)):
                 found[place] = one
                 left -= 1
     return list(found.values())
@@ -164,28 +166,46 @@ def _meant(places: Sequence[Place], path: str, most: int) -> Sequence[Place]:
 
 def _header(documents: Mapping[str, Document], place: Place, name: str) -> Signature | None:
     """The header of a definition, on one line."""
-    return _line(documents, place, re.compile(rf"(?<![\w$.]){re.escape(name)}(?![\w$])"), "→")
+    return _line(documents, place, name, "→")
 
 
 def _call(documents: Mapping[str, Document], place: Place, name: str) -> Signature | None:
     """The first line of a paragraph that calls `name`."""
-    return _line(documents, place, re.compile(rf"(?<![\w$]){re.escape(name)}\s*\("), "←")
+    return _line(documents, place, name, "←")
 
 
-def _line(documents: Mapping[str, Document], place: Place, pattern: re.Pattern[str], arrow: str) -> Signature | None:
+def _line(documents: Mapping[str, Document], place: Place, name: str, arrow: str) -> Signature | None:
     path, at = place
     document = documents.get(path)
     if document is None or not 0 <= at < len(document.paragraphs):
         return None
-    start = document.paragraphs[at].start
-    lines = text_of(document, at).splitlines()
-    found = next((n for n, line in enumerate(lines) if pattern.search(line) and not _is_comment(line)), None)
-    if found is None:
-        return None
-    number = document.text.count("\n", 0, start) + 1 + found
-    said = " ".join(_balanced(lines[found : found + _LINES]) if arrow == "→" else [lines[found].strip()])
-    title = ".".join(document.paragraphs[at].heading_path) or document.title
-    return Signature(path, at, number, f"{arrow} {path}:{number} {title}: {said[:_WIDTH].rstrip(' {')}")
+    text = text_of(document, at)
+    for start in _named(text, name, arrow):
+        first = text.rfind("\n", 0, start) + 1
+        rest = text[first:].split("\n", _LINES)
+        if _is_comment(rest[0]):
+            continue
+        number = document.line_at(document.paragraphs[at].start + first)
+        said = " ".join(_balanced(rest[:_LINES]) if arrow == "→" else [rest[0].strip()])
+        title = ".".join(document.paragraphs[at].heading_path) or document.title
+        return Signature(path, at, number, f"{arrow} {path}:{number} {title}: {said[:_WIDTH].rstrip(' {')}")
+    return None
+
+
+def _named(text: str, name: str, arrow: str) -> Iterator[int]:
+    """Where a name stands alone in a text: as it is defined, or as it is called."""
+    at = text.find(name)
+    while at >= 0:
+        before, end = text[at - 1 : at], at + len(name)
+        if not _is_part(before) and (before != "." or arrow == "←"):
+            behind = text[end : end + 1]
+            if (arrow == "→" and not _is_part(behind)) or (arrow == "←" and _OPENED.match(text, end)):
+                yield at
+        at = text.find(name, end)
+
+
+def _is_part(char: str) -> bool:
+    return char.isalnum() or char in ("_", "$")
 
 
 def _balanced(lines: Sequence[str]) -> Iterator[str]:

@@ -347,7 +347,7 @@ class RankedPassages:
             document.title if paragraph.heading_path in self._hidden_in(document) else title_of(document, paragraph),
             (tidy(text) if self._bounded else text).strip(),
             (chapter in self._wanted and self._is_of_volume(path)) or path in self._named,
-            line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
+            line=document.line_at(start) if document.kind == "code" else 0,
         )
 
 
