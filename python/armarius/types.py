@@ -182,6 +182,10 @@ class PassageStream(Protocol):
         """Any paragraph of the project as it reads today, with its worth; None when there is none."""
         ...
 
+    def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
+        """The row `step` paragraphs behind `row` (negative: before it); None beyond its scene, and of code."""
+        ...
+
     def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
         """Single lines about `rows`, once those are chosen: of code, its callees and callers."""
         ...

@@ -129,6 +129,38 @@ def test_cards_stand_under_the_heading_of_cards_and_passages_under_theirs(engine
         assert pack.prompt.count(heading(name, language)) == 1
 
 
+@pytest.fixture
+def lines(project):
+    scenes = [[f"{who}走上第{n}级台阶。" for n in range(60)] for who in PEOPLE]
+    scenes[3][12] = "“罗盘在井里。”"
+    text = "\n\n***\n\n".join("\n\n".join(scene) for scene in scenes)
+    return project({"正文/第0001章-台阶.md": f"# 第1章 台阶\n\n{text}\n\n***\n\n罗盘。\n"})
+
+
+def passages(pack):
+    """What stands under each heading and mark of the paragraphs."""
+    text = pack.prompt.partition(heading("passages"))[2].partition("</layer-retrieved>")[0]
+    return [part.strip() for part in re.split(r"^(?:##.*|…)$", text, flags=re.MULTILINE) if part.strip()]
+
+
+def test_where_paragraphs_are_short_a_stretch_of_the_scene_stands_under_one_heading(lines):
+    best = next(one for one in passages(lines.assemble("罗盘在井里", budget=8000)) if "罗盘在井里" in one)
+    assert "沈砚走上第11级台阶。" in best
+    assert "沈砚走上第13级台阶。" in best
+    assert len(best) > 300
+
+
+def test_no_passage_is_shorter_than_sixty_characters_unless_its_scene_is(lines):
+    short = [one for one in passages(lines.assemble("罗盘在井里", budget=4000)) if len(one) < 60]
+    assert short == ["罗盘。"]
+
+
+def test_a_title_that_the_name_of_the_file_says_is_not_said_twice(lines):
+    prompt = lines.assemble("罗盘在井里", budget=2000).prompt
+    assert "## 段落：正文/第0001章-台阶.md#" in prompt
+    assert "第1章 台阶（" not in prompt
+
+
 @pytest.mark.parametrize("budget", [0, -1, 1 << 31, 10**12])
 def test_a_budget_that_no_prompt_can_have_is_refused_by_name(engine, budget):
     with pytest.raises(armarius.BudgetError, match=f"budget must be .*got {budget}"):
@@ -156,7 +188,7 @@ def test_paragraphs_stand_in_the_order_of_the_story(engine):
     assert len(story) > 10
 
 
-def test_neighbours_share_a_heading_and_a_gap_says_its_number(engine):
+def test_a_document_has_one_heading_and_a_gap_in_it_a_mark(engine):
     pack = engine.assemble("谁在药铺遇见了沈砚", budget=4000)
     before = None
     for item in rows(pack):
@@ -167,7 +199,7 @@ def test_neighbours_share_a_heading_and_a_gap_says_its_number(engine):
         elif before[1] + 1 == number:
             assert not text.startswith("#")
         else:
-            assert text.startswith(f"### … #{number}\n")
+            assert text.startswith("…\n")
         before = path, number
 
 

@@ -57,9 +57,10 @@ def test_a_name_in_prose_finds_its_camel(lamps):
     assert "return value * scale_of_wick(value)" in pack.prompt
 
 
-def test_headings_say_path_and_line(lamps):
-    pack = lamps.assemble(query="what does the keeper answer", budget=4000)
-    assert "## Passage: answer_of_the_keeper (lamps.py:4)" in pack.prompt
+def test_headings_say_the_path_once_and_the_line_of_each_definition(lamps):
+    prompt = lamps.assemble(query="what does the keeper answer", budget=4000).prompt
+    assert prompt.count("lamps.py:1\n") == 1
+    assert "\n### answer_of_the_keeper :4\n" in prompt
 
 
 def test_around_a_body_stand_signatures_of_what_it_calls_and_the_lines_that_call_it():

@@ -55,6 +55,7 @@ EN: Final = Frame(
     stated="{when}: {text}",
     dated=" ({when})",
     passage="## Passage: {title} ({place})",
+    place="## Passage: {place}",
     signatures="## Passage: signatures of neighbouring code",
     dispute="## Accounts differ: {place}, see also {others}",
     entry="## Entry: {name} ({book})",

@@ -37,7 +37,7 @@ class Frame:
         since: A fact that holds from a chapter; `until` before one, `span` from first to last; `fact` without either.
         stated: A fact: when, text.
         dated: What follows a relation that holds for some chapters.
-        passage: Above a paragraph or a document: title, place.
+        passage: Above a paragraph or a document: title, place. `place` where that says the title.
         signatures: Above lines of source code that surround the code above.
         dispute: Above a sentence that competes with others: place, others.
         entry: Above an entry of a lorebook: name, book.
@@ -63,6 +63,7 @@ class Frame:
     stated: str
     dated: str
     passage: str
+    place: str
     signatures: str
     dispute: str
     entry: str

@@ -55,6 +55,7 @@ ZH: Final = Frame(
     stated="{when}：{text}",
     dated="（{when}）",
     passage="## 段落：{title}（{place}）",
+    place="## 段落：{place}",
     signatures="## 段落：相邻代码的签名",  # → what the code above calls, ← what calls it
     dispute="## 说法不一：{place}，另见 {others}",
     entry="## 条目：{name}（{book}）",

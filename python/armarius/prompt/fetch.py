@@ -305,6 +305,10 @@ class _PinnedOffer:
     def lines(self) -> bool:
         return self.offer.lines
 
+    def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
+        found = self.offer.neighbour(row, step)
+        return None if found is None or self.withheld(found) is not None else found
+
     def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
         return [row for row in self.offer.related_rows(rows) if self.wish(row) is None]
 

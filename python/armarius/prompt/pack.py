@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
+from pathlib import PurePosixPath
 
 from armarius.deadline import stage
 from armarius.errors import BudgetError
@@ -43,11 +44,15 @@ _LONG = 40  # code points that are not said twice by chance
 _RUN = re.compile(r"\w{4,16}")
 _SPARE = 256  # tokens that paragraphs leave before the window is given them
 _NOTHING = Previous()
-_SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
+_GAP_TOKENS = 2  # of the mark between two paragraphs of one section that are no neighbours
 _REPAIRS = 12
 _LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
 _OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
 _PLACE = attrgetter("place")
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_SHARD = 60  # code points: what is shorter is not read alone, but with what stands around it in its scene
+_STRETCH = 400  # code points of the stretch around the best line; around another less, by the square of its worth
+_STRETCH_SHARE = 20  # of the room: a stretch has at most as many code points as this part of it has tokens
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
 
@@ -240,7 +245,7 @@ class _Packer:
         """Rows by source: `first`, what is asked for, then the best of the offer."""
         lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
         chosen = _Chosen(self, room - lines)
-        chosen.add_fitting(first)
+        chosen.add_fitting(first, held=True)
         offered = self.offer.rows
         asked: list[PassageRow] = []
         better = False
@@ -353,6 +358,8 @@ class _Chosen:
     def __init__(self, packer: _Packer, room: int) -> None:
         self.rows: dict[str, PassageRow] = {}
         self.room = room
+        self._best = 0.0
+        self._longest = min(_STRETCH, room // _STRETCH_SHARE)
         self._packer = packer
         self._seen: set[object] = set()  # texts, (path, paragraph) and headings of the rows
 
@@ -366,8 +373,11 @@ class _Chosen:
         self.room, self.rows, self._seen = before
         return False
 
-    def add_fitting(self, rows: Iterable[PassageRow]) -> None:
-        """Add each of `rows` that still fits, in their order; looks no further than there is room."""
+    def add_fitting(self, rows: Iterable[PassageRow], *, held: bool = False) -> None:
+        """Add each of `rows` that still fits, in their order; looks no further than there is room.
+
+        A short one brings what stands around it, unless a previous prompt `held` it as it is.
+        """
         missed = 0
         for row, tokens in self._counted(rows):
             if self.room < _LEAST or missed > _MISSES:
@@ -375,6 +385,25 @@ class _Chosen:
             added = self._add(row, tokens, self.room)
             if added is not None:
                 missed = 0 if added else missed + 1
+            if added and not held and len(row.text) < _SHARD:
+                self._grow(row)
+
+    def _grow(self, row: PassageRow) -> None:
+        """Add what stands around a short row in its scene, likelier side first: of lines a stretch, else one more."""
+        offer, length = self._packer.offer, len(row.text)
+        ends = {1: offer.neighbour(row, 1), -1: offer.neighbour(row, -1)}
+        self._best = max(self._best, row.score)
+        wanted = max(_SHARD, self._longest * (row.score / self._best) ** 2 if self._best > 0 else 0)
+        while length < wanted and (open_ends := [(step, one) for step, one in ends.items() if one is not None]):
+            step, there = max(open_ends, key=lambda end: (end[1].source in self.rows, end[1].score))
+            ends[step] = None
+            if length >= _SHARD and len(there.text) >= _SHARD:
+                continue
+            tokens = self._packer.measured.section(there.text)
+            if there.source not in self.rows and not self._add(there, tokens, self.room):
+                continue
+            length += len(there.text)
+            ends[step] = offer.neighbour(there, step)
 
     def _counted(self, rows: Iterable[PassageRow]) -> Iterator[tuple[PassageRow, int]]:
         rows = iter(rows)
@@ -390,15 +419,19 @@ class _Chosen:
             return None
         if packer.shows(row.text):
             return None
-        if heading not in seen:
-            tokens += packer.measured.count(_head(row, None, packer.language))
-        elif not row.signature:
+        if row.path not in seen or row.signature:
+            tokens += 0 if heading in seen else packer.measured.count(_head(row, None, packer.language))
+        elif heading not in seen or (row.line and (row.path, row.paragraph - 1) not in seen):
+            tokens += packer.measured.count(_section(row))
+        else:
             adjacent = ((row.path, row.paragraph - 1) in seen) + ((row.path, row.paragraph + 1) in seen)
-            tokens += _SUBHEADING * (1 - adjacent)
+            tokens += _GAP_TOKENS * (1 - adjacent)
         if most is not None and tokens > most:
             return False
         self.rows[source] = row
         seen.update((row.text, (row.path, row.paragraph), heading))
+        if not row.signature:
+            seen.add(row.path)
         self.room -= tokens
         return True
 
@@ -409,12 +442,33 @@ def _lines(text: str) -> str:
 
 
 def _head(row: PassageRow, before: PassageRow | None, language: Language) -> str:
-    if before is None or _heading_of(before) != _heading_of(row):
-        said = frame(language)
-        if row.signature:
-            return said.signatures + "\n"
-        return said.passage.format(title=row.title, place=f"{row.path}{_place(row)}") + "\n"
-    return "" if row.signature or before.paragraph + 1 == row.paragraph else f"### … {_place(row)}\n"
+    """What stands above a row: of another document its place, of another section its title, of a gap a mark."""
+    said = frame(language)
+    if row.signature:
+        return "" if before is not None and before.signature else said.signatures + "\n"
+    if before is None or before.signature or before.path != row.path:
+        place = f"{row.path}{_place(row)}"
+        form = said.place if _is_said_by_path(row.title, row.path) else said.passage
+        return form.format(title=row.title, place=place) + "\n"
+    if before.title != row.title:
+        return _section(row)
+    if before.paragraph + 1 == row.paragraph:
+        return ""
+    return f"… :{row.line}\n" if row.line else "…\n"
+
+
+def _section(row: PassageRow) -> str:
+    return f"### {row.title}{f' :{row.line}' if row.line else ''}\n"
+
+
+def _is_said_by_path(title: str, path: str) -> bool:
+    """Whether the name of a file says the title, or most of it: 第1章 进入游戏 and 第0001章-进入游戏.md."""
+    name, title = (_letters(one) for one in (PurePosixPath(path).stem, title))
+    return bool(title) and (title in name or (name in title and 2 * len(name) >= len(title)))
+
+
+def _letters(text: str) -> str:
+    return _ZEROS.sub("", "".join(char for char in text.casefold() if char.isalnum()))
 
 
 def _place(row: PassageRow) -> str:

@@ -191,6 +191,19 @@ class RankedPassages:
         found = document.paragraphs[paragraph]
         return self._row(document, found, self._worth(document, found))
 
+    def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
+        """See `PassageStream`. A scene ends at a heading and at a line without letters."""
+        at, paragraphs = row.paragraph + step, self.documents[row.path].paragraphs
+        if row.line or not 0 <= at < len(paragraphs):
+            return None
+        here, there = paragraphs[row.paragraph], paragraphs[at]
+        if there.role != "body" or there.heading_path != here.heading_path:
+            return None
+        found = self.row(row.path, at)
+        if found is None or not any(map(str.isalnum, found.text)) or self.withheld(found) is not None:
+            return None
+        return found
+
     def evidence(self, row: PassageRow, /) -> Evidence:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]

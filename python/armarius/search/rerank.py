@@ -164,6 +164,10 @@ class _Reranked:
         first, *more = self._offer.explain(row)
         return (self._told(row, first), *more)
 
+    def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
+        found = self._offer.neighbour(row, step)
+        return None if found is None else self.row(found.path, found.paragraph)
+
     @property
     def lines(self) -> bool:
         return self._offer.lines
