@@ -379,13 +379,14 @@ class _Chosen:
         A short one brings what stands around it, unless a previous prompt `held` it as it is.
         """
         missed = 0
+        grows = not held and self._packer.offer.shares is None  # a check has its own order
         for row, tokens in self._counted(rows):
             if self.room < _LEAST or missed > _MISSES:
                 return
             added = self._add(row, tokens, self.room)
             if added is not None:
                 missed = 0 if added else missed + 1
-            if added and not held and len(row.text) < _SHARD:
+            if added and grows and len(row.text) < _SHARD:
                 self._grow(row)
 
     def _grow(self, row: PassageRow) -> None:

@@ -219,7 +219,7 @@ def rank(
     Cost: the postings of the question's terms.
     """
     core = corpus.core
-    read = question(asked, related)
+    read = _words_first(core, asked, question(asked, related))
     described = _described(corpus, core, asked, read)
     groups = _groups(corpus, core, asked, read, described)
     told = _told(groups, summaries)
@@ -265,6 +265,14 @@ def rank(
             sure=len(others),
         ),
     )  # fmt: skip
+
+
+def _words_first(core: CoreCorpus, asked: Understanding, read: QueryWords) -> QueryWords:
+    """The words of a question; one word that the project holds has no synonyms, as they would outrank some of it."""
+    alone = len(read.words) == 1 and read.alternatives and not asked.entities
+    if not alone or not all(core.frequencies(list(read.terms))):
+        return read
+    return replace(read, groups=tuple(one for one in read.groups if one.family != "synonym"), alternatives={})
 
 
 @dataclass(frozen=True, slots=True)
