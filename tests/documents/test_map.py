@@ -13,6 +13,7 @@ from armarius.documents.kinds import HIDDEN_KINDS, USES
 from armarius.index import folder_source, mapping
 from armarius.index.project_index import ProjectIndex
 from armarius.store.derived import DerivedCache
+from armarius.store.rows import Note
 
 SAID = {
     "zh": (
@@ -122,7 +123,8 @@ def test_a_copy_that_is_written_anew_is_a_story_of_its_own(tmp_path):
         copies = [path for path, one in index.map.files.items() if one.edition == "copy"]
         assert len(copies) == 3
         for path in copies:
-            (tmp_path / path).write_text(story("en", f"another {path}"), "utf-8")
+            text = (tmp_path / path).read_text("utf-8")
+            (tmp_path / path).write_text(text.translate(str.maketrans("aeo", "eoa")), "utf-8")  # only the words differ
         index.refresh()
         assert {one.edition for one in index.map.files.values()} == {"main"}
 
@@ -174,6 +176,57 @@ def test_a_project_that_is_opened_again_is_not_looked_at(tmp_path, looked_at):
         looked_at.clear()
     with ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index"):
         assert looked_at == []
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """What was done since it was cleared: decisions of the map, and rows of evidence read."""
+    done = []
+
+    def counted(name, function):
+        return lambda *args: (done.append(name), function(*args))[1]
+
+    monkeypatch.setattr(folder_source, "_racy", lambda _: -1)
+    monkeypatch.setattr(mapping, "decide", counted("decided", mapping.decide))
+    rows = DerivedCache("features", mapping._FEATURES.version, pack, counted("read", unpack))
+    monkeypatch.setattr(mapping, "_FEATURES", rows)
+    return done
+
+
+def test_a_save_that_leaves_the_evidence_as_it_was_decides_nothing(tmp_path, work):
+    with project(tmp_path, {f"chapters/{n:02}.md": "en" for n in range(1, 13)}) as index:
+        work.clear()
+        for text in (story("en", "chapters/05.md") + "\nFog.", story("en", "another")):
+            (tmp_path / "chapters/05.md").write_text(text, "utf-8")
+            index.refresh()
+        assert work == ["decided"]  # for the other text only
+
+
+def test_the_map_of_a_project_that_is_opened_again_is_read_as_it_was_decided(tmp_path, work):
+    with project(tmp_path, {f"chapters/{n:02}.md": "en" for n in range(1, 13)}) as index:
+        known = index.map
+    work.clear()
+    with ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index") as again:
+        (tmp_path / "chapters/05.md").write_text(story("en", "chapters/05.md") + "\nFog.", "utf-8")
+        again.refresh()
+        assert again.map == known
+        assert work == ["read"]  # the evidence of the saved file, to compare
+        (tmp_path / "armarius.toml").write_text('[documents]\n"chapters/03.md" = "note"\n', "utf-8")
+        again.refresh()
+        assert again.map.files["chapters/03.md"].kind == "note"
+
+
+@pytest.mark.parametrize("note", ["map", "mapped"])
+def test_a_damaged_map_is_decided_again(tmp_path, work, note):
+    with project(tmp_path, {f"chapters/{n:02}.md": "en" for n in (1, 2, 3)}) as index:
+        known = index.map
+        index.store.apply([Note(note, "x")])
+    with ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index") as again:
+        assert again.map == known
+    work.clear()
+    with ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index") as again:
+        assert again.map == known
+        assert work == []
 
 
 def test_a_file_that_others_make_something_else_is_read_again_from_its_text(tmp_path):

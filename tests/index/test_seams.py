@@ -107,17 +107,17 @@ def test_a_first_index_is_one_transaction(source, authored, store):
         (changes,) = store.applied
     assert set(kinds_of(changes)) == {"GraphRows", "Note", "Put", "DerivedRow"}
     notes = [change.key for change in changes if isinstance(change, Note)]
-    assert notes == ["graph", "names", "corpus", "reader"]
+    assert notes == ["graph", "names", "corpus", "map", "mapped", "reader"]
 
 
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "DerivedRow": 3}),
+        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "DerivedRow": 3, "Note": 2}),
         (
             "spec/people.md",
             "# 人物\n\n## 林默\n\n- 类型：人物\n",
-            {"Put": 1, "DerivedRow": 8, "Note": 2, "GraphRows": 1},
+            {"Put": 1, "DerivedRow": 8, "Note": 3, "GraphRows": 1},
         ),
     ],
 )

@@ -70,6 +70,11 @@ CONFIGURATIONS = st.sampled_from(
 )
 
 
+def in_other_words(text):
+    """A text of the same length, lines and speech, without a sentence of this one."""
+    return text.translate(str.maketrans("aeo林默港", "eoa周舟塔"))
+
+
 def answers(engine):
     """What an index holds, and prompts in one language, which is else that of the texts at the opening."""
     index = engine.index
@@ -177,6 +182,19 @@ class EditsOfKinds(RuleBasedStateMachine):
     def append(self, path, text):
         if (self.root / path).exists():
             self.write(path, (self.root / path).read_text("utf-8") + text)
+
+    @rule(number=st.integers(1, 3), text=PROSE, anew=st.booleans())
+    def copy(self, number, text, anew):
+        self.write(f"chapters/{number:02}.md", text)
+        self.write(f"other/{number:02}.md", text)
+        if anew:
+            self.write(f"other/{number:02}.md", in_other_words(text))
+
+    @rule()
+    def reopen(self):
+        self.engine.close()
+        self.engine = armarius.open(self.root, watch=False, index_dir=self.folder / "index")
+        self.index = self.engine.index
 
     @rule(path=PATHS_OF_KINDS)
     def delete(self, path):

@@ -103,7 +103,7 @@ def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequ
     if (number := chapter_number(stem)) is not None:
         return number
     titles = [p.heading_path[-1] for p in paragraphs if p.role == "heading"]
-    named = {n for title in titles if not appended(title) and (n := chapter_number(title)) is not None}
+    named = {n for title in titles if (n := chapter_number(title)) is not None and not appended(title)}
     if len(named) == 1:
         return named.pop()
     return bare_number(stem) if not named else None

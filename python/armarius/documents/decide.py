@@ -342,19 +342,14 @@ class _Stories:
                     return
                 continue
             is_draft = "draft" in run.marks or "draft" in story.marks
-            again = [path for path in run.paths if self._is_copy(path, story)]
+            again = {path for path in run.paths if self._is_copy(path, story)}
             if 2 * len(again) >= len(run.paths):
-                rest = [path for path in run.paths if path not in again and self._place(path) not in story.places]
-                self._in_order(self._run(run.folder, [path for path in run.paths if path not in rest]), "copy")
-                if rest:
-                    main[at] = story.joined(self._run(run.folder, rest))
+                rest = {path for path in run.paths if path not in again and self._place(path) not in story.places}
+                main[at] = self._without(run, rest, story, "copy")
                 return
             if overlap and is_draft:  # a text of the same place is finished
-                finished = [path for path in run.paths if self._place(path) in shared]
-                self._in_order(self._run(run.folder, finished), "copy", "draft")
-                rest = [path for path in run.paths if path not in finished]
-                if rest:
-                    main[at] = story.joined(self._run(run.folder, rest))
+                rest = {path for path in run.paths if self._place(path) not in shared}
+                main[at] = self._without(run, rest, story, "copy", "draft")
                 return
             if overlap >= 0.5 and run.marks & {"copy"}:
                 self._in_order(run, "copy")
@@ -363,6 +358,11 @@ class _Stories:
                 main[at] = story.joined(run)
                 return
         main.append(run)
+
+    def _without(self, run: _Run, rest: set[str], story: _Run, edition: Edition, state: DocumentState = "") -> _Run:
+        """Put a run in order as this edition, but the `rest` of it, which continues the story; returns the story."""
+        self._in_order(self._run(run.folder, [path for path in run.paths if path not in rest]), edition, state)
+        return story.joined(self._run(run.folder, [path for path in run.paths if path in rest])) if rest else story
 
     def _is_copy(self, path: str, story: _Run) -> bool:
         own = self.features[path].shingles
@@ -385,7 +385,7 @@ class _Stories:
             sum(self.features[path].length for path in paths),
             max(languages, key=lambda one: (languages[one], one)) if languages else "",
             frozenset(place for path in paths for place in self._places(path)),
-            frozenset(shingle for path in paths for shingle in self.features[path].shingles),
+            frozenset().union(*(self.features[path].shingles for path in paths)),
             _marks(folder) | ({"copy"} if _kind_of_folder(folder) not in (None, *STORY_KINDS) else set()),
             frozenset(text for path in paths if (text := self._before_number(path)) is not None),
         )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, get_args
 
 import armarius._core as _core
@@ -48,6 +48,7 @@ _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|t
 _BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
+_HUMP: Final = re.compile("(?<=[a-z])(?=[A-Z])")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _WORD: Final = re.compile("[A-Za-z\u00c0-\u024f]+")
 _UNSPACED: Final = re.compile(f"[{KANA}{HAN}{HANGUL}]")
@@ -55,7 +56,7 @@ _UNSPACED: Final = re.compile(f"[{KANA}{HAN}{HANGUL}]")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The evidence of one file.
+    """The evidence of one file, as coarse as what is decided by it: most saves leave it as it was.
 
     Attributes:
         kind: What it is by itself.
@@ -70,9 +71,9 @@ class Features:
         dated: Date in the file name or front matter as year, month, day.
         volume: Number of a volume that the file name, or the nearest folder that states one, has.
         numbers: Numbers of chapters in its headings, each once, in order.
-        length: Code points.
-        prose: Share of plain lines in the text, by length; 1 for a text that is too short.
-        spoken: Lines that begin speech, a line.
+        length: Code points, rounded down to 10, from 1,000 on to 500.
+        prose: Share of plain lines in the text, by length, in tenths; 1 for a text that is too short.
+        spoken: Lines that begin speech, a line; at most `SPOKEN`.
         language: Two letters, "" for too little text.
         shingles: The smallest hashes of its sentences, ascending.
     """
@@ -116,9 +117,9 @@ def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
     sums, kind = _sums(votes)
     most = sums.pop(kind)
-    told = sorted((one for one in votes if one[0] == kind and one[1] > 0), key=lambda one: -one[1])
+    told = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
     sure = round(min(1.0, 0.5 + (most - max(sums.values(), default=0.0)) / 5), 2)
-    return kind, sure, tuple(dict.fromkeys(why for _, _, why in told))
+    return kind, sure, tuple(dict.fromkeys([why for _, _, why in told]))
 
 
 def _sums(votes: Sequence[Vote]) -> tuple[dict[Kind, float], Kind]:
@@ -156,7 +157,7 @@ def features_of(
     above = sum(p.end - p.start for p in headings[:1] if text[p.start] == "#" and p.end <= begins + _SAMPLE)
     shape = _Shape(sample, titles, above)
     numbers = tuple(
-        dict.fromkeys(n for title in titles if not appended(title) and (n := chapter_number(title)) is not None)
+        dict.fromkeys(n for title in titles if (n := chapter_number(title)) is not None and not appended(title))
     )
     stated = _stated(front_matter)
     votes = list(_votes(parts.folders, stem, parts.suffix.lower(), front_matter, titles, numbers, shape, len(text)))
@@ -178,15 +179,19 @@ def features_of(
         dated=(int(dated[1]), int(dated[2]), int(dated[3])) if dated else None,
         volume=_volume(parts.folders, stem),
         numbers=numbers,
-        length=len(text) - begins,
-        prose=round(shape.prose, 2),
-        spoken=round(shape.spoken, 2),
+        length=_rounded(len(text) - begins),
+        prose=int(round(shape.prose, 2) * 10) / 10,
+        spoken=min(SPOKEN, round(shape.spoken, 2)),
         language=_language(sample, shape.scripts),
         shingles=tuple(shape.sentences),
     )
     if kind != "chapter" or not found.holds_several(beside=False):
         return found
     return replace(found, kind="manuscript", chapter=None)
+
+
+def _rounded(length: int) -> int:
+    return length - length % (500 if length >= 1_000 else 10)
 
 
 def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
@@ -281,21 +286,23 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Vote]:
             yield kind, (1.5 if parted else 3.0) * weight + (0.0 if is_prose and parted else 1.2), f"file name: {word}"
 
 
-def _of_the_folders(folders: Sequence[str], is_prose: bool) -> Iterator[Vote]:
-    weight = 2.6
+@lru_cache(maxsize=256)
+def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Vote, ...]:
     for folder in folders:  # what is below such a folder is a form, whatever the nearer folders are called
         if any(kind == "template" for kind, _, _ in named(folder)):
-            yield "template", 6.0, f"folder {folder}"
-            return
+            return (("template", 6.0, f"folder {folder}"),)
+    votes: list[Vote] = []
+    weight = 2.6
     for folder in reversed(folders):
         found = named(folder)
         for kind, share, word in found[:1]:
             lists = 0.3 if kind == "chapter" and not is_prose else 0.7 if kind == "tool" else 1.0
-            yield kind, lists * weight * max(0.6, share), f"folder {folder}: {word}"
+            votes.append((kind, lists * weight * max(0.6, share), f"folder {folder}: {word}"))
         if found:
             weight *= 0.45
         elif is_prose and (volume_number(folder) is not None or chapter_number(folder) is not None):
-            yield "chapter", 1.2, f"folder {folder}: a volume"
+            votes.append(("chapter", 1.2, f"folder {folder}: a volume"))
+    return tuple(votes)
 
 
 def _of_front_matter(front_matter: FrontMatter) -> Iterator[Vote]:
@@ -403,12 +410,11 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     The weight is 1 where the whole name is such words, or the last of them ends it (`magic notes`), less for a word
     inside it.
     """
-    lowered = re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower().strip()
+    lowered = _HUMP.sub(" ", name).lower().strip()
     if not lowered:
         return []
     if lowered in KINDS:
         return [(kind, 1.0, lowered) for kind in KINDS if kind == lowered]
-    letters = sum(map(str.isalpha, lowered)) or 1
     matches = [match for match in _LETTERS.finditer(lowered) if match[0] in KIND_OF_WORD]
     if _UNSPACED.search(lowered):
         ends = {match.end() for match in matches}
@@ -416,6 +422,7 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     found = sorted((match.end(), match[0]) for match in matches)  # end of the word, word
     if not found:
         return []
+    letters = sum(map(str.isalpha, lowered)) or 1
     covered = sum(len(word) for _, word in found)
     last_end, last = found[-1]
     weights: dict[Kind, tuple[float, str]] = {}

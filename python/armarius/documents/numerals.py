@@ -155,7 +155,12 @@ def _spelled(text: str) -> int | None:
 
 def appended(text: str) -> bool:
     """Whether a name is of a supplement and no chapter: ch008a, 第八章附, 附录二, Appendix B."""
-    return _appended_pattern().search(unicodedata.normalize("NFKC", text[:_NAME])) is not None
+    return _is_appended(text[:_NAME])
+
+
+@lru_cache(maxsize=1024)
+def _is_appended(text: str) -> bool:
+    return _appended_pattern().search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def chapter_number(text: str) -> int | None:

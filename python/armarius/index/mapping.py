@@ -1,9 +1,10 @@
-"""The map of a project, kept with the index: the evidence of each document is a derived row.
+"""The map of a project, kept with the index: the evidence of each document is a derived row, the map a note.
 
 A document that the files around it make something else than its own text does is read again from its text, before it
 is stored where possible.
 """
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,17 +19,18 @@ from armarius.index.settings import LiveConfig
 from armarius.index.source import ReadBatch
 from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
-from armarius.store.rows import DerivedRow, FileRow, Put, Remove
+from armarius.store.rows import Change, DerivedRow, FileRow, Note, Put, Remove
 
-_VERSION: Final = "15"  # raised when the same text gives other features
+_VERSION: Final = "16"  # raised when the same text gives other features, or these another map
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
+_MAP: Final = "map"  # note: the map
+_MAPPED: Final = "mapped"  # note: digests of what the map was decided from, and of the map
 
 
 @dataclass(slots=True)
 class _Known:
-    """A document of the index: the hash of its text, its evidence, and the kind and number that it is stored with."""
+    """A document of the index: its evidence, and the kind and number that it is stored with."""
 
-    content_hash: str
     features: Features
     kind: Kind
     chapter: int | None
@@ -39,39 +41,45 @@ class Mapper:
 
     Args:
         config: Its `[documents]` and `[kinds]` state kinds.
-
-    Attributes:
-        map: As of the last refresh.
     """
 
+    _hashes: dict[str, str]  # of all documents
+    _known: dict[str, _Known]  # of those whose evidence was needed
+    _rules: Mapping[str, Sequence[tuple[str, str]]] | None  # that the map was decided by
+    _unkept: list[str]
+    _store: Store | None
+    _followed: tuple[Store, int] | None
+    _noted: bool  # whether the store holds the map
+    _text: str  # the note that holds it
+
     def __init__(self, config: LiveConfig) -> None:
-        self.map = ProjectMap()
         self._config = config
-        self._known: dict[str, _Known] = {}
-        self._rules: Mapping[str, Sequence[tuple[str, str]]] | None = None  # that the map was decided by
-        self._unkept: list[str] = []
-        self._followed: tuple[Store, int] | None = None
+        self._map: ProjectMap | None = ProjectMap()
+        self.forget()
+
+    @property
+    def map(self) -> ProjectMap:
+        """The map as of the last refresh."""
+        if self._map is None:
+            self._map = ProjectMap.from_text(self._text)
+        return self._map
 
     def follow(self, store: Store, files: Mapping[str, FileRow], generation: int) -> None:
-        """Make the features those of the documents in `store`, whichever process wrote them.
+        """Make the map that of the documents in `store`, whichever process wrote them.
 
-        Cost: nothing at the generation followed last; else one comparison of a hash per document. Rows are read where
-        one differs, texts where there is no row.
+        Cost: nothing at the generation followed last; else a digest of all hashes. The evidence of all documents is
+        read where the map in the store is of others, or a change of the evidence comes.
         """
         if self._followed == (store, generation):
             return
-        for path in [path for path in self._known if path not in files]:
-            self._drop(path)
-        new = {path: row for path, row in files.items() if self._hash_of(path) != row.content_hash}
-        if new:
-            rows = {row.path: row for row in store.documents() if row.path in new}
-            kept = _FEATURES.load(store, {path: row.content_hash for path, row in rows.items()})
-            for path, features in kept.items():
-                row = rows[path]
-                self._keep(path, _Known(row.content_hash, features, row.kind, row.chapter))
-            for document in store.documents_of([path for path in rows if path not in kept]):
-                self._take(document)
-                self._unkept.append(document.path)
+        hashes = {path: row.content_hash for path, row in files.items()}
+        self._store = store
+        if hashes != self._hashes:
+            for path in [path for path in self._known if self._hashes[path] != hashes.get(path)]:
+                del self._known[path]
+            self._hashes, self._noted = hashes, False
+            if not self._is_recalled(store):
+                self._rules = None
         self._decide()
         self._followed = (store, generation)
 
@@ -107,11 +115,11 @@ class Mapper:
 
         A text that says something else of itself than the one that was mapped keeps what it says.
         """
-        path, known = document.path, self._known.get(document.path)
-        if known is None or not self._is_other(path, document.kind, document.chapter):
+        path = document.path
+        if not self._is_other(path, document.kind, document.chapter) or (known := self._one(path)) is None:
             return document
         said = known.features.kind, known.features.chapter
-        if known.content_hash != document.content_hash and (document.kind, document.chapter) != said:
+        if self._hashes[path] != document.content_hash and (document.kind, document.chapter) != said:
             return document
         kind, chapter = self.map.files[path].kind, self._chapter(path)
         if document.chapter is None and "outline" not in (document.kind, kind) and not self._inside(path)[0]:
@@ -135,30 +143,77 @@ class Mapper:
             if one.path in self._known
         ]
 
-    def unkept(self) -> list[DerivedRow]:
-        """Rows that the store lacks for documents that it holds; returned once."""
+    def unkept(self) -> list[Change]:
+        """What the store lacks of the documents that it holds: rows, and the map of all; returned once."""
         paths, self._unkept = self._unkept, []
         known = ((path, self._known.get(path)) for path in paths)
-        return [_FEATURES.row(path, one.content_hash, one.features) for path, one in known if one is not None]
+        changes: list[Change] = [
+            _FEATURES.row(path, self._hashes[path], one.features) for path, one in known if one is not None
+        ]
+        if not self._noted:
+            if not self._text:
+                self._text = self.map.to_text()
+                changes.append(Note(_MAP, self._text))
+            changes.append(Note(_MAPPED, f"{self._digest()} {_digest_of(self._text)}"))
+            self._noted = True
+        return changes
 
     def forget(self) -> None:
         """Drop everything: the store was replaced or rolled back."""
-        self._known, self._rules, self._unkept, self._followed = {}, None, [], None
+        self._hashes, self._known, self._rules, self._unkept = {}, {}, None, []
+        self._store = self._followed = None
+        self._map, self._noted, self._text = self.map, False, ""
+
+    def _is_recalled(self, store: Store) -> bool:
+        """Whether the store has a map of these documents, which is taken over."""
+        noted = (store.note(_MAPPED) or "").split()
+        if noted[:1] != [self._digest()]:
+            return False
+        text = store.note(_MAP) or ""
+        if noted[1:] != [_digest_of(text)]:
+            return False
+        if text != self._text:
+            self._map, self._text = None, text
+        self._rules, self._noted = self._rules_now(), True
+        return True
+
+    def _digest(self) -> str:
+        """Of all that decides the map."""
+        rows = [f"{path} {content}" for path, content in sorted(self._hashes.items())]
+        return _digest_of("\n".join([_VERSION, repr(self._rules_now()), *rows]))
+
+    def _read_all(self) -> None:
+        """Read the evidence of the documents that was not needed yet."""
+        unread = {path: content for path, content in self._hashes.items() if path not in self._known}
+        if self._store is None or not unread:
+            return
+        rows = {row.path: row for row in self._store.documents() if row.path in unread}
+        kept = _FEATURES.load(self._store, {path: unread[path] for path in rows})
+        self._known |= {path: _Known(one, rows[path].kind, rows[path].chapter) for path, one in kept.items()}
+        for document in self._store.documents_of([path for path in unread if path not in kept]):
+            self._take(document)
+            self._unkept.append(document.path)
+
+    def _one(self, path: str) -> _Known | None:
+        """What is known of a document."""
+        if path in self._known or path not in self.map.files or path not in self._hashes or self._store is None:
+            return self._known.get(path)
+        features = _FEATURES.load(self._store, {path: self._hashes[path]}).get(path)
+        return None if features is None else _Known(features, self.map.files[path].kind, self._chapter(path))
 
     def _take(self, document: Document) -> None:
         features = document.features or self._anew(document).features
         assert features is not None
-        self._keep(document.path, _Known(document.content_hash, features, document.kind, document.chapter))
-
-    def _keep(self, path: str, known: _Known) -> None:
-        before = self._known.get(path)
-        if before is None or before.features != known.features:
+        path, before = document.path, self._one(document.path)
+        if before is None or before.features != features:
             self._rules = None
-        self._known[path] = known
+        self._known[path] = _Known(features, document.kind, document.chapter)
+        self._hashes[path], self._noted = document.content_hash, False
 
     def _drop(self, path: str) -> None:
-        if self._known.pop(path, None) is not None:
-            self._rules = None
+        self._known.pop(path, None)
+        self._hashes.pop(path, None)
+        self._rules, self._noted = None, False
 
     def _anew(self, document: Document) -> Document:
         """A document of the store as its own text, and its path in its folder, make it."""
@@ -171,10 +226,6 @@ class Mapper:
         one = self._known[document.path]
         one.kind, one.chapter = found.kind, found.chapter
         return found
-
-    def _hash_of(self, path: str) -> str:
-        one = self._known.get(path)
-        return "" if one is None else one.content_hash
 
     def _is_other(self, path: str, kind: Kind, chapter: int | None) -> bool:
         one = self.map.get(path)
@@ -191,15 +242,23 @@ class Mapper:
         name, slash, inside = path.partition("/")
         return (name, inside) if slash and name in self._config.folders else ("", path)
 
+    def _rules_now(self) -> dict[str, Sequence[tuple[str, str]]]:
+        return {"": self._config.now.kinds, **{name: one.now.kinds for name, one in self._config.folders.items()}}
+
     def _decide(self) -> None:
-        rules = {"": self._config.now.kinds, **{name: one.now.kinds for name, one in self._config.folders.items()}}
+        rules = self._rules_now()
         if rules == self._rules:
             return
-        self._rules = rules
+        self._read_all()
+        self._rules, self._noted = rules, False
         features: dict[str, dict[str, Features]] = {name: {} for name in rules}
         for path in sorted(self._known):
             name, inside = self._inside(path)
             features[name][inside] = self._known[path].features
         found = ProjectMap.joined({name: decide(features[name], rules[name]) for name in rules})
         if found != self.map:
-            self.map = found
+            self._map, self._text = found, ""
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

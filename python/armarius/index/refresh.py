@@ -68,6 +68,7 @@ class Refresher:
             return self._refresh(store, paths, report)
         except BaseException:
             self._authored_stamp = ""
+            self.mapper.forget()
             raise
 
     def _refresh(
@@ -119,6 +120,8 @@ class Refresher:
         elif commits.whole and commits.alone:
             self._contents.take(known, commits.whole, commits.generation)
         outcome = commits.outcome
+        if outcome.cancelled:
+            self.mapper.forget()
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
         outcome.seconds = time.monotonic() - started
         return outcome

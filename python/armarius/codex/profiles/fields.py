@@ -114,7 +114,7 @@ def words_of(name: str) -> dict[str, dict[str, str]]:
 
 Role = Literal["name", "full_name", "type", "aliases", "description", "level", "id", "relations"]
 
-_SEPARATORS = re.compile(r"[、，,;；/／|｜\n]")
+_SEPARATORS = frozenset("、，,;；/／|｜\n")
 _PAIRS = {"（": "）", "(": ")", "【": "】", "[": "]", "《": "》"}
 _QUOTES = {"“": "”", "‘": "’", "「": "」", "『": "』", "《": "》", "〈": "〉", '"': '"', "'": "'", "`": "`"}
 _LONE = frozenset('“”「」『』《》〈〉"`')  # half a pair is dropped; ' and ’ may be apostrophes
@@ -129,6 +129,7 @@ _AMBIGUOUS = ("context", "上下文")
 _STOPS = "。．.!！;； "
 _NAMING = words("naming")
 _NOTHING = words("nothing")
+_LONGEST_WORD = 40  # code points
 _PARTS, _CAST, _PERSON = words("parts"), words("cast"), words("person")
 NAME_PARTS: dict[str, Any] = word_file("names")
 _SUFFIXES = frozenset(NAME_PARTS["latin"]["suffixes"].split())
@@ -183,7 +184,8 @@ def is_wrong_level(label: str, value: str) -> bool:
 
 def is_nothing(value: str) -> bool:
     """Whether `value` means "none": 无, none, —."""
-    return not value.strip() or fold(value.strip("。. ")) in _NOTHING
+    bare = value.strip("。. ")
+    return not value.strip() or (len(bare) <= _LONGEST_WORD and fold(bare) in _NOTHING)
 
 
 def split_list(value: str) -> list[str]:
@@ -194,7 +196,7 @@ def split_list(value: str) -> list[str]:
             closing = "" if char == closing else closing
         elif char in _PAIRS:
             closing = _PAIRS[char]
-        elif _SEPARATORS.match(char):
+        elif char in _SEPARATORS:
             parts.append(current)
             current = ""
             continue

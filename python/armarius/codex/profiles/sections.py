@@ -203,7 +203,7 @@ def _starts_block(line: str, plain: bool) -> bool:
 
 
 def _is_rule(line: str) -> bool:
-    return set(line.strip()) <= set("-*_ ")
+    return not line.strip().strip("-*_ ")
 
 
 def _join(parts: list[str]) -> str:
