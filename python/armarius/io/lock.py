@@ -52,7 +52,7 @@ def folder_lock(
     try:
         yield
     finally:
-        _unlock(descriptor)
+        unlock(descriptor)
         os.close(descriptor)
 
 
@@ -83,11 +83,11 @@ def _acquire(folder: Folder, name: str) -> int | None:
     descriptor = _opened(folder, name)
     try:
         found = os.fstat(descriptor)
-        if _try_lock(descriptor):
+        if try_lock(descriptor, exclusive=True):
             now = folder.lstat(name)
             if now is not None and (now.st_dev, now.st_ino) == (found.st_dev, found.st_ino):
                 return descriptor
-            _unlock(descriptor)  # deleted or replaced meanwhile: others would lock another file
+            unlock(descriptor)  # deleted or replaced meanwhile: others would lock another file
     except BaseException:
         os.close(descriptor)
         raise
@@ -96,28 +96,33 @@ def _acquire(folder: Folder, name: str) -> int | None:
 
 
 if sys.platform == "win32":
+    import ctypes
     import msvcrt
 
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
+    _KERNEL = ctypes.WinDLL("kernel32", use_last_error=True)
 
-    def _unlock(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+    def try_lock(descriptor: int, *, exclusive: bool) -> bool:
+        """LockFileEx, because `msvcrt.locking` has no shared lock; 32 zero bytes are an OVERLAPPED at offset 0."""
+        unlock(descriptor)  # a handle does not convert its lock
+        flags = 0x1 | (0x2 if exclusive else 0)  # LOCKFILE_FAIL_IMMEDIATELY, LOCKFILE_EXCLUSIVE_LOCK
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
+        return bool(_KERNEL.LockFileEx(handle, flags, 0, 1, 0, ctypes.create_string_buffer(32)))
+
+    def unlock(descriptor: int) -> None:
+        """Release the lock."""
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
+        _KERNEL.UnlockFileEx(handle, 0, 1, 0, ctypes.create_string_buffer(32))
 else:
     import fcntl
 
-    def _try_lock(descriptor: int) -> bool:
+    def try_lock(descriptor: int, *, exclusive: bool) -> bool:
+        """`flock`: it belongs to the open file, so that two users in one process exclude each other too."""
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
-    def _unlock(descriptor: int) -> None:
+    def unlock(descriptor: int) -> None:
+        """Release the lock."""
         fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import stat
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,40 +32,11 @@ from armarius.io import (
     write_atomic,
 )
 from armarius.io.cache import cache_root, is_remote
+from armarius.io.lock import try_lock, unlock
 from armarius.store.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 
 _PATIENCE_SECONDS: Final = 10.0
 _RETRY_SECONDS: Final = 0.01
-
-if sys.platform == "win32":
-    import ctypes
-    import msvcrt
-
-    _KERNEL = ctypes.WinDLL("kernel32", use_last_error=True)
-
-    def _lock(descriptor: int, *, exclusive: bool) -> bool:
-        """LockFileEx, because `msvcrt.locking` has no shared lock; 32 zero bytes are an OVERLAPPED at offset 0."""
-        _unlock(descriptor)  # a handle does not convert its lock
-        flags = 0x1 | (0x2 if exclusive else 0)  # LOCKFILE_FAIL_IMMEDIATELY, LOCKFILE_EXCLUSIVE_LOCK
-        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
-        return bool(_KERNEL.LockFileEx(handle, flags, 0, 1, 0, ctypes.create_string_buffer(32)))
-
-    def _unlock(descriptor: int) -> None:
-        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
-        _KERNEL.UnlockFileEx(handle, 0, 1, 0, ctypes.create_string_buffer(32))
-else:
-    import fcntl
-
-    def _lock(descriptor: int, *, exclusive: bool) -> bool:
-        """`flock`: it belongs to the open file, so that two stores of one process exclude each other too."""
-        try:
-            fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 class PlaceLock:
@@ -96,7 +66,7 @@ class PlaceLock:
         while True:
             descriptor = open_lock_file(self.path, below=self._below)
             for exclusive in (True, False):
-                if _lock(descriptor, exclusive=exclusive):
+                if try_lock(descriptor, exclusive=exclusive):
                     if self._is_of(descriptor):
                         self._descriptor = descriptor
                         return exclusive
@@ -113,20 +83,20 @@ class PlaceLock:
             StoreBusy: Another process has taken it in that moment, and held it exclusively for ten seconds.
         """
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while self._descriptor is not None and not _lock(self._descriptor, exclusive=False):
+        while self._descriptor is not None and not try_lock(self._descriptor, exclusive=False):
             if time.monotonic() > deadline:
                 raise StoreBusy(f"{self.path}: another process has been opening the index for too long")
             time.sleep(_RETRY_SECONDS)
 
     def alone(self) -> bool:
         """Whether nobody else holds the lock; it is exclusive then, and may be lost otherwise: `leave` must follow."""
-        return self._descriptor is not None and _lock(self._descriptor, exclusive=True)
+        return self._descriptor is not None and try_lock(self._descriptor, exclusive=True)
 
     def leave(self) -> None:
         """Release the lock. Twice is fine."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            _unlock(descriptor)  # for a forked child too, which has the same open file
+            unlock(descriptor)  # for a forked child too, which has the same open file
             os.close(descriptor)
 
     def _is_of(self, descriptor: int) -> bool:
