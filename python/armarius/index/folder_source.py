@@ -26,7 +26,7 @@ from armarius.documents.document import (
 )
 from armarius.errors import StoreError
 from armarius.index.source import ReadBatch, SourceChanges
-from armarius.store.rows import FileRow, Put, Remove, Restamp
+from armarius.store.rows import FileRow, Remove
 
 # A file changed this recently may change again without a new time stamp, so its stamp is marked as doubtful. Kernel
 # clocks tick every 4 to 10 ms; file systems with times in whole milliseconds may have steps of up to 2 s (FAT).
@@ -148,7 +148,7 @@ class FolderSource:
             if begun - stamp.changed_ns <= _racy(stamp.changed_ns):
                 trusted = _DOUBT + stamp.stamp
                 self._look = None  # read doubtful files again at the next comparison
-            self._take(stamp, trusted, document, known.get(stamp.path), found, force=force)
+            found.take(stamp.path, trusted, document, known.get(stamp.path), force=force)
 
     def _refuse_incomplete_listing(self, skipped: Sequence[Skipped]) -> None:
         """Raise if the listing is incomplete, so that the missing documents are not deleted from the index.
@@ -160,28 +160,6 @@ class FolderSource:
             if one.reason.startswith(_SHORT) or (one.path == "." and one.reason.startswith(_SHUT)):
                 self._look = None
                 raise StoreError(f"{one.path}: could not be looked at: {one.reason}")
-
-    def _take(
-        self,
-        stamp: FileStamp,
-        trusted: str,
-        document: Document | Skipped | None,
-        row: FileRow | None,
-        found: ReadBatch,
-        *,
-        force: bool,
-    ) -> None:
-        if isinstance(document, Skipped):
-            found.skipped.append(document)
-            document = None
-        if document is None:  # or gone since the walk
-            if row is not None:
-                found.changes.append(Remove(stamp.path))
-        elif row is not None and row.content_hash == document.content_hash and not force:
-            if row.stamp != trusted:
-                found.changes.append(Restamp(stamp.path, trusted, row.content_hash))
-        else:
-            found.changes.append(Put(document, trusted))
 
 
 def _at_once(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:

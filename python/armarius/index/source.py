@@ -53,6 +53,28 @@ class ReadBatch:
         """New or changed documents."""
         return [change.document for change in self.changes if isinstance(change, Put)]
 
+    def take(self, path: str, stamp: str, read: Document | Skipped | None, row: FileRow | None, *, force: bool) -> None:
+        """Add what the index lacks of one document that was read.
+
+        Args:
+            path: Of the document.
+            stamp: With which it was read.
+            read: None when it is gone.
+            row: Of the index.
+            force: Put it also where its content is that of the index.
+        """
+        if isinstance(read, Skipped):
+            self.skipped.append(read)
+            read = None
+        if read is None:
+            if row is not None:
+                self.changes.append(Remove(path))
+        elif row is not None and row.content_hash == read.content_hash and not force:
+            if row.stamp != stamp:
+                self.changes.append(Restamp(path, stamp, row.content_hash))
+        else:
+            self.changes.append(Put(read, stamp))
+
 
 @runtime_checkable
 class DocumentSource(Protocol):

@@ -23,7 +23,7 @@ from armarius.errors import CodexError, ContextWarning, DocumentSkipped, Unknown
 from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, relation_key
 from armarius.index.source import ReadBatch, SourceChanges
-from armarius.store.rows import FileRow, Put, Remove, Restamp
+from armarius.store.rows import FileRow, Remove
 from armarius.types import Candidate, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import whole
 
@@ -232,20 +232,14 @@ class FakeSource:
         """See `DocumentSource`."""
         found = ReadBatch([Remove(path) for path in difference.removed])
         for stamp in difference.to_read:
-            row = known.get(stamp.path)
+            read: Document | Skipped | None = None
             try:
-                document = self.document(stamp.path)
+                read = self.document(stamp.path)
             except DocumentSkipped as error:
-                found.skipped.append(Skipped(error.path, error.reason))
+                read = Skipped(error.path, error.reason)
             except UnknownDocument:
                 pass
-            else:
-                same = row is not None and row.content_hash == document.content_hash and not difference.force
-                change = Restamp(stamp.path, stamp.stamp) if same else Put(document, stamp.stamp)
-                found.changes.append(change)
-                continue
-            if row is not None:
-                found.changes.append(Remove(stamp.path))
+            found.take(stamp.path, stamp.stamp, read, known.get(stamp.path), force=difference.force)
         yield found
 
     def document(self, path: str, known: Document | None = None) -> Document:

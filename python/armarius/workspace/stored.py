@@ -25,7 +25,7 @@ from armarius.lorebooks.project_books import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
 from armarius.store.postgres.packing import check_path
 from armarius.store.postgres.session import PostgresSession, ProjectRow
-from armarius.store.rows import FileRow, Put, Remove, Restamp
+from armarius.store.rows import FileRow, Remove
 
 RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins", "summaries"))
 PROFILE = f"{FOLDER}/budget.json"
@@ -191,19 +191,13 @@ class StoredSource:
     ) -> ReadBatch:
         data, config = self._files.read([stamp.path for stamp in stamps]), self._config()
         for stamp in stamps:
-            row, document = known.get(stamp.path), None
+            document: Document | Skipped | None = None
             if stamp.path in data:
                 try:
                     document = make_document(stamp.path, data[stamp.path], config=config)
                 except Undecodable as error:
-                    found.skipped.append(Skipped(stamp.path, str(error)))
-            if document is None:
-                if row is not None:
-                    found.changes.append(Remove(stamp.path))
-            elif row is not None and row.content_hash == document.content_hash and not force:
-                found.changes.append(Restamp(stamp.path, stamp.stamp, row.content_hash))
-            else:
-                found.changes.append(Put(document, stamp.stamp))
+                    document = Skipped(stamp.path, str(error))
+            found.take(stamp.path, stamp.stamp, document, known.get(stamp.path), force=force)
         return found
 
 
