@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from armarius.embedders.adapt import PROBE, checked_vectors, likeness
 from armarius.embedders.preprocess import prompted
-from armarius.embedders.protocol import Fingerprint, Vectors
+from armarius.embedders.protocol import PROBE, Fingerprint, Vectors, checked_vectors, likeness
 from armarius.errors import ContractError, EmbeddingError
 from armarius.store.vectors_protocol import unit_rows
 

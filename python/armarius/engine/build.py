@@ -9,8 +9,7 @@ from armarius.code.index import CodeIndex, read_options
 from armarius.config import Config, load_config
 from armarius.deadline import SingleFlight
 from armarius.embedders import configured
-from armarius.embedders.adapt import as_embedder
-from armarius.embedders.protocol import AnyEmbedder, Embedder
+from armarius.embedders.protocol import AnyEmbedder, Embedder, as_embedder
 from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions

@@ -15,8 +15,7 @@ from typing import Literal
 
 from armarius.deadline import Recent, run_with_deadline
 from armarius.documents.kinds import PROSE_KINDS
-from armarius.embedders.adapt import as_embedder, fingerprint_of, model_failed
-from armarius.embedders.protocol import AnyEmbedder, Embedder, Vectors
+from armarius.embedders.protocol import AnyEmbedder, Embedder, Vectors, as_embedder, fingerprint_of, model_failed
 from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import ArmariusError, DimensionMismatch, EmbeddingError, StoreError, message_of
 from armarius.store.protocol import Store

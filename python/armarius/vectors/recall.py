@@ -12,8 +12,7 @@ from typing import Any, Self, TypeVar
 
 from armarius.arguments import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
-from armarius.embedders.adapt import as_embedder, fingerprint_of
-from armarius.embedders.protocol import AnyEmbedder, Embedder
+from armarius.embedders.protocol import AnyEmbedder, Embedder, as_embedder, fingerprint_of
 from armarius.errors import EmbeddingError, StoreError
 from armarius.headings import Reason
 from armarius.index.project_index import ProjectIndex

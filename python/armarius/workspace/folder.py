@@ -11,8 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from armarius.embedders.adapt import as_embedder
-from armarius.embedders.protocol import AnyEmbedder
+from armarius.embedders.protocol import AnyEmbedder, as_embedder
 from armarius.engine.build import EngineParts, build
 from armarius.errors import ContractError, ProjectError, StoreError, UnknownId
 from armarius.index.watcher import Watcher

@@ -15,8 +15,7 @@ from uuid import UUID
 
 from armarius.config import CONFIG_NAME
 from armarius.deadline import awaitable
-from armarius.embedders.adapt import as_embedder
-from armarius.embedders.protocol import AnyEmbedder
+from armarius.embedders.protocol import AnyEmbedder, as_embedder
 from armarius.engine.build import EngineParts, build
 from armarius.errors import (
     ConfigError,
