@@ -22,9 +22,8 @@ FILES = frozenset({"read", "write", "delete", "folder"})
 ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "io/folder.py": (FILES, "the room itself: names of an open folder"),
     "io/read.py": (FILES, "the room itself: the reader; zip archives in memory, read within limits"),
-    "io/write.py": (FILES, "the room itself: the writer, and the place that deletes"),
+    "io/write.py": (FILES, "the room itself: the writer, which deletes too; mounts in /proc, for network drives"),
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
-    "io/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
     "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
     "studio/serving.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),

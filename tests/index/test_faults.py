@@ -16,7 +16,7 @@ from tests.index.test_index import equals_folder
 import armarius
 from armarius.errors import SchemaTooNew, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
-from armarius.io.cache import is_remote
+from armarius.io.write import is_remote
 from armarius.store.rows import Note
 from armarius.store.sqlite import connection
 from armarius.store.sqlite import location as place

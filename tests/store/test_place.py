@@ -13,7 +13,7 @@ from tests.files.conftest import KINDS, plant
 
 from armarius.errors import ProjectError, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
-from armarius.io.cache import cache_root
+from armarius.io.write import cache_root
 from armarius.store.sqlite import location as locks
 from armarius.store.sqlite.location import IndexPlace, PlaceLock, place_for
 from armarius.store.sqlite.store import SqliteStore
@@ -356,10 +356,10 @@ def test_a_folder_that_cannot_be_written_is_an_error_of_the_store(project, monke
 
 
 def test_the_temporary_place_of_the_cache_must_be_our_own(tmp_path, monkeypatch):
-    from armarius.io import cache
+    from armarius.io import write
 
     monkeypatch.delenv("ARMARIUS_CACHE")
-    monkeypatch.setattr(cache, "is_remote", lambda _: True)
+    monkeypatch.setattr(write, "is_remote", lambda _: True)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     root = cache_root()
     assert root.parent == tmp_path

@@ -43,7 +43,7 @@ from armarius.errors import (
     UnknownSymbol,
 )
 from armarius.io import folder_lock, is_regular
-from armarius.io.cache import cache_root
+from armarius.io.write import cache_root
 from armarius.trust.folders import way
 from armarius.trust.settings import Permissions
 from armarius.validation import valid_text

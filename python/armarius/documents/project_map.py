@@ -96,16 +96,19 @@ class ProjectMap:
         return cls(files, maps[""]._main)
 
     def to_text(self) -> str:
-        """The map as a note of the index: some ten bytes a file."""
-        rows = json.dumps([self._main, *map(_FIELDS, self.files.values())], ensure_ascii=False, separators=(",", ":"))
-        return base64.b64encode(zlib.compress(rows.encode("utf-8", "surrogatepass"), 1)).decode("ascii")
+        """The map as a note of the index: 20 bytes a file, which stand by columns and are compressed."""
+        columns = zip(*map(_FIELDS, self.files.values()), strict=True)
+        data = json.dumps([self._main, *columns], ensure_ascii=False, separators=(",", ":"))
+        return base64.b64encode(zlib.compress(data.encode("utf-8", "surrogatepass"))).decode("ascii")
 
     @classmethod
     def from_text(cls, text: str) -> "ProjectMap":
         """What `to_text` gave. Cost: 5 µs a file."""
-        main, *rows = json.loads(zlib.decompress(base64.b64decode(text)))
-        values: Iterable[list[Any]] = ([tuple(one) if isinstance(one, list) else one for one in row] for row in rows)
-        return cls((MappedFile(*row) for row in values), main)
+        main, *columns = json.loads(zlib.decompress(base64.b64decode(text)))
+        rows: Iterable[list[Any]] = (
+            [tuple(one) if isinstance(one, list) else one for one in row] for row in zip(*columns, strict=True)
+        )
+        return cls((MappedFile(*row) for row in rows), main)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ProjectMap) and (self.files, self._main) == (other.files, other._main)

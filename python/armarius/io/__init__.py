@@ -2,9 +2,9 @@
 
     folder.py  opens a folder below a trusted one without following links; checks paths
     read.py    `read_file`: only regular files, up to a size limit; archives
-    write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; creates and deletes files
+    write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; creates and deletes files;
+               the folder of all indexes
     lock.py    `folder_lock`: the lock of a folder's writers
-    cache.py   the folder of all indexes
     toml.py    TOML files within limits
     processes.py               resources after a fork and at garbage collection
     messages_without_paths.py  removes absolute paths from messages

@@ -1,10 +1,14 @@
-"""Writing and deleting: atomic replacement, exclusive creation, private folders, removal; no link is followed."""
+"""Writing and deleting: atomic replacement, exclusive creation, private folders, removal; no link is followed.
+
+Below: the cache folder, which holds only derived data.
+"""
 
 import errno
 import os
 import re
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -221,3 +225,47 @@ def remove_folder(path: Path, *, below: Path) -> bool:
         else:
             shutil.rmtree(path.name, ignore_errors=True, dir_fd=folder.descriptor)
         return folder.lstat(path.name) is None
+
+
+_REMOTE = frozenset(
+    {"9p", "afs", "ceph", "cifs", "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
+)
+
+
+def cache_root() -> Path:
+    """The folder of all indexes: `ARMARIUS_CACHE`, else the user's cache directory, or a temporary one if it is remote.
+
+    Raises:
+        StoreFull: The temporary folder belongs to another user.
+    """
+    if chosen := os.environ.get("ARMARIUS_CACHE"):
+        return Path(chosen)
+    import platformdirs
+
+    root = Path(platformdirs.user_cache_dir("armarius", appauthor=False))
+    if not is_remote(root):
+        return root
+    import tempfile
+
+    temporary = Path(tempfile.gettempdir()) / f"armarius-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    private_folder(temporary)  # its parent is writable by all users
+    return temporary
+
+
+def is_remote(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:
+    """Whether `path` lies on a network drive, where SQLite's write-ahead log does not work; False when unknown."""
+    if not sys.platform.startswith("linux"):
+        return str(path).startswith("\\\\")
+    best, remote = -1, False
+    try:
+        lines = Path(mounts).read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return False
+    wanted = os.path.realpath(path)
+    for line in lines:
+        fields = line.split()
+        mount = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), fields[4])
+        inside = wanted == mount or wanted.startswith(mount.rstrip("/") + "/")
+        if inside and len(mount) >= best:
+            best, remote = len(mount), fields[fields.index("-") + 1] in _REMOTE
+    return remote

@@ -31,8 +31,8 @@ from armarius.io import (
     stat_of,
     write_atomic,
 )
-from armarius.io.cache import cache_root, is_remote
 from armarius.io.lock import try_lock, unlock
+from armarius.io.write import cache_root, is_remote
 from armarius.store.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 
 _PATIENCE_SECONDS: Final = 10.0
