@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import griffe
 import shtab
 
 import armarius
@@ -96,7 +97,7 @@ _OF_MODULES = {
     "types": "LAYERS Confirming LayerName OmitReason Omission",
 }
 # Classes that lend an engine its verbs.
-_BESIDE = {"engine": ["armarius.engine.prompts.Prompts", "armarius.engine.questions.Questions"]}
+_BESIDE = {"engine": ["engine.prompts.Prompts", "engine.questions.Questions"]}
 # Modules whose every name is public.
 _WHOLE = {"embedders": "Embedders", "testing": "Fakes and conformance suites", "errors": "Errors"}
 _ERRORS = """
@@ -156,24 +157,72 @@ def stub(table: dict[str, str], room: str) -> str:
 
 
 def api() -> str:
-    """Every public name under its subject, for mkdocstrings to fill in; SystemExit when a room has no subject."""
+    """Every public name under its subject, with signature and docstring; SystemExit when a room has no subject."""
+    package = griffe.load("armarius", search_paths=[str(PACKAGE.parent)], docstring_parser="google")
     named: dict[str, list[str]] = {}
     for name, module in sorted(homes().items()):
         room = module.split(".")[0]
         if room not in _WHOLE:
-            named.setdefault(room, []).append(f"armarius.{module}.{name}")
+            named.setdefault(room, []).append(f"{module}.{name}")
     if unknown := sorted(named.keys() ^ _SUBJECTS.keys()):
         raise SystemExit(f"_SUBJECTS is not the list of rooms with public names: {', '.join(unknown)}")
     parts = [_API]
     for room, title in _SUBJECTS.items():
         paths = named.get(room, []) + _BESIDE.get(room, [])
-        parts.append(f"\n## {title}\n\n{''.join(map(_filled, paths))}")
-    parts += [f"\n## {title}\n\n{_filled(f'armarius.{room}')}" for room, title in _WHOLE.items()]
+        parts.append(f"\n## {title}\n" + "".join(_entry(package[path], f"armarius.{path}") for path in paths))
+    for room, title in _WHOLE.items():
+        module = package[room]
+        public = [member for name, member in module.members.items() if name in (module.exports or ())]
+        parts.append(f"\n## {title}\n" + "".join(_entry(one, f"armarius.{room}.{one.name}") for one in public))
     return "".join(parts).rstrip() + "\n"
 
 
-def _filled(path: str) -> str:
-    return f"::: {path}\n    options: {{ heading_level: 3 }}\n\n"
+def _entry(thing: griffe.Object | griffe.Alias, path: str) -> str:
+    """One public name: heading, signature, docstring, and its public members."""
+    thing = thing.final_target if isinstance(thing, griffe.Alias) else thing
+    text = f"\n### `{path}`\n\n{_signed(thing)}{_said(thing)}"
+    if not isinstance(thing, griffe.Class):
+        return text
+    listed = text.partition("Attributes:")[2]
+    members = [one for name, one in thing.members.items() if not name.startswith("_")]
+    fields = "".join(
+        f"- `{one.name}`: {' '.join(one.docstring.value.partition(chr(10) * 2)[0].split())}\n"
+        for one in members
+        if isinstance(one, griffe.Attribute) and one.docstring and f"\n- `{one.name}`:" not in listed
+    )
+    methods = "".join(f"\n{_signed(one)}{_said(one)}" for one in members if isinstance(one, griffe.Function))
+    return text + (f"\n{fields}" if fields else "") + methods
+
+
+def _signed(thing: griffe.Object) -> str:
+    """The signature of a function, a class with its bases, the type of an attribute, as a block of code."""
+    shown = thing.name
+    if isinstance(thing, griffe.Function):
+        shown = f"{'async def' if 'async' in thing.labels else 'def'} {thing.signature()}"
+    elif isinstance(thing, griffe.Class):
+        bases = ", ".join(str(base).rpartition(".")[2] for base in thing.bases)
+        shown = f"class {thing.name}{f'({bases})' if bases else ''}"
+    elif isinstance(thing, griffe.Attribute):
+        shown += f": {thing.annotation}" if thing.annotation else f" = {thing.value}"
+    return f"```text\n{shown}\n```\n"
+
+
+def _said(thing: griffe.Object) -> str:
+    """A docstring as Markdown: its text, then a list for arguments, fields, results and errors."""
+    if not thing.docstring:
+        return ""
+    text = ""
+    for section in thing.docstring.parse("google", warnings=False, returns_multiple_items=False):
+        if section.kind.value in ("text", "admonition", "examples"):
+            said = section.value if section.kind.value == "text" else thing.docstring.value.partition("Example")[2]
+            text += f"\n{said}\n"
+            continue
+        text += f"\n{section.kind.value.capitalize()}:\n\n"
+        for row in section.value:
+            name = getattr(row, "name", "") or str(getattr(row, "annotation", "") or "")
+            about = " ".join(row.description.split())
+            text += f"- `{name}`: {about}\n" if name else f"- {about}\n"
+    return text
 
 
 def _json(schema: dict[str, object]) -> str:

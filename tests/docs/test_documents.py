@@ -80,6 +80,7 @@ def test_commands_print_what_the_page_says(page, folder, started, capfd):
         if not command.startswith(("armarius ", "printf ")):
             continue
         status, said, complaint = run(command, capfd, alone=page.name == "README.md")
+        said = re.sub(r" +$", "", said, flags=re.MULTILINE)
         assert status == 0, f"{page.name}: $ {command}\n{complaint}"
         if expected.strip():
             pattern = ".*".join(re.escape(part.strip()) for part in re.split(r"…|\.\.\.", expected.strip()))
@@ -114,6 +115,12 @@ def test_readme_and_quick_starts_are_there_in_chinese():
 def test_every_page_is_in_the_navigation():
     listed = set(re.findall(r"[\w.-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf8")))
     assert listed == {page.name for page in (ROOT / "docs").glob("*.md")}
+
+
+def test_the_index_links_every_page():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf8")
+    linked = set(re.findall(r"\]\(([\w.-]+\.md)", index))
+    assert linked == {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
 
 
 def test_the_readme_is_read_in_two_minutes():
