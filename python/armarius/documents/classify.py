@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text", ".rst", ".org", ".nwd"})
-DATA_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
+DATA_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".nwx"})
 _CODE = (
     "c cc cjs cpp cs cts cxx dart ex exs go h hpp hs java jl js jsx kt kts lua m mjs ml mts php pl py pyi r rb rs "
     "scala sh sql swift ts tsx vue zig"

@@ -60,6 +60,8 @@ def read_data(suffix: str, text: str) -> tuple[FrontMatter, list[Paragraph]]:
 
     Cost: two passes over the text, one more for each of the first levels of what is long.
     """
+    if suffix == ".nwx":  # of novelWriter: the order of its texts, which `features` reads
+        return {}, []
     tree = _parsed(suffix, text)
     members = _members if isinstance(tree, (dict, list)) else _indented
     entries = list(members(text, _space(text, 0), len(text)))

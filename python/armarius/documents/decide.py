@@ -294,6 +294,7 @@ class _Stories:
     features: Mapping[str, Features]
     language: str = ""
     by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
+    listed: dict[str, int] = field(default_factory=dict)  # places that a project file of novelWriter gives
 
     def place(self) -> None:
         spoken: Counter[str] = Counter()
@@ -302,6 +303,8 @@ class _Stories:
             spoken[one.language] += one.length
             if self.files[path].kind in STORY_KINDS:
                 folders[_folder(path)].append(path)
+            content = f"{_folder(path)}/content/".lstrip("/")
+            self.listed |= {f"{content}{name}.nwd": at for at, name in enumerate(one.listed)}
         spoken.pop("", None)
         self.language = max(spoken, key=lambda one: (spoken[one], one)) if spoken else ""
         for folder, paths in folders.items():
@@ -311,6 +314,8 @@ class _Stories:
         self._join_single(folders)
         self._name_volumes(folders)
         self._mark_others()
+        for folder, paths in folders.items():
+            self._take_out(folder, paths)
         runs = [self._run(folder, paths) for folder, paths in folders.items()]
         runs.sort(key=lambda run: (-self._worth(run), run.folder))
         main: list[_Run] = []
@@ -318,6 +323,13 @@ class _Stories:
             self._settle(run, main)
         for run in main:
             self._in_order(run, "main")
+
+    def _take_out(self, folder: str, paths: list[str]) -> None:
+        """Take out of `paths` what a project of novelWriter leaves out of the novel."""
+        out = [path for path in paths if path not in self.listed]
+        if 0 < len(out) < len(paths):
+            self._in_order(self._run(f"{folder}/archive".lstrip("/"), out), "archive")
+            paths[:] = [path for path in paths if path in self.listed]
 
     def _worth(self, run: _Run) -> float:
         """What speaks for it as the main edition: its length, less for another language and names of other editions."""
@@ -411,6 +423,8 @@ class _Stories:
         return (one.volume, said.dated) if said.dated is not None else (one.volume, _END)
 
     def _key(self, path: str) -> tuple[object, ...]:
+        if path in self.listed:
+            return (self.listed[path],)
         volume, number = self._place(path)
         stem = parts_of(path).stem
         where = -1 if number == _END and _FIRST.search(stem) else 1 if number == _END and _LAST.search(stem) else 0

@@ -47,6 +47,7 @@ _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
 _BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
+_HANDLE: Final = re.compile(r'\bhandle="(\w{1,40})"')
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
 _HUMP: Final = re.compile("(?<=[a-z])(?=[A-Z])")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
@@ -76,6 +77,7 @@ class Features:
         spoken: Lines that begin speech, a line; at most `SPOKEN`.
         language: Two letters, "" for too little text.
         shingles: The smallest hashes of its sentences, ascending.
+        listed: Of a project of novelWriter (`nwProject.nwx`): names of the texts of the novel, in its order.
     """
 
     kind: Kind
@@ -94,6 +96,7 @@ class Features:
     spoken: float = 0.0
     language: str = ""
     shingles: tuple[int, ...] = ()
+    listed: tuple[str, ...] = ()
 
     def holds_several(self, *, beside: bool) -> bool:
         """Whether a file of the story holds several chapters of it.
@@ -149,7 +152,12 @@ def features_of(
     Cost: its first 16,000 code points are looked through a dozen times; 0.3 ms.
     """
     parts = parts_of(path)
-    stem = parts.stem
+    suffix = parts.suffix.lower()
+    if suffix == ".nwx":
+        vote: Vote = ("data", 9.0, "a project of novelWriter")
+        return Features("data", None, (vote,), length=len(text), prose=0.0, listed=_texts_of(text))
+    # A file of novelWriter has its name inside.
+    stem = "".join(as_strings(front_matter.get("title"))) if suffix == ".nwd" else parts.stem
     begins = paragraphs[0].end if paragraphs and paragraphs[0].role == "front_matter" else 0
     sample = text[begins : begins + _SAMPLE]
     headings = [p for p in paragraphs if p.role == "heading"]
@@ -160,7 +168,7 @@ def features_of(
         dict.fromkeys(n for title in titles if (n := chapter_number(title)) is not None and not appended(title))
     )
     stated = _stated(front_matter)
-    votes = list(_votes(parts.folders, stem, parts.suffix.lower(), front_matter, titles, numbers, shape, len(text)))
+    votes = list(_votes(parts.folders, stem, suffix, front_matter, titles, numbers, shape, len(text)))
     kind = _sums(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     in_name = _DATED.search(stem)
@@ -200,6 +208,15 @@ def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
         if isinstance(value, str) and re.fullmatch(r"\d{1,4}(?:\.\d)?", value):
             return key, float(value)
     return None
+
+
+def _texts_of(project: str) -> tuple[str, ...]:
+    """The names of the texts of the novel, in the order of a project file of novelWriter; no XML is expanded."""
+    found: dict[str, None] = {}
+    for item in project.split("<item ")[1:]:
+        if 'class="NOVEL"' in item or "<class>NOVEL</class>" in item:
+            found.update(dict.fromkeys(_HANDLE.findall(item[:200])[:1]))
+    return tuple(found)
 
 
 def _stated(front_matter: FrontMatter) -> Kind | None:

@@ -172,6 +172,9 @@ def read_org(text: str) -> Marks:
 _NWD_HEADING = re.compile(r"(#{1,4})!?[ \t]+(.*)")
 _NWD_FIELD = re.compile(r"%%~(\w+):\s*(.*)")
 _NWD_ASIDE = re.compile(r"%(?!~?\s*(?:synopsis|short|story|note)\b)|\[(?:new ?page|vspace\b.*)\]$", re.IGNORECASE)
+# The class of `%%~kind: CHARACTER/NOTE` is the kind, but a note among the texts of the novel may be of any, and a text
+# outside them was taken out.
+_NWD_KINDS = {"NOVEL/NOTE": "", "ARCHIVE/DOCUMENT": "NOVEL", "TRASH/DOCUMENT": "NOVEL"}
 _NWD_TAG = re.compile(r"@tag:\s*(.*)")
 
 
@@ -180,8 +183,9 @@ def read_nwd(text: str) -> Marks:
     page = _Reader(text)
     for at, line in enumerate(page.lines):
         if (field := _NWD_FIELD.match(line)) and at <= 10:
-            # The class of `%%~kind: CHARACTER/NOTE` is the kind.
-            page.said(at, {"name": "title", "kind": "kind"}.get(field[1], ""), field[2].partition("/")[0])
+            value = field[2].strip()
+            value = _NWD_KINDS.get(value, value.partition("/")[0])
+            page.said(at, {"name": "title", "kind": "kind"}.get(field[1], ""), value)
         elif heading := _NWD_HEADING.match(line):
             page.heading(at, len(heading[1]), heading[2])
         elif _NWD_ASIDE.match(line):
