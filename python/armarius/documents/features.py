@@ -44,6 +44,10 @@ _FORM: Final = re.compile(
 )
 _HELD: Final = re.compile(r"\{\{[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>")
 _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
+_CITED: Final = re.compile(
+    r"(?<=[^\n#*\s])[ \t*]*(?:第\s*([0-9一二三四五六七八九十百]{1,5})\s*[章回话集]"
+    r"|(?i:\b(?:chapters?|chs?|eps?|episodes?|scenes?)\.?\s?#?0*(\d{1,4})))"
+)
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
 _BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
@@ -249,6 +253,7 @@ class _Shape:
         self.labels: list[str] = []
         self.prose = 1.0 if self.is_short else 1 - marked / self.length if self.length else 0.0
         self.empty = self.forms = self.slots = 0
+        self.cited = len({*_CITED.findall(text)})
         self.files = len(_FILE_LINE.findall(text)) / lines if ".md" in text or ".txt" in text else 0.0
         if self.spoken >= 0.1:  # scenes with letters, lists, lines of a chat
             self.prose = min(1.0, self.prose + self.spoken)
@@ -273,12 +278,12 @@ def _votes(
     whole: int,
 ) -> Iterator[Vote]:
     is_prose = shape.prose >= PROSE
-    yield from _of_the_name(stem, shape, is_prose)
-    yield from _of_the_folders(folders, is_prose)
-    yield from _of_front_matter(front_matter)
-    if suffix in (".json", ".yaml", ".yml", ".toml", ".csv"):
+    named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
+    if suffix in (".json", ".yaml", ".yml"):
         yield "data", 2.2, f"a {suffix[1:]} file"
+        yield from (vote for vote in named if vote[0] not in STORY_KINDS)
         return
+    yield from named
     yield from _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
     yield from _of_the_text(shape, is_prose)
 
@@ -378,6 +383,8 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
         yield "template", 1.8, f"{shape.empty} of {len(shape.labels)} fields are empty"
     if shape.files > 0.5:
         yield "data", 9.0, "a list of files"
+    if shape.cited >= 4:  # of 650 chapters one does
+        yield "chapter", -4.0, f"speaks of {shape.cited} chapters"
     if is_prose:
         if not shape.is_short:
             spoken = shape.spoken >= SPOKEN
