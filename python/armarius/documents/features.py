@@ -14,6 +14,7 @@ from typing import Any, Final, get_args
 
 import armarius._core as _core
 from armarius.arguments import KINDS, Kind
+from armarius.documents.forms import PLACEHOLDER, filled_in
 from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS
 from armarius.documents.numerals import appended, bare_number, chapter_number, volume_number
 from armarius.documents.segments import Paragraph, parts_of
@@ -39,10 +40,6 @@ _SHINGLES: Final = 24
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
-_FORM: Final = re.compile(
-    r"\{\{[^{}\n]{0,80}\}\}|<%|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b|[（(【\[](?:待[填定补補写寫]|请填|填写|例如|如：|e\.g\.)"
-)
-_HELD: Final = re.compile(r"\{\{[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>")
 _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
 _CITED: Final = re.compile(
     r"(?<=[^\n#*\s])[ \t*]*(?:第\s*([0-9一二三四五六七八九十百]{1,5})\s*[章回话集]"
@@ -253,6 +250,7 @@ class _Shape:
         self.labels: list[str] = []
         self.prose = 1.0 if self.is_short else 1 - marked / self.length if self.length else 0.0
         self.empty = self.forms = self.slots = 0
+        self.filled = 1.0
         self.cited = len({*_CITED.findall(text)})
         self.files = len(_FILE_LINE.findall(text)) / lines if ".md" in text or ".txt" in text else 0.0
         if self.spoken >= 0.1:  # scenes with letters, lists, lines of a chat
@@ -262,8 +260,10 @@ class _Shape:
             fields = _LABEL.findall(text)
             self.labels = [label.strip().lower() for label, _ in fields]
             self.empty = sum(not value for _, value in fields)
-            self.forms, self.slots = len(_FORM.findall(text)), len(_SLOT.findall(text))
-        elif self.is_short and 4 * sum(map(len, held := _HELD.findall(text))) >= length > 0:
+            unfilled = self.empty >= 3 and 2 * self.empty > len(fields)
+            self.filled = len(filled_in(text)) / len(text) if unfilled else 1.0
+            self.forms, self.slots = len(PLACEHOLDER.findall(text)), len(_SLOT.findall(text))
+        elif self.is_short and 4 * sum(map(len, held := PLACEHOLDER.findall(text))) >= length > 0:
             self.forms = len(held)
 
 
@@ -379,8 +379,8 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
         yield "template", min(3.0, 0.6 + 12 * share), f"{shape.forms} placeholders"
     if shape.slots >= 3 and not is_prose:
         yield "template", min(2.0, 6 * shape.slots / shape.lines), f"{shape.slots} slots to fill in"
-    if not is_prose and shape.empty >= 3 and 2 * shape.empty > len(shape.labels):
-        yield "template", 1.8, f"{shape.empty} of {len(shape.labels)} fields are empty"
+    if shape.filled < 1:
+        yield "template", 1.8 if shape.filled > 0.3 else 6.0, f"{shape.empty} of {len(shape.labels)} fields are empty"
     if shape.files > 0.5:
         yield "data", 9.0, "a list of files"
     if shape.cited >= 4:  # of 650 chapters one does

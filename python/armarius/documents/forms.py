@@ -3,9 +3,13 @@
 import re
 from typing import Final
 
-_PLACEHOLDER: Final = re.compile(
-    r"\{\{.*?\}\}|<%.*?%>|<!--.*?-->|\[\[[^\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|\b(?:TODO|TBD|FIXME)\b|待补充|待填写|待定",
-    re.DOTALL,
+PLACEHOLDER: Final = re.compile(
+    r"\{\{[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b"
+    r"|[（(【\[](?:待[填定补補写寫]|请填|填写)"
+)
+"""What a form has where a person is to write."""
+_NOTHING: Final = re.compile(
+    PLACEHOLDER.pattern + r"|<!--.*?-->|\[\[[^\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|待补充|待填写|待定", re.DOTALL
 )
 _HEADING: Final = re.compile(r"#{1,6}(?:\s|$)")
 _ITEM: Final = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)、])(?:\s+\[[ xX]\])?(?:\s|$)")
@@ -42,7 +46,7 @@ def filled_in(text: str) -> str:
 
 def _read(line: str) -> tuple[int, bool]:
     """How deep a line stands, from 1, and whether it only names what is to follow."""
-    said = _PLACEHOLDER.sub("", line)
+    said = _NOTHING.sub("", line)
     if (heading := _HEADING.match(said)) is not None:
         return len(heading[0].rstrip()), True
     item = _ITEM.match(said)
