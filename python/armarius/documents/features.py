@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 import armarius._core as _core
 from armarius.arguments import KINDS, Kind
 from armarius.documents.forms import PLACEHOLDER, filled_in
-from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS
+from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS, TYPE_OF_WORD
 from armarius.documents.numerals import appended, bare_number, chapter_number, volume_number
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
@@ -45,6 +45,7 @@ _CITED: Final = re.compile(
     r"(?<=[^\n#*\s])[ \t*]*(?:第\s*([0-9一二三四五六七八九十百]{1,5})\s*[章回话集]"
     r"|(?i:\b(?:chapters?|chs?|eps?|episodes?|scenes?)\.?\s?#?0*(\d{1,4})))"
 )
+_ASIDE: Final = re.compile(r"\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
 _BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
@@ -435,10 +436,13 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     inside it.
     """
     lowered = _HUMP.sub(" ", name).lower().strip()
+    lowered = _ASIDE.sub("", lowered) or lowered
     if not lowered:
         return []
     if lowered in KINDS:
         return [(kind, 1.0, lowered) for kind in KINDS if kind == lowered]
+    if TYPE_OF_WORD.get(lowered) in ("character", "location", "faction", "item"):
+        return [("setting", 0.6, lowered)]
     matches = [match for match in _LETTERS.finditer(lowered) if match[0] in KIND_OF_WORD]
     if _UNSPACED.search(lowered):
         ends = {match.end() for match in matches}
@@ -452,7 +456,7 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     weights: dict[Kind, tuple[float, str]] = {}
     for _, word in found[:-1]:
         weights.setdefault(_kind_of(word), (0.5 * min(1.0, covered / letters), word))
-    ends_it = not any(map(str.isalpha, re.sub(r"[(（\[].*$", "", lowered[last_end:])))
+    ends_it = not any(map(str.isalpha, lowered[last_end:]))
     share = covered / letters
     weights[_kind_of(last)] = (max(share, 0.75 if ends_it else 0.3), last)
     return [(kind, *one) for kind, one in sorted(weights.items(), key=lambda item: -item[1][0])]
