@@ -281,7 +281,7 @@ def _votes(
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
     if suffix in (".json", ".yaml", ".yml"):
-        yield "data", 2.2, f"a {suffix[1:]} file"
+        yield "data", 1.5, f"a {suffix[1:]} file"
         yield from (vote for vote in named if vote[0] not in STORY_KINDS)
         return
     yield from named
@@ -315,7 +315,7 @@ def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Vote, ...]:
         if any(kind == "template" for kind, _, _ in named(folder)):
             return (("template", 6.0, f"folder {folder}"),)
     votes: list[Vote] = []
-    weight = 2.6
+    weight = 1.8
     for folder in reversed(folders):
         found = named(folder)
         for kind, share, word in found[:1]:
