@@ -172,7 +172,7 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
         count = sum(features[path].kind == "note" for path in notes)
         if len(notes) >= 3 and 2 * count > len(notes):
             for path in notes:
-                votes[path].append(("note", 1.0, f"{count} of {len(notes)} files of its folder that count on"))
+                votes[path].append(("note", 1.5, f"{count} of {len(notes)} files of its folder that count on"))
     if len({*dated.values()}) >= 2:
         for path in dated:
             votes[path].append(("chapter", 0.8, f"{len(dated)} files of its folder are dated"))

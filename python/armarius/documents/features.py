@@ -46,6 +46,10 @@ _CITED: Final = re.compile(
     r"|(?i:\b(?:chapters?|chs?|eps?|episodes?|scenes?)\.?\s?#?0*(\d{1,4})))"
 )
 _ASIDE: Final = re.compile(r"\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
+_PART: Final = re.compile(
+    r"(?i:\W*(?:act|arc|volume|season)\W{1,3}(?:\d{1,3}|[ivx]{1,4}\b|one|two|three|four|five))"
+    r"|\W*第\s*\S{1,4}\s*(?:[卷部幕季]|阶段|篇章)|\W*(?:\S{1,3}阶段|阶段\S{1,2})"
+)
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
 _BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
@@ -281,7 +285,7 @@ def _votes(
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
     if suffix in (".json", ".yaml", ".yml"):
-        yield "data", 1.5, f"a {suffix[1:]} file"
+        yield "data", 1.05, f"a {suffix[1:]} file"
         yield from (vote for vote in named if vote[0] not in STORY_KINDS)
         return
     yield from named
@@ -360,6 +364,9 @@ def _of_headings(
         else:
             for kind, weight, word in named(first):
                 yield kind, (1.0 if kind == "chapter" else 2.0) * weight, f"heading: {word}"
+    parts = len({_PART.match(title)[0] for title in titles if _PART.match(title)})
+    if parts >= 2 and not is_prose:
+        yield "outline", 1.5, f"headings of {parts} parts of the story"
     if len(numbers) > 1 and not shape.is_short:
         each = whole // len(numbers)
         if is_prose and _is_told(whole, len(numbers), shape.spoken):
