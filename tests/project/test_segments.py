@@ -43,6 +43,7 @@ def test_underlined_headings_and_rules_are_told_apart():
     assert shown("Title\n=====\n\ntext\n\n---\n\nmore") == [
         ("h", "Title\n====="), ("b", "text"), ("b", "---"), ("b", "more"),
     ]  # fmt: skip
+    assert shown("---\n---\n---\n") == [("b", "---\n---\n---")]
 
 
 def test_fenced_blocks_stay_whole():

@@ -364,9 +364,9 @@ def _of_headings(
         else:
             for kind, weight, word in named(first):
                 yield kind, (1.0 if kind == "chapter" else 2.0) * weight, f"heading: {word}"
-    parts = len({_PART.match(title)[0] for title in titles if _PART.match(title)})
+    parts = len({match[0] for title in titles if (match := _PART.match(title))})
     if parts >= 2 and not is_prose:
-        yield "outline", 1.5, f"headings of {parts} parts of the story"
+        yield "outline", 2.0, f"headings of {parts} parts of the story"
     if len(numbers) > 1 and not shape.is_short:
         each = whole // len(numbers)
         if is_prose and _is_told(whole, len(numbers), shape.spoken):

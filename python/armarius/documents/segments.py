@@ -105,6 +105,9 @@ def split_code(text: str, body_start: int = 0) -> list[Paragraph]:
     return [Paragraph(i, start, end) for i, (start, end) in enumerate(pieces)]
 
 
+_UNDERLINE = re.compile(r"\s{0,3}(?:={3,}|-{3,})\s*")
+
+
 class _Prose:
     """One pass over the lines of a text; see `split_prose`."""
 
@@ -116,6 +119,8 @@ class _Prose:
         self.body_start = body_start
         self.found: list[Paragraph] = []
         self.headings: list[tuple[int, str]] = []
+        self.path: tuple[str, ...] = ()  # of the open heading, and its chapter
+        self.chapter: int | None = None
         self.start = self.end = -1  # of the open paragraph; -1: none
         self.last = ""  # its last line
 
@@ -180,10 +185,10 @@ class _Prose:
         if (
             self.marks is None
             and self.start >= 0
-            and re.fullmatch(r"\s{0,3}(={3,}|-{3,})\s*", line)
+            and _UNDERLINE.fullmatch(line)
             and self.text.find("\n", self.start, self.end) < 0
         ):
-            if _LISTED.match(self.last) or len(self.last) > 120:
+            if _LISTED.match(self.last) or len(self.last) > 120 or _UNDERLINE.fullmatch(self.last):
                 return False
             start, self.start = self.start, -1  # the open line is the title, this one its underline
             self._open_heading(1 if "=" in line else 2, self.last.strip(), start, end)
@@ -205,6 +210,8 @@ class _Prose:
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.headings.append((level, title))
+        self.path = tuple(title for _, title in self.headings)
+        self.chapter = next((n for title in reversed(self.path) if (n := chapter_number(title)) is not None), None)
         self._add(start, end, "heading")
 
     def _begins_anew(self, line: str) -> bool:
@@ -230,14 +237,12 @@ class _Prose:
             self._add(start, self.end, "body")
 
     def _add(self, start: int, end: int, role: Role) -> None:
-        path = tuple(title for _, title in self.headings)
-        chapter = next((n for title in reversed(path) if (n := chapter_number(title)) is not None), None)
         for left, right in cut(self.text, start, end):
-            number = chapter
+            number = self.chapter
             if self.outline and role == "body":
                 named = chapter_number(self.text[left : min(right, left + 40)])
-                number = chapter if named is None else named
-            self.found.append(Paragraph(len(self.found), left, right, path, role, number))
+                number = self.chapter if named is None else named
+            self.found.append(Paragraph(len(self.found), left, right, self.path, role, number))
 
 
 def _line_breaks(text: str, start: int, end: int) -> int:
