@@ -440,7 +440,7 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     """The kinds that a name speaks for: (kind, weight, word), the heaviest first.
 
     The weight is 1 where the whole name is such words, or the last of them ends it (`magic notes`), less for a word
-    inside it.
+    inside it. `Review notes` and `Beta notes` are reviews.
     """
     lowered = _HUMP.sub(" ", name).lower().strip()
     lowered = _ASIDE.sub("", lowered) or lowered
@@ -466,6 +466,8 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     ends_it = not any(map(str.isalpha, lowered[last_end:]))
     share = covered / letters
     weights[_kind_of(last)] = (max(share, 0.75 if ends_it else 0.3), last)
+    if _kind_of(last) == "note" and ("review" in weights or "beta" in lowered):
+        weights["review"] = weights.pop("note")
     return [(kind, *one) for kind, one in sorted(weights.items(), key=lambda item: -item[1][0])]
 
 
