@@ -5,7 +5,7 @@ identity.py    ids by id, name or alias; conflicts of names
 cards.py       the text of an entity in a prompt; which facts and lines hold in a chapter
 codex_json.py  `codex.json`, checked field by field
 profiles/      Markdown pages, JSON and YAML to drafts of entities
-borne_out.py   which drafts are entities: what the story says to headings
+names_in_story.py   which drafts are entities: what the story says to headings
 authored/      records that the user writes through the API or by hand
 load.py        a project folder to a codex
 merge.py       several sources to one codex: authored over `codex.json` over profiles

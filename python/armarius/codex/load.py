@@ -10,10 +10,10 @@ from typing import Any
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordFile
-from armarius.codex.borne_out import Story, judged, names_sought, uses_in
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex, Origin
+from armarius.codex.names_in_story import Story, judged, names_sought, uses_in
 from armarius.codex.profiles.data import profiles_of_data
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
@@ -66,7 +66,7 @@ def build_codex(
     authored: CodexFile | None = None,
     strict: bool = False,
     series: Sequence[SeriesFolder] = (),
-    said: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
+    profiles: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
     story: Story | None = None,
 ) -> Codex:
     """The codex of documents that are already in memory.
@@ -77,30 +77,30 @@ def build_codex(
         authored: Content of `.armarius/codex.toml`, from `AuthoredCodex.read`.
         strict: As in `load_codex`.
         series: Other folders of a series, the strongest first; the project overrides all of them.
-        said: Results of `profiles_in` for documents that are not given, by folder ("" is the project) and path in it.
+        profiles: Of documents that are not given, from `profiles_in`, by folder ("" is the project) and path in it.
         story: How the story uses the names of these profiles; counted in `documents` when not given.
 
     Cost: one pass over the text of settings, outlines and notes, and one over the story for names that only a heading
         claims.
     """
     documents = list(documents)
-    profiles = _profiles(documents, said.get("", {}))
+    found = _profiles(documents, profiles.get("", {}))
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
     for folder in series:
-        profiles += [
-            profiles_of(folder, one) for one in _profiles(folder.documents, said.get(folder.root, {}), folder.root)
+        found += [
+            profiles_of(folder, one) for one in _profiles(folder.documents, profiles.get(folder.root, {}), folder.root)
         ]
         declared_all.append(file_of(folder, folder.declared))
         authored_all.append(file_of(folder, folder.authored))
     if story is None:
-        story = story_of(documents, names_sought(profiles))
-    profiles, rejected = judged(profiles, story)
+        story = story_of(documents, names_sought(found))
+    found, rejected = judged(found, story)
     merged = merge(
-        [draft for one in profiles for draft in one.drafts],
+        [draft for one in found for draft in one.drafts],
         [draft for one in declared_all for draft in one.drafts],
         [relation for one in (*authored_all, *declared_all) for relation in one.relations],
         authored=[draft for one in authored_all for draft in one.drafts],
-        lines=[line for one in profiles for line in one.lines],
+        lines=[line for one in found for line in one.lines],
         roots={"": False} | {folder.root: folder.past for folder in series},
     )
     errors = [error for one in (*authored_all, *declared_all) for error in one.errors]
@@ -150,9 +150,9 @@ def profiles_in(document: Document, path: str) -> Profiles:
     return found
 
 
-def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root: str = "") -> list[Profiles]:
+def _profiles(documents: Iterable[Document], known: Mapping[str, Profiles], root: str = "") -> list[Profiles]:
     """The profiles in documents, in path order."""
-    found = dict(said)
+    found = dict(known)
     for document in documents:
         path = document.path.removeprefix(f"{root}/") if root else document.path
         found[path] = profiles_in(document, path)

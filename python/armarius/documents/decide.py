@@ -18,7 +18,7 @@ from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, Vote, 
 from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
 from armarius.documents.numerals import bare_number
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
-from armarius.documents.segments import parts_of
+from armarius.documents.segments import folder_of, parts_of
 
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
 _SAME: Final = 0.25  # share of sentences that a text and its copy have in common at least
@@ -84,15 +84,11 @@ def _in_name(one: Features) -> float | None:
     return float(one.marked) if one.marked is not None else None if one.counted is None else one.counted[1]
 
 
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
-
-
 def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
     """What the files of the same folder say of each."""
     folders: defaultdict[str, list[str]] = defaultdict(list)
     for path in features:
-        folders[_folder(path)].append(path)
+        folders[folder_of(path)].append(path)
     votes: defaultdict[str, list[Vote]] = defaultdict(list)
     for paths in folders.values():
         _runs(paths, features, votes)
@@ -105,9 +101,8 @@ def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
                     if features[path].prose < PROSE:
                         votes[path].append((kind, 0.8, f"{count} of {len(paths)} files of its folder"))
     _written_about(features, folders, votes)
-    _retold(features, folders, votes)
-    told = any(best_of((*one.votes, *votes.get(path, ())))[0] in STORY_KINDS for path, one in features.items())
-    if not told:
+    has_story = any(best_of((*one.votes, *votes.get(path, ())))[0] in STORY_KINDS for path, one in features.items())
+    if not has_story:
         for path, one in features.items():
             if one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
                 votes[path].append(("chapter", 1.5, "prose with dialogue, and no other story"))
@@ -136,38 +131,28 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
     together = {path: number for run in counted.values() for path, number in run.items()}
     if 3 * len({*together.values()}) >= 2 * len(together):
         counted = defaultdict(dict, {"": together})
-    told: set[float] = set()  # numbers of the longest run
+    kind = _kind_of_folder(folder_of(paths[0]))
+    aside = None if kind in STORY_KINDS else kind  # notes that count on are no chapters
+    numbered: set[float] = set()  # numbers of the longest run
     for run in sorted(counted.values(), key=lambda run: -sum(features[path].length for path in run)):
         numbers = {*run.values()}
         if len(numbers) < 2 or 3 * len(numbers) < 2 * len(run):
             continue
-        if 2 * len(numbers & told) >= len(numbers):  # a story counts on; what is written about it repeats its numbers
-            for path in run:
-                votes[path].append(("note", 2.0, f"repeats the numbers of {len(told)} files beside it"))
-            continue
-        if not told:
-            _apart(paths, run, features, votes)
-        told |= numbers
+        numbered |= numbers
         usual = median(features[path].length for path in run)
         brief = {path for path in run if features[path].length < 0.06 * usual and not features[path].numbers}
         begun = max((number for path, number in run.items() if path not in brief), default=0.0) + 1
-        twice = {number for number, count in Counter(run.values()).items() if count > 1}
         for path, number in run.items():
-            about = [one for one in named(parts_of(path).stem) if one[0] not in STORY_KINDS] if number in twice else []
             if path in brief and number != begun and len(run) > 5 and features[path].marked is None:
                 votes[path].append(("note", 3.0, f"{features[path].length} characters, the others have {usual:.0f}"))
-            elif about:
-                votes[path].append((about[0][0], 2.0, f"the number of another file of its folder, with {about[0][2]}"))
             else:
-                weight = 2.0 if features[path].kind in (*STORY_KINDS, "note") else 0.8
+                of_story = features[path].kind in (*STORY_KINDS, "note") and aside is None
+                weight = 2.0 if of_story else 0.8
                 votes[path].append(("chapter", weight, f"{len(run)} files of its folder count on"))
-    if told and len(told) >= 4 * len(listed):
+    if numbered and len(numbered) >= 4 * len(listed):
         for path, number in listed.items():
-            if number not in told and features[path].kind in (*STORY_KINDS, "outline", "note"):
-                votes[path].append(("chapter", 2.0, f"{len(told)} files of its folder count on"))
-    elif len({*listed.values()}) >= 3:
-        for path in listed:
-            votes[path].append(("outline", 0.6, f"{len(listed)} files of its folder count on, with lists"))
+            if number not in numbered and features[path].kind in (*STORY_KINDS, "outline", "note"):
+                votes[path].append(("chapter", 2.0, f"{len(numbered)} files of its folder count on"))
     for notes in noted.values():  # S02 The Ledger is a note as S01 and S03 are, whatever its title speaks of
         count = sum(features[path].kind == "note" for path in notes)
         if len(notes) >= 3 and 2 * count > len(notes):
@@ -178,25 +163,11 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
             votes[path].append(("chapter", 0.8, f"{len(dated)} files of its folder are dated"))
 
 
-def _apart(
-    paths: Sequence[str], run: Mapping[str, float], features: Mapping[str, Features], votes: dict[str, list[Vote]]
-) -> None:
-    """Where the files of a folder are numbered, one without a number is about the book, if not its beginning or end."""
-    others = [path for path in paths if path not in run and features[path].marked is None]
-    if len(run) < 4 or 3 * len(others) > len(run):
-        return
-    for path in others:
-        one = features[path]
-        is_part = any(kind in STORY_KINDS for kind, _, _ in named(parts_of(path).stem))
-        if one.chapter is None and one.dated is None and not is_part:
-            votes[path].append(("note", 2.0, f"the other {len(run)} files of its folder are numbered"))
-
-
 def _written_about(
     features: Mapping[str, Features], folders: Mapping[str, list[str]], votes: dict[str, list[Vote]]
 ) -> None:
     """A folder with a word of another kind in its name, and the numbers of the story, is about the story."""
-    told: dict[str, set[int]] = {}
+    stories: dict[str, set[int]] = {}
     aside: dict[str, Kind] = {}
     for folder, paths in folders.items():
         kind = _kind_of_folder(folder)
@@ -206,7 +177,7 @@ def _written_about(
         prose = [features[path] for path in paths if features[path].prose >= 0.5]
         numbers = {number for one in prose for number in (*one.numbers[1:], _number_of(one)) if number is not None}
         if len(numbers) >= 2:
-            told[folder] = numbers
+            stories[folder] = numbers
     for folder, kind in aside.items():
         alike = {
             path: number
@@ -214,8 +185,8 @@ def _written_about(
             if (number := _number_of(features[path])) is not None
             and best_of((*features[path].votes, *votes[path]))[0] in (*STORY_KINDS, kind)
         }
-        story = max(told, key=lambda one: (len(told[one].intersection(alike.values())), one), default="")
-        if not alike or 2 * len(told.get(story, set()).intersection(alike.values())) < len({*alike.values()}):
+        story = max(stories, key=lambda one: (len(stories[one].intersection(alike.values())), one), default="")
+        if not alike or 2 * len(stories.get(story, set()).intersection(alike.values())) < len({*alike.values()}):
             continue
         if median(features[path].spoken for path in alike) < 0.06:
             for path in alike:
@@ -232,33 +203,6 @@ def _kind_of_folder(folder: str) -> Kind | None:
     """The kind that the nearest folder with a word of a kind in its name speaks for."""
     found = (named(part) for part in reversed(folder.split("/")))
     return next((kinds[0][0] for kinds in found if kinds), None)
-
-
-def _retold(features: Mapping[str, Features], folders: Mapping[str, list[str]], votes: dict[str, list[Vote]]) -> None:
-    """A folder that repeats the numbers of the story in a fraction of its length retells it."""
-    runs = {}
-    for folder, paths in folders.items():
-        lengths = {
-            features[path].marked or features[path].bare: features[path].length
-            for path in paths
-            if features[path].kind in STORY_KINDS and (features[path].marked or features[path].bare)
-        }
-        if len(lengths) >= 2:
-            runs[folder] = lengths
-    if len(runs) < 2:
-        return
-    longest = max(runs, key=lambda folder: (sum(runs[folder].values()), folder))
-    for folder, lengths in runs.items():
-        shared = lengths.keys() & runs[longest].keys()
-        if median(features[path].spoken for path in folders[folder]) >= SPOKEN:
-            continue
-        if folder == longest or 2 * len(shared) < len(lengths):
-            continue
-        if median(lengths[number] / max(1, runs[longest][number]) for number in shared) < 0.3:
-            for path in folders[folder]:
-                votes[path].append(
-                    ("summary", 2.5, f"the numbers of {longest or 'the story'} in a fraction of its length")
-                )
 
 
 @dataclass(slots=True)
@@ -302,8 +246,8 @@ class _Stories:
         for path, one in self.features.items():
             spoken[one.language] += one.length
             if self.files[path].kind in STORY_KINDS:
-                folders[_folder(path)].append(path)
-            content = f"{_folder(path)}/content/".lstrip("/")
+                folders[folder_of(path)].append(path)
+            content = f"{folder_of(path)}/content/".lstrip("/")
             self.listed |= {f"{content}{name}.nwd": at for at, name in enumerate(one.listed)}
         spoken.pop("", None)
         self.language = max(spoken, key=lambda one: (spoken[one], one)) if spoken else ""
@@ -311,7 +255,6 @@ class _Stories:
             numbers = [_in_name(self.features[path]) for path in paths]
             if None not in numbers and len({*numbers}) == len(numbers):
                 self.by_name.add(folder)
-        self._join_single(folders)
         self._name_volumes(folders)
         self._mark_others()
         for folder, paths in folders.items():
@@ -320,7 +263,7 @@ class _Stories:
         runs.sort(key=lambda run: (-self._worth(run), run.folder))
         main: list[_Run] = []
         for run in runs:
-            self._settle(run, main)
+            self._take_in(run, main)
         for run in main:
             self._in_order(run, "main")
 
@@ -340,7 +283,7 @@ class _Stories:
         numbered = len(run.places) > 1
         return worth * (1.0 if run.language == self.language else 0.2) * (1.0 if numbered else 0.5)
 
-    def _settle(self, run: _Run, main: list[_Run]) -> None:
+    def _take_in(self, run: _Run, main: list[_Run]) -> None:
         """Decide whether a run continues a story, is another edition of one, or a story of its own."""
         if "archive" in run.marks and main:
             self._in_order(run, "archive")
@@ -383,7 +326,7 @@ class _Stories:
     def _in_order(self, run: _Run, edition: Edition, state: DocumentState = "") -> None:
         for order, path in enumerate(sorted(run.paths, key=self._key)):
             one = self.files[path]
-            marked = state or one.state or ("draft" if "draft" in _marks(_folder(path)) else "")
+            marked = state or one.state or ("draft" if "draft" in _marks(folder_of(path)) else "")
             self.files[path] = replace(one, order=order, edition=edition, story=run.folder, state=marked)
 
     def _run(self, folder: str, paths: list[str]) -> _Run:
@@ -414,13 +357,13 @@ class _Stories:
         return [place] if place[1] != _END else []
 
     def _place(self, path: str) -> Place:
-        one, said = self.files[path], self.features[path]
-        if one.kind == "manuscript" and said.numbers:
-            return one.volume, float(said.numbers[0])
+        one, found = self.files[path], self.features[path]
+        if one.kind == "manuscript" and found.numbers:
+            return one.volume, float(found.numbers[0])
         if one.number is not None:
-            exact = _in_name(said) if _folder(path) in self.by_name else None
+            exact = _in_name(found) if folder_of(path) in self.by_name else None
             return one.volume, float(one.number if exact is None else exact)
-        return (one.volume, said.dated) if said.dated is not None else (one.volume, _END)
+        return (one.volume, found.dated) if found.dated is not None else (one.volume, _END)
 
     def _key(self, path: str) -> tuple[object, ...]:
         if path in self.listed:
@@ -431,26 +374,13 @@ class _Stories:
         by_number = (0, (0, 0, 0), number) if isinstance(number, float | int) else (1, number, 0.0)
         return (volume or 0, where if volume is not None or where <= 0 else 0, by_number, where, _natural(path))
 
-    def _join_single(self, folders: dict[str, list[str]]) -> None:
-        """Folders beside each other that hold one unnumbered file each are places of one story, by their names."""
-        single: defaultdict[str, list[str]] = defaultdict(list)
-        for folder, paths in folders.items():
-            if folder and len(paths) == 1 and self._place(paths[0])[1] == _END:
-                single[_folder(folder)].append(folder)
-        for parent, inside in single.items():
-            if len(inside) >= 2:
-                folders[parent] = [
-                    *folders.get(parent, ()),
-                    *(path for folder in inside for path in folders.pop(folder)),
-                ]
-
     def _name_volumes(self, folders: Mapping[str, list[str]]) -> None:
         """Folders beside each other that begin with numbers are volumes."""
         beside: defaultdict[str, dict[int, str]] = defaultdict(dict)
         for folder, paths in folders.items():
             number = bare_number(folder.rpartition("/")[2])
             if number is not None and all(self.files[path].volume is None for path in paths):
-                beside[_folder(folder)][number] = folder
+                beside[folder_of(folder)][number] = folder
         for numbers in beside.values():
             if len(numbers) < 2:
                 continue
@@ -463,7 +393,7 @@ class _Stories:
         for path, one in self.features.items():
             if self.files[path].kind in STORY_KINDS:
                 continue
-            marks = _marks(_folder(path))
+            marks = _marks(folder_of(path))
             if "archive" in marks:
                 self.files[path] = replace(self.files[path], edition="archive")
             elif "translation" in marks and one.language not in ("", self.language):

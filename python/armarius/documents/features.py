@@ -126,9 +126,9 @@ def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
     sums, kind = _sums(votes)
     most = sums.pop(kind)
-    told = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
+    clues = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
     sure = round(min(1.0, 0.5 + (most - max(sums.values(), default=0.0)) / 5), 2)
-    return kind, sure, tuple(dict.fromkeys([why for _, _, why in told]))
+    return kind, sure, tuple(dict.fromkeys([why for _, _, why in clues]))
 
 
 def _sums(votes: Sequence[Vote]) -> tuple[dict[Kind, float], Kind]:
@@ -180,7 +180,7 @@ def features_of(
     in_name = _DATED.search(stem)
     counted = None if in_name else _COUNTED.match(stem)
     dated = in_name or _DATED.search(" ".join(as_strings(front_matter.get("date") or front_matter.get("日期"))))
-    said = _placed(front_matter)
+    counted_by_field = _placed(front_matter)
     found = Features(
         kind=kind,
         chapter=number_of(kind),
@@ -189,7 +189,7 @@ def features_of(
         status=status.lower() if isinstance(status, str) else "",
         marked=None if appended(stem) else chapter_number(stem),
         bare=bare_number(stem),
-        counted=said or ((counted[1].strip(" _-.").lower(), float(counted[2])) if counted else None),
+        counted=counted_by_field or ((counted[1].strip(" _-.").lower(), float(counted[2])) if counted else None),
         dated=(int(dated[1]), int(dated[2]), int(dated[3])) if dated else None,
         volume=_volume(parts.folders, stem),
         numbers=numbers,
@@ -502,12 +502,12 @@ def _language(text: str, scripts: Sequence[int]) -> str:
         return "ko" if hangul > han else "zh"
     if cyrillic > latin:
         return "ru"
-    said: dict[str, int] = {}
+    counts: dict[str, int] = {}
     languages = _languages_of()
     for word in _WORD.findall(text[:240].lower()):
         for language in languages.get(word, ()):
-            said[language] = said.get(language, 0) + 1
-    return max(said, key=lambda name: (said[name], name)) if said else "en"
+            counts[language] = counts.get(language, 0) + 1
+    return max(counts, key=lambda name: (counts[name], name)) if counts else "en"
 
 
 @cache

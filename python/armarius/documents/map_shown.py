@@ -14,6 +14,7 @@ from armarius.arguments import Kind
 from armarius.display import ResultList, counted, html_table, rich_table
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile, ProjectMap
+from armarius.documents.segments import folder_of
 from armarius.io.toml import quoted
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def doubts_of(mapped: ProjectMap) -> tuple[Doubt, ...]:
         if first.path not in left:
             continue
         pattern, paths = first.path, {first.path}
-        if (place := (_folder(first.path), first.kind)) not in tried:
+        if (place := (folder_of(first.path), first.kind)) not in tried:
             tried.add(place)
             alike = {path for path, one in left.items() if one.kind == first.kind}
             pattern, paths = next(_patterns(first.path, alike, mapped), (pattern, paths))
@@ -83,8 +84,8 @@ def _patterns(path: str, alike: Collection[str], mapped: ProjectMap) -> Iterator
         below = {one for one in mapped.files if one.startswith(folder)}
         if len(below) >= _FOLDED and below <= set(alike):
             yield f"{folder}**", below
-    folder = _folder(path)
-    here = {one for one in mapped.files if _folder(one) == folder}
+    folder = path.removesuffix(_name(path))
+    here = {one for one in mapped.files if folder_of(one) == folder_of(path)}
     names = [_name(one) for one in here.intersection(alike)]
     first, last = _common(names), _common([one[::-1] for one in names])[::-1]
     ending = last.rpartition(".")[0]
@@ -286,16 +287,16 @@ def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     first = files[0]
     numbers = sorted({one.number for one in files if one.number is not None})
     one_or_many = first.kind if len(files) == 1 or first.kind in _NO_PLURAL else f"{first.kind}s"
-    said = [one_or_many if len(files) == 1 else f"{len(files):,} {one_or_many}"]
+    words = [one_or_many if len(files) == 1 else f"{len(files):,} {one_or_many}"]
     if len(files) == 1 and numbers:
-        said[0] += f" {numbers[0]}"
+        words[0] += f" {numbers[0]}"
     elif len(numbers) > 1:
-        said.append(f"{numbers[0]}–{numbers[-1]}")
-    said += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
-    said += [_state(first)] if _state(first) else []
-    said += ["declared"] if all(one.declared for one in files) else []
-    said += ["in no prompt"] if hidden and all(one.path in hidden for one in files) else []
-    return ", ".join(said)
+        words.append(f"{numbers[0]}–{numbers[-1]}")
+    words += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
+    words += [_state(first)] if _state(first) else []
+    words += ["declared"] if all(one.declared for one in files) else []
+    words += ["in no prompt"] if hidden and all(one.path in hidden for one in files) else []
+    return ", ".join(words)
 
 
 def _span(files: Sequence[MappedFile]) -> str:
@@ -304,10 +305,6 @@ def _span(files: Sequence[MappedFile]) -> str:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _folder(path: str) -> str:
-    return path[: len(path) - len(_name(path))]
 
 
 def _folders(path: str) -> list[str]:

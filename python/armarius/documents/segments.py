@@ -5,7 +5,7 @@ exactly as the file holds it: line ends are never translated, because host curso
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -261,6 +261,17 @@ def cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield from ((start + left, start + right) for left, right in _core.pieces(text[start:end], PARAGRAPH_LIMIT))
     elif end > start:
         yield start, end
+
+
+def folder_of(path: str) -> str:
+    """The folder of a posix path; "" for the root."""
+    return path.rpartition("/")[0]
+
+
+def inside(path: str, folders: Container[str]) -> tuple[str, str]:
+    """The folder of a series that a path lies in, "" for the project, and the path inside it."""
+    name, slash, rest = path.partition("/")
+    return (name, rest) if slash and name in folders else ("", path)
 
 
 _AT_ONCE = 16

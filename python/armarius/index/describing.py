@@ -12,10 +12,10 @@ from typing import Final
 from armarius._core import __version__
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import Authored
-from armarius.codex.borne_out import Story, Uses, names_sought, uses_in
 from armarius.codex.load import build_codex, profiles_in
 from armarius.codex.merge import SeriesFolder
 from armarius.codex.model import Codex
+from armarius.codex.names_in_story import Story, Uses, names_sought, uses_in
 from armarius.codex.profiles.draft import Profiles, pack, unpack
 from armarius.documents.document import Document
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
@@ -42,9 +42,9 @@ class Describing:
 
     def __init__(self, authored: Authored) -> None:
         self._authored = authored
-        self._said: dict[str, Profiles] = {}
+        self._profiles: dict[str, Profiles] = {}
         self._unkept: list[DerivedRow] = []
-        self._told = _Told()
+        self._story = _Story()
         self._sought: tuple[str, ...] | None = None  # None after a change of profiles
 
     def load(self, store: Store) -> None:
@@ -52,12 +52,12 @@ class Describing:
 
         Cost: linear in the documents of these kinds; documents without a current row are parsed.
         """
-        self._said, self._unkept, self._sought = {}, [], None
-        self._told = _Told({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY_KINDS)})
+        self._profiles, self._unkept, self._sought = {}, [], None
+        self._story = _Story({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY_KINDS)})
         fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=CARD_KINDS)}
         kept = _PROFILES.load(store, fingerprints)
-        for path, said in kept.items():
-            self._take(path, said)
+        for path, profiles in kept.items():
+            self._take(path, profiles)
         unread = [path for path in fingerprints if path not in kept]
         for document in store.documents_of(unread):
             self.take(document)
@@ -67,18 +67,18 @@ class Describing:
         """Parse a new or changed document. True if it has profiles, or its previous version had."""
         dropped = self.drop(document.path)
         if document.kind in STORY_KINDS:
-            self._told.take(document)
+            self._story.take(document)
         return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or dropped
 
     def drop(self, path: str) -> bool:
         """Drop a removed document. True if it had profiles."""
-        self._told.drop(path)
-        if self._said.pop(path, None) is None:
+        self._story.drop(path)
+        if self._profiles.pop(path, None) is None:
             return False
         self._sought = None
         return True
 
-    def settle(self, store: Store) -> bool:
+    def count(self, store: Store) -> bool:
         """Count how the story uses the names that only headings claim. True if that makes other entities.
 
         Args:
@@ -86,44 +86,44 @@ class Describing:
 
         Cost: nothing without such names; else the new documents of the story, and all of it when the names changed.
         """
-        before = self._told.verdict
+        before = self._story.verdict
         if self._sought is None:
-            self._sought = names_sought(self._said.values())
-        self._unkept += self._told.settle(store, self._sought)
-        return self._told.verdict != before
+            self._sought = names_sought(self._profiles.values())
+        self._unkept += self._story.count(store, self._sought)
+        return self._story.verdict != before
 
     def codex(self) -> Codex:
         """The codex of the documents and the user's files; see `build_codex`."""
-        said: dict[str, dict[str, Profiles]] = {}
-        for path, one in self._said.items():
+        profiles: dict[str, dict[str, Profiles]] = {}
+        for path, one in self._profiles.items():
             root, inside = self._inside(path)
-            said.setdefault(root, {})[inside] = one
+            profiles.setdefault(root, {})[inside] = one
         series: Sequence[SeriesFolder] = (
             self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
         )
         authored = AuthoredCodex(self._authored).read()
         return build_codex(
-            (), self._authored.declared(), authored=authored, series=series, said=said, story=self._told.story
+            (), self._authored.declared(), authored=authored, series=series, profiles=profiles, story=self._story.story
         )
 
     def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
         """The rows to store for documents that were taken."""
         documents = list(documents)
         return [
-            _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._said.get(one.path, Profiles()))
+            _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._profiles.get(one.path, Profiles()))
             for one in documents
             if one.kind in CARD_KINDS
-        ] + self._told.rows([one.path for one in documents])
+        ] + self._story.rows([one.path for one in documents])
 
     def unkept(self) -> Sequence[DerivedRow]:
         """Rows that the store lacks for documents that it already holds; returned once."""
         rows, self._unkept = self._unkept, []
         return rows
 
-    def _take(self, path: str, said: Profiles) -> bool:
-        if not said:
+    def _take(self, path: str, profiles: Profiles) -> bool:
+        if not profiles:
             return False
-        self._said[path], self._sought = said, None
+        self._profiles[path], self._sought = profiles, None
         return True
 
     def _inside(self, path: str) -> tuple[str, str]:
@@ -135,7 +135,7 @@ def _fingerprint(kind: str, content_hash: str) -> str:
     return f"{kind} {content_hash}"
 
 
-class _Told:
+class _Story:
     """The documents of the story, and how each uses the names that are sought.
 
     Args:
@@ -166,7 +166,7 @@ class _Told:
         if (uses := self._uses.pop(path, None)) is not None:
             self.story.add(length, uses, -1)
 
-    def settle(self, store: Store, names: tuple[str, ...]) -> list[DerivedRow]:
+    def count(self, store: Store, names: tuple[str, ...]) -> list[DerivedRow]:
         """Count what is not counted; returns the rows of documents that the store holds."""
         if names != self._names:
             self._names, self._uses, self.story = names, {}, Story()

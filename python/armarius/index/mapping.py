@@ -15,6 +15,7 @@ from armarius.documents.decide import decide
 from armarius.documents.document import Document, document_of
 from armarius.documents.features import Features, pack, unpack
 from armarius.documents.project_map import ProjectMap
+from armarius.documents.segments import inside
 from armarius.index.settings import LiveConfig
 from armarius.index.source import ReadBatch
 from armarius.store.derived import DerivedCache
@@ -118,11 +119,12 @@ class Mapper:
         path = document.path
         if not self._is_other(path, document.kind, document.chapter) or (known := self._one(path)) is None:
             return document
-        said = known.features.kind, known.features.chapter
-        if self._hashes[path] != document.content_hash and (document.kind, document.chapter) != said:
+        own = known.features.kind, known.features.chapter
+        if self._hashes[path] != document.content_hash and (document.kind, document.chapter) != own:
             return document
         kind, chapter = self.map.files[path].kind, self._chapter(path)
-        if document.chapter is None and "outline" not in (document.kind, kind) and not self._inside(path)[0]:
+        is_own = not inside(path, self._config.folders)[0]
+        if document.chapter is None and "outline" not in (document.kind, kind) and is_own:
             paragraphs = document.paragraphs  # only an outline is split otherwise
             if chapter is not None:
                 paragraphs = tuple(replace(one, chapter=chapter) for one in paragraphs)
@@ -130,7 +132,7 @@ class Mapper:
         made = document_of(
             path, document.text, document.encoding, document.content_hash, config=Config(), decided=(kind, chapter)
         )
-        if self._inside(path)[0]:  # numbers mean the project's own chapters
+        if not is_own:  # numbers mean the project's own chapters
             paragraphs = tuple(replace(one, chapter=None) for one in made.paragraphs)
             made = replace(made, paragraphs=paragraphs, past=document.past)
         return made
@@ -217,7 +219,7 @@ class Mapper:
 
     def _anew(self, document: Document) -> Document:
         """A document of the store as its own text, and its path in its folder, make it."""
-        name, path = self._inside(document.path)
+        name, path = inside(document.path, self._config.folders)
         config = self._config.folders[name] if name else self._config
         return document_of(path, document.text, document.encoding, document.content_hash, config=config.now)
 
@@ -235,12 +237,7 @@ class Mapper:
 
     def _chapter(self, path: str) -> int | None:
         one = self.map.files[path]
-        return one.number if one.kind == "chapter" and not self._inside(path)[0] else None
-
-    def _inside(self, path: str) -> tuple[str, str]:
-        """The folder of a series that a document lies in, "" for the project, and its path there."""
-        name, slash, inside = path.partition("/")
-        return (name, inside) if slash and name in self._config.folders else ("", path)
+        return one.number if one.kind == "chapter" and not inside(path, self._config.folders)[0] else None
 
     def _rules_now(self) -> dict[str, Sequence[tuple[str, str]]]:
         return {"": self._config.now.kinds, **{name: one.now.kinds for name, one in self._config.folders.items()}}
@@ -253,8 +250,8 @@ class Mapper:
         self._rules, self._noted = rules, False
         features: dict[str, dict[str, Features]] = {name: {} for name in rules}
         for path in sorted(self._known):
-            name, inside = self._inside(path)
-            features[name][inside] = self._known[path].features
+            name, own = inside(path, self._config.folders)
+            features[name][own] = self._known[path].features
         found = ProjectMap.joined({name: decide(features[name], rules[name]) for name in rules})
         if found != self.map:
             self._map, self._text = found, ""

@@ -129,7 +129,7 @@ class Refresher:
     def load_snapshot(self, store: Store) -> Snapshot:
         """Build codex and matcher from the store."""
         self._describing.load(store)
-        self._describing.settle(store)
+        self._describing.count(store)
         stamp, self._in_store = self._authored.stamp(), False
         self.snapshot = snapshot_of(self._describing.codex())
         self._authored_stamp, self._elsewhere = stamp, False
@@ -224,7 +224,7 @@ class Refresher:
             else:
                 changed |= self._describing.drop(path)
         self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
-        return self._describing.settle(store) or changed
+        return self._describing.count(store) or changed
 
     def _renew_world(self) -> None:
         """Build the codex again from profiles and the user's files."""

@@ -16,6 +16,7 @@ from armarius.codex.merge import SeriesFolder, qualified
 from armarius.config import Config
 from armarius.documents.document import Document, Skipped, read_documents, walk_files
 from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.segments import inside
 from armarius.errors import ContextWarning, ContractError, DocumentSkipped, ProjectError, UnknownDocument
 from armarius.index.folder_source import FolderSource
 from armarius.index.settings import LiveConfig
@@ -299,8 +300,7 @@ class SeriesAuthored(FolderAuthored):
 
     def inside(self, path: str) -> tuple[str, str]:
         """The folder that a path lies in, "" for the project, and the path inside it."""
-        name, slash, rest = path.partition("/")
-        return (name, rest) if slash and any(one.name == name for one in self._roots) else ("", path)
+        return inside(path, {one.name for one in self._roots})
 
     def codex_files(self) -> list[SeriesFolder]:
         """The entities of the other folders' codex files, in order of precedence."""

@@ -166,7 +166,7 @@ class DraftLine:
 Standing = Literal["declared", "listed", "headed", "inside", "cast"]
 """What makes a draft an entity: `declared` a field, a name column, the file about it; `listed` a group of one type
 ("Characters"); `headed` only a heading of a setting file; `inside` a heading in the sheet of another; `cast` a list of
-who appears. All but the first are judged by the story (`codex/borne_out.py`)."""
+who appears. All but the first are judged by the story (`codex/names_in_story.py`)."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Whether the story bears out what headings claim: which drafts of profiles are entities.
+"""Which drafts of profiles are entities: those whose names the story uses as names.
 
 A field, a name column or a file about one thing declares an entity. A heading alone is evidence of little: below
 `# 人物` stand names and 写作备忘, and a sheet has as many headings as aspects. The story decides: it writes names as
@@ -112,16 +112,16 @@ class Story:
         return all(small * _SMALL > inside for inside, _, small in written)
 
 
-def names_sought(said: Iterable[Profiles]) -> tuple[str, ...]:
+def names_sought(found: Iterable[Profiles]) -> tuple[str, ...]:
     """The names whose use in the story decides about a draft, sorted."""
-    found: set[str] = set()
-    for draft in (one for profiles in said for one in profiles.drafts):
+    sought: set[str] = set()
+    for draft in (one for profiles in found for one in profiles.drafts):
         if parts := _parts(draft):
-            found |= {draft.name, *parts}
+            sought |= {draft.name, *parts}
         if draft.standing != "declared":
             for name in filter(None, (draft.name, draft.other)):
-                found |= {name, *name.split()} if draft.standing != "cast" else {name}
-    return tuple(sorted(name for name in found if any(char.isalnum() for char in name)))
+                sought |= {name, *name.split()} if draft.standing != "cast" else {name}
+    return tuple(sorted(name for name in sought if any(char.isalnum() for char in name)))
 
 
 def uses_in(texts: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Uses]]:
@@ -157,16 +157,16 @@ def _words(name: str) -> list[str]:
     return [word for word in spelt if len(word) >= _WORD and is_name_shaped(word)] if len(spelt) > 1 else []
 
 
-def judged(said: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tuple[RejectedName, ...]]:
+def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tuple[RejectedName, ...]]:
     """The profiles with the drafts that are entities, and what the others were.
 
     Args:
-        said: Profiles of each file, in path order; they are not changed.
-        story: Its uses of `names_sought(said)`.
+        found: Profiles of each file, in path order; they are not changed.
+        story: Its uses of `names_sought(found)`.
     """
     kept: list[Profiles] = []
     rejected: list[RejectedName] = []
-    everybody = list(said)
+    everybody = list(found)
     described = {fold(one.name) for profiles in everybody for one in profiles.drafts if one.standing != "cast"}
     for profiles in everybody:
         inside = Counter(one.other for one in profiles.drafts if one.standing == "inside" and story.names(one.name))
