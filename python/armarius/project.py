@@ -6,17 +6,19 @@ fetchers.
 
 import logging
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from armarius.arguments import Hidden
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
+from armarius.codex.authored.in_place import Edit, Pages, changed_meanwhile
 from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.identity import NameIndex
-from armarius.codex.load import AUTHORED_FILE
+from armarius.codex.load import AUTHORED_FILE, profiles_in
 from armarius.codex.model import Entity
+from armarius.codex.profiles.draft import Profiles
 from armarius.config import Config
 from armarius.corpus.stored import KIND, StoredParts
 from armarius.documents.document import Document, Skipped, language_of
@@ -29,6 +31,7 @@ from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
+from armarius.io import read_file, write_atomic
 from armarius.lorebooks.project_books import Books, user_of
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
@@ -230,6 +233,39 @@ def _skipped(item: Skipped) -> ContextWarning:
     return DOCUMENT_SKIPPED(path=item.path, reason=item.reason)
 
 
+class _FolderPages(Pages):
+    """The Markdown pages of a folder, for edits in place; see `Pages`."""
+
+    def __init__(self, index: ProjectIndex, config: Config) -> None:
+        self._index = index
+        self._most = config.max_bytes
+        self._lock = threading.Lock()
+
+    def read(self, path: str) -> tuple[str, Callable[[str], Profiles]] | None:
+        root = self._index.root
+        held = list(self._index.ask(lambda store: store.documents_of([path]))) if root is not None else []
+        if root is None or not held or not (text := self._text(root, path)):
+            return None
+        document = self._index.placed(held[0])
+        return text, lambda text: profiles_in(replace(document, text=text), path)
+
+    def write(self, edit: Edit) -> None:
+        root = self._index.root
+        if root is None:
+            raise changed_meanwhile(edit.path)
+        with self._lock:
+            if self._text(root, edit.path) != edit.before:
+                raise changed_meanwhile(edit.path)
+            write_atomic(root / edit.path, edit.after.encode(), below=root, make=False)
+        self._index.refresh({edit.path})
+
+    def _text(self, root: Path, path: str) -> str:
+        try:
+            return read_file(root / path, limit=self._most, below=root).decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+
 class Project:
     """Makes views of the present state of a project.
 
@@ -267,7 +303,7 @@ class Project:
         self._graph = graph
         self._reranking = reranking
         self._whole: tuple[Snapshot, KnownEntities, Snapshot] | None = None
-        self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
+        self.codex = AuthoredCodex(index.authored, whole=self._of_the_files, pages=_FolderPages(index, config))
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
         self.pins = Pins(index.authored, same=self._same_target)

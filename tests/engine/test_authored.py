@@ -1,4 +1,5 @@
 import pytest
+from tests.rows import rows
 
 import armarius
 from armarius.errors import CodexError
@@ -48,19 +49,60 @@ def test_an_entity_that_relations_need_is_deleted_with_them_or_not_at_all(novel)
 
 def test_what_a_profile_describes_too_keeps_its_relations(novel):
     engine = armarius.open(novel)
-    engine.codex.update("林小雨", level="always")
+    engine.codex.update("林小雨", level="always", facts=["怕水"])
     engine.codex.relate("林小雨", "林默", "兄妹")
     engine.codex.delete("林小雨")
     assert [(one.source, one.target) for one in engine.codex.relations()] == [("林小雨", "林默")]
     assert engine.assemble(query="小雨").warnings == ()
 
 
-def test_update_overrides_a_profile_without_touching_its_file(novel):
+def test_update_changes_the_page_in_its_place(novel):
     engine = armarius.open(novel)
-    before = (novel / "人物.md").read_bytes()
+    before = (novel / "人物.md").read_text("utf-8")
     assert engine.codex.update("林小雨", level="always").description == "妹妹"
     assert engine.assemble(query="无").layers.rules.source == ("kg:always:林小雨",)
-    assert (novel / "人物.md").read_bytes() == before
+    after = (novel / "人物.md").read_text("utf-8")
+    assert after.replace("- 注入：总是\n", "") == before
+    assert not (novel / ".armarius/codex.toml").exists()
+
+
+@rows("codex_authored")
+def test_a_page_is_changed_where_it_says_so_and_keeps_every_other_byte(tmp_path, page, who, changes, after):
+    (tmp_path / "人物.md").write_bytes(page.encode())
+    with armarius.open(tmp_path, watch=False) as engine:
+        edit = engine.codex.preview(who, **changes)
+        assert (edit.path, edit.after, (tmp_path / "人物.md").read_bytes()) == ("人物.md", after, page.encode())
+        changed = engine.codex.update(who, expect=edit.digest, **changes)
+        assert (tmp_path / "人物.md").read_bytes() == after.encode()
+        assert engine.codex.get(who) == changed
+        attributes = {key: value for key, value in changes.get("attributes", {}).items() if value}
+        assert attributes.items() <= changed.attributes.items()
+
+
+@rows("codex_authored")
+def test_what_a_page_cannot_say_is_a_record_over_it(tmp_path, page, who, changes):
+    (tmp_path / "人物.md").write_bytes(page.encode())
+    with armarius.open(tmp_path, watch=False) as engine:
+        id_ = engine.codex.get(who).id
+        edit = engine.codex.preview(who, **changes)
+        engine.codex.update(who, **changes)
+        assert (tmp_path / "人物.md").read_bytes() == page.encode()
+        assert (edit.path, edit.after.strip() in (tmp_path / edit.path).read_text("utf-8")) == (
+            ".armarius/codex.toml",
+            True,
+        )
+        assert engine.codex.get(id_).id == id_
+
+
+def test_a_page_that_changed_meanwhile_is_not_written_over(novel):
+    engine = armarius.open(novel)
+    seen = engine.codex.preview("林默", level="never").digest
+    page = (novel / "人物.md").read_text("utf-8") + "- 住处：钟表铺\n"
+    (novel / "人物.md").write_text(page, "utf-8")
+    with pytest.raises(CodexError, match=r"人物\.md: changed meanwhile, so nothing was written"):
+        engine.codex.update("林默", level="never", expect=seen)
+    assert (novel / "人物.md").read_text("utf-8") == page
+    assert engine.codex.update("林默", level="never").attributes["住处"] == "钟表铺"
 
 
 def test_list_has_everything_whoever_described_it(novel):
@@ -69,12 +111,14 @@ def test_list_has_everything_whoever_described_it(novel):
     assert [entity.name for entity in engine.codex.list()] == ["林小雨", "林默", "白鹭"]
 
 
-def test_entity_of_a_profile_is_neither_created_again_nor_deleted(novel):
+def test_entity_of_a_page_is_not_created_again_and_its_section_is_deleted(novel):
     engine = armarius.open(novel)
     with pytest.raises(CodexError, match=r"from 人物\.md:1; update it instead"):
         engine.codex.create("林小雨")
-    with pytest.raises(CodexError, match=r"described in 人物\.md:1: delete it there"):
-        engine.codex.delete("林小雨")
+    engine.codex.delete("林小雨")
+    assert (novel / "人物.md").read_text("utf-8").startswith("## 林默")
+    with pytest.raises(KeyError):
+        engine.codex.get("林小雨")
     with pytest.raises(KeyError):
         engine.codex.delete("无名")
 

@@ -62,6 +62,7 @@ CALLS = [
         "entities:create",
         {"name": "灯塔人", "facts": [{"text": "守塔", "since": 3}], "attributes": {"eye_colour": "grey"}},
     ),
+    ("entities:preview", {"id": "林默", "level": "never"}),
     ("entities:relations", {}),
     ("entities:detect", {"text": "小雨推开门"}),
     ("entities:mentions", {"text": "小雨推开门，小雨"}),

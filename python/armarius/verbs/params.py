@@ -180,6 +180,7 @@ class ChangedEntity(NewEntity):
     id: str
     name: str | None = None  # type: ignore[assignment]
     unset: tuple[Literal["type", "aliases", "description", "attributes", "level", "facts"], ...] = ()
+    expect: str = Field(default="", description="The `digest` of a preview: refused if the page has changed since.")
 
 
 class DeletedEntity(ById):

@@ -277,6 +277,15 @@ def _update_entity(engine: "Engine", asked: p.ChangedEntity) -> Json:
     return wire(_known(lambda: engine.codex.update(asked.id, **values)))
 
 
+@_verb("entities:preview", {"path": str, "diff": str, "digest": str}, "codex.preview")
+def _preview_entity(engine: "Engine", asked: p.ChangedEntity) -> Json:
+    """The change that `entities:update` would make to which file, as a unified diff; nothing is written."""
+    unset: dict[str, None] = dict.fromkeys(asked.unset)
+    values = {**asked.stated("id", "facts", "unset", "force", "expect"), **_facts(asked), **unset}
+    edit = _known(lambda: engine.codex.preview(asked.id, **values))
+    return {"path": edit.path, "diff": edit.diff, "digest": edit.digest}
+
+
 @_verb("entities:delete", {"id": str}, "codex.delete")
 def _delete_entity(engine: "Engine", asked: p.DeletedEntity) -> Json:
     """Remove an entity."""

@@ -26,7 +26,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import Authored, Block
+from armarius.codex.authored.in_place import Edit, Pages, changed_meanwhile, edit_in_place
+from armarius.codex.authored.protocol import Authored, Block, write_block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import CodexFile, EntryReader
 from armarius.codex.identity import NameIndex, already_exists, places, refuse_taken
@@ -50,9 +51,13 @@ class AuthoredCodex:
         authored: The source of the records, or a project folder.
         whole: Returns the current merged codex. With it, `list`, `get` and `relations` cover all entities, and `update`
             can override an entity of a profile or of `codex.json`.
+        pages: The Markdown pages of the project; without them an entity of a page is changed by a record over it.
     """
 
-    def __init__(self, authored: Authored | Path, *, whole: Callable[[], Codex] | None = None) -> None:
+    def __init__(
+        self, authored: Authored | Path, *, whole: Callable[[], Codex] | None = None, pages: Pages | None = None
+    ) -> None:
+        self._pages = pages
         self._file = records_of(authored, "codex", tables=["entity", "relation"], check=_check)
         self._whole = whole
 
@@ -179,20 +184,23 @@ class AuthoredCodex:
             _refuse(table, data)
         self._file.extend(records)
 
-    def update(self, id_: str, /, *, force: bool = False, **changes: Any) -> Entity:  # noqa: ANN401
+    def update(self, id_: str, /, *, force: bool = False, expect: str = "", **changes: Any) -> Entity:  # noqa: ANN401
         """Change fields of an entity, all but its id; None unstates a field.
 
-        An entity of a profile or of `codex.json` keeps its file: the changes are written as an authored record that
-        overrides it. Aliases given here are added to those of the file.
+        What stands in a Markdown page alone is changed there, the rest of the page keeps every byte; an attribute
+        whose value is "" goes. Otherwise (`codex.json`, data files, tables, imported books; a name, facts; what the
+        page cannot say) the changes are an authored record over the file, and aliases are added to those of the file.
 
         Args:
             id_: Of the entity, or its name or an alias.
             force: Allow a name or alias that another entity has.
-            changes: As for `create`, and `name`.
+            expect: The `digest` of a `preview`: the page must still be as it was then.
+            changes: As for `create`, and `name`; `attributes` are those that change.
 
         Raises:
             UnknownId: There is none, or several bear that name.
-            CodexError: A value is invalid, or another entity has the name, as for `create`.
+            CodexError: A value is invalid, or another entity has the name, as for `create`; or the page has changed
+                since `expect`, or while it was edited: nothing was written.
             StoreFull: The file cannot be written; nothing has changed.
         """
         force, id_ = flag("force", force), self._id(id_)
@@ -203,6 +211,11 @@ class AuthoredCodex:
             data = _entity_data({"name": self.get(id_).name, **changes, "id": id_})
             _refuse("entity", data)
             self._refuse_taken(data, changes, force)
+            if (edit := self._in_place(id_, changes)) is not None and self._pages is not None:
+                if expect and expect != edit.digest:
+                    raise changed_meanwhile(edit.path)
+                self._pages.write(edit)
+                return self.get(id_)
             self._file.add("entity", data)
             return self._written(id_)
         data = _entity_data({**_stated(block.data), **changes})
@@ -211,13 +224,36 @@ class AuthoredCodex:
         self._file.replace("entity", data)
         return self._written(id_)
 
+    def preview(self, id_: str, /, **changes: Any) -> Edit:  # noqa: ANN401
+        """What `update` would write, or without `changes` `delete`: the file, its text before and after; no write.
+
+        Raises:
+            As `update`, but for names that another entity has.
+        """
+        id_ = self._id(id_)
+        block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
+        if block is None and (edit := self._in_place(id_, changes or None)) is not None:
+            return edit
+        if not changes:
+            return Edit(self._file.name, "" if block is None else block.text, "")
+        stated = {} if block is None else _stated(block.data or {})
+        data = _entity_data({"name": self.get(id_).name, **stated, **changes, "id": id_})
+        _refuse("entity", data)
+        before = "" if block is None else block.text
+        return Edit(self._file.name, before, write_block("entity", data, before=block))
+
+    def _in_place(self, id_: str, changes: Mapping[str, Any] | None) -> Edit | None:
+        return None if self._pages is None else edit_in_place(self._pages, self.get(id_), changes)
+
     def _refuse_taken(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
         """Check only names that change: the check reads every name."""
         if not force and not changes.keys().isdisjoint(("name", "aliases")):
             refuse_taken(self._who(), data["id"], data["name"], data.get("aliases", ()))
 
     def delete(self, id_: str, /, *, relations: bool = False) -> None:
-        """Remove an authored entity; descriptions in profiles and `codex.json` stay.
+        """Remove the record of an entity; if there is none, its section of the one Markdown page that describes it.
+
+        Descriptions in data files, `codex.json` and imported books stay, and pages that are about nobody else.
 
         Args:
             id_: Of the entity, or its name or an alias.
@@ -225,21 +261,25 @@ class AuthoredCodex:
 
         Raises:
             UnknownId: There is none, or several bear that name.
-            CodexError: Only profiles or `codex.json` describe it (lists the files). Or, in an opened project, the
-                authored record is its only description and authored relations need it (lists the relations).
+            CodexError: It stands where nothing can be removed (lists the files), or the page changed meanwhile. Or, in
+                an opened project, nothing else describes it and authored relations need it (lists the relations).
         """
         id_ = self._id(id_)
+        written = any((block.table, block.id) == ("entity", id_) for block in self._file.records())
+        edit = None if written else self._in_place(id_, None)
+        if not written and edit is None:
+            where = places(self.get(id_))
+            message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
+            raise CodexError(message)
         if relations:
             for block in self._touching(id_):
                 self._file.remove("relation", block.id)
         elif self._whole is not None:
-            self._refuse_dangling(id_)
-        try:
+            self._refuse_dangling(id_, everywhere=edit is not None)
+        if edit is not None and self._pages is not None:
+            self._pages.write(edit)
+        else:
             self._file.remove("entity", id_)
-        except KeyError:
-            where = places(self.get(id_))
-            message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
-            raise CodexError(message) from None
 
     def _touching(self, id_: str) -> tuple[Block, ...]:
         """The authored relations that begin or end at an entity, matched by any of its names."""
@@ -253,12 +293,10 @@ class AuthoredCodex:
             if id_ in {names.find(str((block.data or {}).get(key, ""))) for key in ("source", "target")}
         )
 
-    def _refuse_dangling(self, id_: str) -> None:
+    def _refuse_dangling(self, id_: str, *, everywhere: bool) -> None:
         """Refuse to delete an entity that authored relations need, unless other files describe it too."""
-        if not any((block.table, block.id) == ("entity", id_) for block in self._file.records()):
-            return
         known = _by_id(self.list(), id_)
-        if known is not None and any(origin.path != self._file.name for origin in known.origins):
+        if not everywhere and known is not None and any(origin.path != self._file.name for origin in known.origins):
             return
         if touching := [block.data or {} for block in self._touching(id_)]:
             named = ", ".join(f"{one.get('source')} -{one.get('type')}-> {one.get('target')}" for one in touching[:3])

@@ -1,0 +1,281 @@
+"""Fields of an entity, changed in the Markdown page that describes it; every other byte of the page stays.
+
+An edit is made line by line, and then the page is parsed again: it is taken only if the entity says what was asked, and
+all others say what they said. What cannot be written so is left to a record over the page.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from hashlib import sha256
+from typing import Any
+
+from armarius.codex.model import Entity
+from armarius.codex.profiles.draft import Draft, Profiles
+from armarius.codex.profiles.fields import Field, ProfileSection, is_known, role_of
+from armarius.codex.profiles.sections import parse_page
+from armarius.documents.titles import type_of
+from armarius.errors import CodexError
+from armarius.text.unicode import fold, slug
+
+EDITABLE = frozenset({"type", "aliases", "description", "attributes", "level"})
+SUFFIXES = (".md", ".markdown")
+_LABELS = {
+    "zh": {"type": "类型", "aliases": "别名", "description": "描述", "level": "注入"},
+    "en": {"type": "Type", "aliases": "Aliases", "description": "Description", "level": "Inject"},
+}
+_LEVELS = {
+    "zh": {"always": "总是", "when_detected": "提到时", "manual_only": "点名时", "never": "从不"},
+    "en": {"always": "always", "when_detected": "when mentioned", "manual_only": "when named", "never": "never"},
+}
+_HAN = re.compile("[\u4e00-\u9fff]")
+_LINE = re.compile(r"(?P<mark>[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*)|\d{1,3}[.)、])[ \t　]*)?(?:\*\*|__)?)")
+_COLON = re.compile(r"(?:\*\*|__)?\s*[:：]{1,2}\s*(?:\*\*|__)?[ \t]*")
+_TAIL = re.compile(r"[ \t]*(?:<!--.*)?\r?$")
+
+Parse = Callable[[str], Profiles]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of one file: its path in the project, the text before and after."""
+
+    path: str
+    before: str
+    after: str
+
+    @property
+    def digest(self) -> str:
+        """Of the file before the change; `update(expect=…)` refuses to write over a file that has another."""
+        return digest_of(self.before)
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff; "" for none."""
+        before, after = (text.splitlines() for text in (self.before, self.after))
+        return "".join(f"{line}\n" for line in unified_diff(before, after, self.path, self.path, n=1, lineterm=""))
+
+
+def changed_meanwhile(path: str) -> CodexError:
+    """The error for a page that is not as it was read."""
+    return CodexError(f"{path}: changed meanwhile, so nothing was written; look at it again")
+
+
+def digest_of(text: str) -> str:
+    """The digest of a file's text."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class Pages(ABC):
+    """The Markdown pages of a project that may be written."""
+
+    @abstractmethod
+    def read(self, path: str) -> tuple[str, Parse] | None:
+        """The text of a page as it lies there now, and what reads profiles of it; None where it may not be edited."""
+
+    @abstractmethod
+    def write(self, edit: Edit) -> None:
+        """Write a page, and read it into the index.
+
+        Raises:
+            CodexError: It changed meanwhile; nothing was written.
+            StoreFull: It cannot be written.
+        """
+
+
+def edit_in_place(pages: Pages, entity: Entity, changes: Mapping[str, Any] | None) -> Edit | None:
+    """The edit that makes the page of an entity say `changes`, or, for None, nothing of it any more.
+
+    None if its first origin is no page, a record or a data file describes it too, or the page cannot say it.
+    """
+    paths = [origin.path for origin in entity.origins]
+    if not paths or not all(path.endswith(SUFFIXES) for path in paths) or (changes is None and len(set(paths)) > 1):
+        return None
+    if (page := pages.read(paths[0])) is None:
+        return None
+    text, parse = page
+    after = _Page(text, parse, entity.id).edited(changes)
+    return None if after is None else Edit(paths[0], text, after)
+
+
+class _Page:
+    """One page and the section of one entity in it."""
+
+    def __init__(self, text: str, parse: Parse, id_: str) -> None:
+        self.text, self.parse = text, parse
+        self.drafts = parse(text).drafts
+        self.at = next((n for n, one in enumerate(self.drafts) if (one.id or slug(one.name)) == id_), -1)
+        self.root = parse_page(text, is_known).root
+
+    def edited(self, changes: Mapping[str, Any] | None) -> str | None:
+        if self.at < 0 or self.drafts[self.at].standing == "cast":
+            return None
+        draft = self.drafts[self.at]
+        sections = list(_walk(self.root))
+        here = next(
+            (one for one in sections if (one.line, one.heading) == (draft.origin.line, draft.origin.section)), None
+        )
+        if here is None or (here.level == 0 and not draft.whole):
+            return None
+        if changes is None:
+            after = None if draft.whole else self._without(here, sections)
+            return after if after is not None and self._says(after, None) else None
+        if not changes.keys() <= EDITABLE or changes.get("attributes", {}) is None:
+            return None
+        text, wanted = self.text, draft
+        for name, key, value in _flat(changes):
+            wanted = _with(wanted, name, key, value)
+            for candidate in _Section(text, self._found(text, here), draft, name, key).candidates(value):
+                if self._says(candidate, wanted):
+                    text = candidate
+                    break
+            else:
+                return None
+        return text
+
+    def _found(self, text: str, here: ProfileSection) -> ProfileSection:
+        """The section in a text that was changed below its heading."""
+        return next(
+            one for one in _walk(parse_page(text, is_known).root) if (one.line, one.level) == (here.line, here.level)
+        )
+
+    def _without(self, here: ProfileSection, sections: list[ProfileSection]) -> str:
+        lines = self.text.split("\n")
+        end = next((one.line for one in sections if one.line > here.line and one.level <= here.level), len(lines) + 1)
+        return "\n".join([*lines[: here.line - 1], *lines[end - 1 :]])
+
+    def _says(self, text: str, wanted: Draft | None) -> bool:
+        """Whether a text says `wanted` of the entity (None: nothing), and of all others what the page said."""
+        found = self.parse(text).drafts
+        rest = [_said(one) for n, one in enumerate(self.drafts) if n != self.at]
+        if wanted is None:
+            return [_said(one) for one in found] == rest
+        same = len(found) == len(self.drafts) and _said(found[self.at]) == _said(wanted)
+        return same and [_said(one) for n, one in enumerate(found) if n != self.at] == rest
+
+
+class _Section:
+    """The lines of a section, and how one field of it is written."""
+
+    def __init__(self, text: str, here: ProfileSection, draft: Draft, name: str, key: str) -> None:
+        self.lines, self.here, self.draft, self.name = text.split("\n"), here, draft, name
+        own = _HAN.search("".join(one.key for one in here.fields) or here.heading or text)
+        self.language = "zh" if own else "en"
+        self.label = key or _LABELS[self.language][name]
+        self.field = next((one for one in here.fields if _is(one, name, key)), None)
+
+    def candidates(self, value: Any) -> Iterator[str]:  # noqa: ANN401 - of any field
+        """Texts with the value, the most likely first."""
+        said = self._said(value)
+        if self.name == "description":
+            prose = "\n".join(self.here.prose)
+            if self.field is not None:
+                yield self._replaced(self.field, said.removesuffix(prose).rstrip("\n"))
+            elif self.here.prose:
+                yield self._reworded(said)
+        if self.field is not None:
+            yield self._replaced(self.field, said)
+        elif said:
+            yield self._added(said)
+
+    def _said(self, value: Any) -> str:  # noqa: ANN401
+        if self.name == "level":
+            return _LEVELS[self.language].get(value, "")
+        if self.name == "aliases":
+            kept = self.field is None and value and set(self.draft.aliases) <= set(value)
+            names = [one for one in value or () if not kept or one not in self.draft.aliases]
+            return ("、" if self.language == "zh" else ", ").join(names)
+        return str(value or "").strip()
+
+    def _replaced(self, item: Field, said: str) -> str:
+        at = item.line - 1
+        line = self.lines[at]
+        if not said:
+            return "\n".join([*self.lines[:at], *self.lines[self._end(item) :]])
+        start = line.index(item.key, _LINE.match(line).end()) + len(item.key) if item.key in line else 0  # type: ignore[union-attr]
+        colon = _COLON.match(line, start)
+        tail = _TAIL.search(line)
+        if not start or colon is None or tail is None:
+            return ""
+        space = " " if colon[0].endswith(":") else ""
+        return self._with(at, f"{line[: colon.end()]}{space}{said}{line[max(tail.start(), colon.end()) :]}")
+
+    def _added(self, said: str) -> str:
+        last = max(self.here.fields, key=lambda one: one.line, default=None)
+        end = "\r" if self.lines[0].endswith("\r") else ""
+        if last is None:
+            made = f"- {self.label}{'：' if self.language == 'zh' else ': '}{said}"
+            return self._with(self.here.line - 1, *self.lines[self.here.line - 1 : self.here.line], end, made + end)
+        line = self.lines[last.line - 1]
+        colon = next((one for one in ("：", ":") if one in line), ":")
+        bold = "**" if "**" in line else ""
+        mark = re.match(r"[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*))[ \t　]*)?", line)
+        made = f"{mark[0] if mark else ''}{bold}{self.label}{bold}{colon}{'' if colon == '：' else ' '}{said}{end}"
+        at = self._end(last) - 1
+        return self._with(at, self.lines[at], made)
+
+    def _reworded(self, said: str) -> str:
+        """The paragraphs of prose replaced; they stand together, or parsing again tells."""
+        first, last = self.here.prose_lines[0] - 1, self.here.prose_lines[-1] - 1
+        while last + 1 < len(self.lines) and self.lines[last + 1].strip():
+            last += 1
+        end = "\r" if self.lines[0].endswith("\r") else ""
+        made = f"{end}\n{end}\n".join(said.split("\n")) if end else "\n\n".join(said.split("\n"))
+        return "\n".join([*self.lines[:first], made + end, *self.lines[last + 1 :]])
+
+    def _end(self, item: Field) -> int:
+        """The index of the line behind an item: those that are indented deeper are of it."""
+        at, indent = item.line, _indent(self.lines[item.line - 1])
+        while at < len(self.lines) and self.lines[at].strip() and _indent(self.lines[at]) > indent:
+            at += 1
+        return at
+
+    def _with(self, at: int, *lines: str) -> str:
+        return "\n".join([*self.lines[:at], *lines, *self.lines[at + 1 :]])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t　"))
+
+
+def _is(item: Field, name: str, key: str) -> bool:
+    return fold(item.key) == fold(key) if key else role_of(item.key) == name
+
+
+def _flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Each field, each attribute by its key."""
+    for name, value in changes.items():
+        if name == "attributes":
+            yield from ((name, key, one) for key, one in value.items())
+        else:
+            yield name, "", value
+
+
+def _with(draft: Draft, name: str, key: str, value: Any) -> Draft:  # noqa: ANN401 - of any field
+    """The draft as it is to be read afterwards."""
+    if name == "attributes":
+        others = {one: said for one, said in draft.attributes.items() if fold(one) != fold(key)}
+        return replace(draft, attributes={**others, key: value.strip()} if value.strip() else others)
+    if name == "aliases":
+        return replace(draft, aliases=[one for one in dict.fromkeys(value or ()) if one != draft.name])
+    if name == "type":
+        return replace(draft, type=type_of(value) if value else None)
+    if name == "description":
+        return replace(draft, description=(value or "").strip())
+    return replace(draft, level=value)
+
+
+def _said(draft: Draft) -> tuple[Any, ...]:
+    """What a draft says, without the lines that it stands in."""
+    return (
+        draft.name, draft.id, draft.type, sorted(draft.aliases), draft.description, draft.attributes, draft.level,
+        draft.facts, draft.whole, draft.standing,
+    )  # fmt: skip
+
+
+def _walk(section: ProfileSection) -> Iterator[ProfileSection]:
+    yield section
+    for child in section.children:
+        yield from _walk(child)
