@@ -23,7 +23,8 @@ import armarius
 from armarius.studio.serving import serve
 from record import record, summary
 
-_TARGET_MS = 100.0
+_TARGET_MS = 100.0  # from a click to the pills
+_PAGE_MS = 150.0
 _ASKED = 40
 
 
@@ -41,8 +42,8 @@ def main() -> None:
             figures = measured(engine)
     for kind, row in figures.items():
         print(f"{kind:12}", *(f"{name} {value:g}" for name, value in row.items()))
-    slow = [kind for kind, row in figures.items() if row["p95 ms"] > _TARGET_MS]
-    print(f"over {_TARGET_MS:g} ms: {', '.join(slow)}" if slow else f"every p95 is within {_TARGET_MS:g} ms")
+    slow = [kind for kind, row in figures.items() if row["p95 ms"] > (_TARGET_MS if "click" in kind else _PAGE_MS)]
+    print(f"over the target: {', '.join(slow)}" if slow else "every p95 is within the target")
     record(f"studio-{asked.name or asked.folder.name}", figures, peers=("starlette", "uvicorn", "jinja2"))
 
 
@@ -74,7 +75,58 @@ def measured(engine: armarius.ContextEngine) -> dict[str, dict[str, float]]:
         size[kind] = max(size.get(kind, 0), len(body))
         if answer.status != http.client.OK:
             raise SystemExit(f"{path}: {answer.status}")
-    return {kind: _row(times, size[kind]) for kind, times in taken.items()}
+    rows = {kind: _row(times, size[kind]) for kind, times in taken.items()}
+    if (clicked := clicks(engine, f"http://127.0.0.1:{port}", token)) is not None:
+        rows["click to pills in Chromium"] = clicked
+    return rows
+
+
+def clicks(engine: armarius.ContextEngine, ground: str, token: str) -> dict[str, float] | None:
+    """From a click into a chapter to the pills beside it, as the browser sees it; None without Chromium."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        browser = None
+    if browser is None:
+        return None
+    taken = []
+    with sync_playwright() as tool:
+        chromium = tool.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page = chromium.new_page()
+        page.goto(f"{ground}/?token={token}")
+        chapters = [one.path for one in engine.documents() if one.kind == "chapter"]
+        for path in chapters[:: max(1, len(chapters) // _ASKED)]:
+            page.goto(f"{ground}/chapter/{quote(path)}")
+            taken += page.evaluate(_CLICK)
+        loaded = page.evaluate(
+            "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
+            ".reduce((sum, one) => sum + (one.decodedBodySize || 0), 0)"
+        )
+        chromium.close()
+    seen = summary(taken)
+    return {
+        "clicks": len(taken),
+        "p50 ms": round(seen["p50"], 1),
+        "p95 ms": round(seen["p95"], 1),
+        "slowest ms": round(max(taken), 1),
+        "a page with its files kB": round(loaded / 1e3, 1),
+    }
+
+
+_CLICK = """async () => {
+  const taken = [], beside = document.getElementById("beside"), prose = document.getElementById("prose");
+  for (const part of [...prose.querySelectorAll("span[id]")].filter((_, at) => at % 9 === 3).slice(0, 4)) {
+    const done = new Promise((told) => new MutationObserver((_, by) => (by.disconnect(), told())).observe(beside, {
+      childList: true }));
+    getSelection().collapse(part.firstChild, 0);
+    const began = performance.now();
+    part.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    await done;
+    taken.push(performance.now() - began);
+  }
+  return taken;
+}"""
 
 
 def visits(engine: armarius.ContextEngine) -> Iterator[tuple[str, str]]:
@@ -83,12 +135,15 @@ def visits(engine: armarius.ContextEngine) -> Iterator[tuple[str, str]]:
     people = [one.id for one in engine.entities()]
     names = [one.name for one in engine.entities()]
     for _ in range(40):
-        yield "form", "/"
+        yield "home", "/"
+        yield "form", "/ask"
         yield "chapters", "/chapters"
         yield "entities", "/entities"
-        yield "health", "/health"
+        yield "notes", "/notes"
+        yield "files", "/files"
     yield from (("chapter", f"/chapter/{quote(path)}") for path in chapters)
     yield from (("entity", f"/entity/{quote(one, safe='')}") for one in people)
+    yield from (("search", f"/search?{urlencode({'words': one})}") for one in names[:_ASKED])
     for number in range(_ASKED):
         document = chapters[number * len(chapters) // _ASKED]
         first, second = names[number % len(names)], names[(number + 7) % len(names)]

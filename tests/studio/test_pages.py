@@ -5,6 +5,7 @@ import re
 import shutil
 import time
 import tomllib
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +24,10 @@ from armarius.studio.pages import Packs
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "http://127.0.0.1:8123"
 ORIGIN = {"origin": BASE}
+HAN = re.compile("[\u4e00-\u9fff]")
+TERMS = re.compile(
+    r"armarius\.toml|Armarius|token|Markdown|\[documents\]|\.(?:md|txt|docx)|Ctrl|Enter|JSON", re.IGNORECASE
+)
 
 
 def attributes(page):
@@ -106,9 +111,9 @@ def test_a_prompt_is_shown_as_it_is_sent_with_its_account(client, engine):
     asked = {"query": "检查第3章的角色一致性", "document": "chapters/ch003.md", "budget": "8000"}
     page = client.get("/pack", params=asked).text
     pack = engine.assemble(asked["query"], document=asked["document"], budget=8000)
-    shown = re.sub(r"<[^>]+>", "", page.partition('<pre class="text"')[2].partition(">")[2].partition("</pre>")[0])
+    shown = re.sub(r"<[^>]+>", "", page.partition('id="text"')[2].partition(">")[2].partition("</pre>")[0])
     assert shown.replace("&lt;", "<").replace("&gt;", ">").replace("&#34;", '"').replace("&#39;", "'") == pack.prompt
-    assert all(item.id in page and item.title in page for item in pack.items)
+    assert all(item.id in page for item in pack.items)
     assert "林小雨" in page
     assert f"{pack.token_count:,}" in page
 
@@ -135,7 +140,7 @@ def test_a_chapter_names_who_is_mentioned_and_people_show_where_they_appear(clie
 def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(client, engine):
     def kept():
         page = client.get("/pack", params={"query": "掌灯的小姑娘", "budget": "2000"}).text
-        return "entity:lin-xiaoyu" in page.partition("<details>")[0]
+        return "entity:lin-xiaoyu" in page.partition('class="rows out"')[0]
 
     assert not kept()
     answer = client.post("/change/alias", data={"id": "lin-xiaoyu", "alias": "掌灯的小姑娘"}, headers=ORIGIN)
@@ -155,8 +160,8 @@ def test_a_pin_and_a_mute_reach_the_prompt_and_the_file(client, engine):
     client.post("/change/pin", data={"target": "chapters/ch006.md#1"}, headers=ORIGIN)
     client.post("/change/pin", data={"target": "lin-xiaoyu", "mute": "yes"}, headers=ORIGIN)
     page = client.get("/pack", params={"query": "小雨", "budget": "3000"}).text
-    assert "项目固定了它" in page
-    assert "项目屏蔽了它" in page
+    assert "pinned by the project" in page
+    assert "muted by the project" in page
     pins = engine.pins.list()
     assert [(one.target, one.mute) for one in pins] == [("chapters/ch006.md#1", False), ("lin-xiaoyu", True)]
     for one in pins:
@@ -206,8 +211,68 @@ def test_a_wrong_question_is_an_answer_not_a_crash(client, path):
 
 
 def test_every_text_is_there_in_every_language():
-    tables = tomllib.loads(files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8"))
-    assert tables["en"].keys() == tables["zh"].keys()
+    table = tomllib.loads(files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8"))
+    rows = {key: row for key, row in table.items() if isinstance(row, list)}
+    rows |= {
+        f"{group}.{key}": row for group, said in table.items() if isinstance(said, dict) for key, row in said.items()
+    }
+    assert not [key for key, row in rows.items() if len(row) != 2 or not all(one.strip() for one in row)]
+    assert not [key for key, (en, _) in rows.items() if HAN.search(en)]
+    assert not [key for key, (_, zh) in rows.items() if re.search("[A-Za-z]{2,}", TERMS.sub("", zh))]
+
+
+def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
+    words = {
+        "zh": ("人物", "章节", "## 甲子\n- 别名：小甲\n- 年龄：60\n", "# 第{}章 雨\n\n甲子守着塔，小甲六十岁。\n"),
+        "en": (
+            "characters",
+            "chapters",
+            "## Mara Lind\n- Age: 60\n",
+            "# Chapter {}: Rain\n\nMara Lind kept the light.\n",
+        ),
+    }
+    for language, (people, folder, profile, chapter) in words.items():
+        root = tmp_path / {"zh": "书", "en": "book"}[language]
+        (root / folder).mkdir(parents=True)
+        (root / f"{people}.md").write_text(f"# {people}\n\n{profile}", encoding="utf-8")
+        for number in (1, 2):
+            (root / folder / f"{number:03}.md").write_text(chapter.format(number), encoding="utf-8")
+        with armarius.open(root, watch=False) as engine:
+            client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+            client.get(f"/?token=secret&lang={language}")
+            client.get(f"/?lang={language}")
+            (who,) = engine.entities()
+            engine.memories.create("1")
+            for path in (
+                *(
+                    "/",
+                    "/ask",
+                    "/chapters",
+                    "/entities",
+                    "/notes",
+                    "/files",
+                    "/bring",
+                    "/conflicts",
+                    "/propose",
+                    "/pack/7",
+                ),
+                *(
+                    "/search?words=1",
+                    f"/entity/{who.id}",
+                    f"/chapter/{folder}/002.md",
+                    "/pack?budget=2000",
+                    "/pack?budget=x",
+                ),
+                *(f"/pack?query={who.name}&budget=2000", "/why/1?what=1", f"/why/1?what={who.name}", "/diff?a=1&b=2"),
+            ):
+                page = client.get(path).text.partition("<main")[2].partition(">")[2]
+                page = re.sub(r"<(code|small|pre|datalist|title)\b.*?</\1>", "", page, flags=re.DOTALL)
+                said = re.sub(
+                    r"<option[^>]*>|<[^>]*?(?:title|aria-label|placeholder)=\"([^\"]*)\"[^>]*>", r" \1 ", page
+                )
+                said = unescape(re.sub(r"<[^>]+>", "", said)).replace(who.name, "")
+                foreign = HAN.findall(said) if language == "en" else re.findall("[A-Za-z]{2,}", TERMS.sub("", said))
+                assert foreign == [], (path, said)
 
 
 def test_the_language_is_the_browsers_until_one_is_chosen(client):
@@ -262,35 +327,36 @@ def test_conflicts_are_shown_with_both_sides_and_lead_to_where_they_stand(client
     assert f'id="{place}"' in client.get("/chapter/chapters/ch003.md").text
 
 
-def test_a_project_without_conflicts_says_so_and_health_says_when_it_has_checked(tmp_path):
+def test_a_project_without_conflicts_says_so_and_files_say_when_they_are_checked(tmp_path):
     (tmp_path / "a.md").write_text("# One\n\nIt rained.\n", encoding="utf-8")
     with armarius.open(tmp_path, watch=False) as engine:
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         client.get("/?token=secret")
         assert "Nothing competes" in looked_through(client, "/conflicts")
-        assert "Nothing is wrong." in looked_through(client, "/health")
+        assert "Nothing is wrong." in looked_through(client, "/files")
 
 
 def test_a_cursor_is_put_behind_a_paragraph_and_the_prompt_is_of_that_place(client, engine):
     page = client.get("/chapter/chapters/ch003.md").text
     paragraph = engine.document("chapters/ch003.md").paragraphs[2]
-    link = f"/?document=chapters/ch003.md&amp;cursor={paragraph.end}"
+    link = f"/chapter/chapters/ch003.md?cursor={paragraph.end}"
     assert link in page
-    form = client.get(link.replace("&amp;", "&")).text
+    form = client.get(f"/ask?document=chapters/ch003.md&cursor={paragraph.end}").text
     assert f'value="{paragraph.end}"' in form
+    assert f"/ask?document=chapters/ch003.md&amp;cursor={paragraph.end}" in client.get(link).text
     asked = {"document": "chapters/ch003.md", "cursor": paragraph.end, "budget": 3000}
     assert "&lt;cursor/&gt;" in client.get("/pack", params=asked).text
 
 
 def test_what_is_muted_in_a_prompt_is_gone_from_the_same_question_at_once(client):
     page = client.get("/pack", params={"query": "小雨", "budget": "3000"}).text
-    assert 'name="target" value="lin-xiaoyu"' in page.partition("<details>")[0]
+    assert 'name="target" value="lin-xiaoyu"' in page.partition('class="rows out"')[0]
     form = {"target": "lin-xiaoyu", "mute": "yes", "number": "1"}
     again = client.post("/change/pin", data=form, headers=ORIGIN)
     assert again.url.path == "/again/1"
     assert 'value="小雨"' in again.text or ">小雨</textarea>" in again.text
-    assert "codex:detected:lin-xiaoyu" not in again.text.partition("<details>")[0]
-    assert client.get("/diff?a=1&b=2").text.count("codex:detected:lin-xiaoyu") == 1
+    assert "entity:lin-xiaoyu" not in again.text.partition('class="rows out"')[0]
+    assert "<li>林小雨</li>" in client.get("/diff?a=1&b=2").text
 
 
 def test_the_oldest_prompt_is_forgotten_first(engine):
@@ -318,7 +384,9 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
         pages = [
             "/chapters",
             "/entities",
-            "/health",
+            "/files",
+            "/notes",
+            "/",
             "/conflicts",
             *(f"/chapter/chapters/ch{i:03}.md" for i in range(len(hostile))),
         ]
@@ -330,5 +398,82 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
             assert answer.status_code in (200, 404)
             assert not foreign.search(answer.text)
             assert not [name for name in attributes(answer.text) if name.startswith("on") or name == "style"]
-            assert not re.search(r"(?:href|action)=\"(?!/|#|\?|data:,)", answer.text)
+            assert not re.search(r"\s(?:href|action)=\"(?!/|#|\?|data:,)", answer.text)
             assert not re.search(r"(?:href|action)=\"/[/\\\\]", answer.text)
+
+
+def test_an_edit_is_shown_first_and_then_written_into_the_page(client, engine):
+    page = engine.root / "spec" / "characters.md"
+    fields = {"id": "林默", "type": "character", "level": "never", "aliases": "阿默", "description": "守塔人"}
+    fields["attributes"] = "年龄：27"
+    before = page.read_text(encoding="utf-8")
+    shown = client.post("/change/preview", data=fields, headers=ORIGIN).text
+    assert "+- 年龄：27" in shown
+    assert page.read_text(encoding="utf-8") == before
+    expect = re.search(r'name="expect" value="(\w+)"', shown)[1]
+    page.write_text(before + "\n", encoding="utf-8")
+    late = client.post("/change/entity", data={**fields, "expect": expect}, headers=ORIGIN)
+    assert (late.status_code, "changed meanwhile" in late.text) == (400, True)
+    page.write_text(before, encoding="utf-8")
+    assert client.post("/change/entity", data={**fields, "expect": expect}, headers=ORIGIN).status_code == 200
+    changed = engine.entity("林默")
+    assert (changed.level, changed.aliases, changed.attributes) == ("never", ("阿默",), {"年龄": "27"})
+    assert not (engine.root / ".armarius" / "codex.toml").exists()
+
+
+def test_a_contradiction_that_is_meant_so_is_remembered_until_it_is_undone(client, engine):
+    page = looked_through(client, "/conflicts")
+    id_ = re.search(r'name="id" value="(c-\w+)"', page)[1]
+    client.post("/change/settle", data={"id": id_, "about": "林小雨"}, headers=ORIGIN)
+    assert id_ in (engine.root / ".armarius" / "studio.toml").read_text(encoding="utf-8")
+    assert id_ not in looked_through(client, "/conflicts").partition("<details>")[0]
+    client.post("/change/settle", data={"id": id_, "undo": "yes"}, headers=ORIGIN)
+    assert id_ in looked_through(client, "/conflicts").partition("<details>")[0]
+
+
+def test_beside_a_text_stands_what_the_model_would_know_and_the_text_is_never_saved(client, engine):
+    path = "chapters/ch003.md"
+    before = (engine.root / path).read_bytes()
+    there = client.post(f"/beside/{path}", data={"text": "沈老师推开门。", "cursor": "3"}, headers=ORIGIN).text
+    assert 'value="沈砚秋"' in there
+    assert (engine.root / path).read_bytes() == before
+    assert client.post(f"/beside/{path}", data={"cursor": "x"}, headers=ORIGIN).status_code == 400
+    client.post("/change/pin", data={"target": "沈砚秋", "mute": "yes", "path": path, "cursor": "3"}, headers=ORIGIN)
+    muted = client.post(f"/beside/{path}", data={"text": "沈老师推开门。", "cursor": "3"}, headers=ORIGIN).text
+    assert 'value="沈砚秋"' not in muted.partition('class="pins"')[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "file", "said"),
+    [
+        ("create", {"name": "新人", "type": "character", "aliases": "小新、阿新"}, ".armarius/codex.toml", "阿新"),
+        ("relate", {"id": "林默", "other": "周远", "type": "旧识", "since": "3"}, ".armarius/codex.toml", "旧识"),
+        ("fact", {"id": "林默", "text": "怕水", "since": "2"}, ".armarius/codex.toml", "怕水"),
+        ("propose", {"name": '["甲乙", "person", ["小甲"]]'}, ".armarius/codex.toml", "小甲"),
+        ("rule", {"text": "不写梦"}, ".armarius/constraints.toml", "不写梦"),
+        ("summary", {"document": "chapters/ch001.md", "text": "怀表来了"}, ".armarius/summaries.toml", "怀表来了"),
+        ("kind", {"path": "style.md", "kind": "setting"}, "armarius.toml", '"style.md" = "setting"'),
+    ],
+)
+def test_a_form_writes_what_the_api_writes(client, engine, path, data, file, said):
+    assert client.post(f"/change/{path}", data=data, headers=ORIGIN).status_code == 200
+    assert said in (engine.root / file).read_text(encoding="utf-8")
+
+
+def test_a_file_is_looked_at_before_it_is_brought_in(client, engine):
+    text = "第一章 雨\n\n下雨了。\n\n第二章 晴\n\n天晴了。\n".encode()
+    shown = client.post("/change/bring", files={"file": ("雨.txt", text)}, headers=ORIGIN).text
+    assert "第二章 晴" in shown
+    assert all("天晴了" not in one.text for one in engine.documents())
+    card = json.dumps({"entries": {"0": {"key": ["铜鱼"], "content": "铜鱼沉在水底。", "uid": 0, "comment": "铜鱼"}}})
+    for write in ("", "yes"):
+        file = {"file": ("lore.json", card.encode())}
+        shown = client.post("/change/bring", files=file, data={"write": write}, headers=ORIGIN).text
+        assert ("铜鱼" in shown, len(engine.books)) == (True, int(write == "yes"))
+
+
+def test_why_something_is_not_in_a_prompt_is_answered_by_name_and_by_title(client):
+    client.get("/pack", params={"query": "灯塔", "budget": "2000"})
+    assert "Left out" in client.get("/why/1", params={"what": "周远山"}).text
+    assert "第五章" in client.get("/why/1", params={"what": "周家父子"}).text
+    assert client.get("/why/1", params={"what": "无此人"}).status_code == 404

@@ -50,10 +50,9 @@ def entity_card(
     lines = _head(entity, said)
     if description := one_line(entity.description):
         lines.append("- " + said.description.format(text=description))
-    if entity.attributes:
-        pairs = (
-            f"{one_line(key)}={one_line(entity.attributes[key])}" for key in sorted(entity.attributes, key=_collated)
-        )
+    told = {one_line(key): text for key, value in entity.attributes.items() if (text := one_line(value))}
+    if told:
+        pairs = (f"{key}={told[key]}" for key in sorted(told, key=_collated))
         lines.append("- " + said.attributes.format(pairs=", ".join(pairs)))
     lines += _aliases(entity, said)
     lines += [fact_line(fact, language) for fact in entity.facts if holds(fact, chapter, chapters)]

@@ -3,6 +3,7 @@
     app.py             the ASGI application: routes, access guard, events, changes, language
     serving.py         `serve`; loads the extra only when called
     pages.py           pages about a prompt and about the project
+    changes.py         what forms change
     drawing.py         SVG and marked text
     texts.toml  templates/  static/
 

@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qs, quote, urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
@@ -20,14 +21,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ArmariusError, ContractError, StoreError, UnknownDocument, UnknownId
+from armarius.errors import ArmariusError, StoreError, UnknownDocument, UnknownId
+from armarius.headings.reasons import reasons_table
+from armarius.studio.changes import Changes, Form
 from armarius.studio.drawing import Appearances
-from armarius.studio.pages import Asking, Packs, ProjectPages
+from armarius.studio.pages import Asking, Packs, Page, ProjectPages
 
 COOKIE = "armarius-studio"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _READING = ("GET", "HEAD")
-_MOST_BYTES = 4 * 1024 * 1024  # of a form
+_MOST_BYTES = 32 * 1024 * 1024  # of a form: a book in one file
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -156,11 +159,14 @@ LANGUAGES = ("en", "zh")
 
 @cache
 def texts(language: str) -> dict[str, str]:
-    """Texts of the pages by key; English for an unknown language."""
-    tables: dict[str, dict[str, str]] = tomllib.loads(
-        files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8")
-    )
-    return tables.get(language, tables["en"])
+    """Texts of the pages by key, those of a group by `group.key`; English for an unknown language."""
+    at = LANGUAGES.index(language) if language in LANGUAGES else 0
+    table = tomllib.loads(files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8"))
+    found = {code: row[LANGUAGES[at]] for code, row in reasons_table().items()}
+    for name, said in table.items():
+        rows = {f"{name}.{key}": row for key, row in said.items()} if isinstance(said, dict) else {name: said}
+        found |= {key: row[at] for key, row in rows.items()}
+    return found
 
 
 def chosen(asked: str | None, kept: str | None, accepted: str) -> str:
@@ -171,68 +177,9 @@ def chosen(asked: str | None, kept: str | None, accepted: str) -> str:
     return "en"
 
 
-class Changes:
-    """Handlers of forms; each returns the page to redirect to. Errors of the engine are shown on the page.
-
-    Args:
-        engine: The engine to change.
-    """
-
-    def __init__(self, engine: ContextEngine) -> None:
-        self._engine = engine
-
-    def level(self, form: dict[str, str]) -> str:
-        """Set the context level of an entity."""
-        self._engine.codex.update(form["id"], level=form["level"])
-        return _entity(form["id"])
-
-    def alias(self, form: dict[str, str]) -> str:
-        """Add an alias to an entity."""
-        entity = self._engine.codex.get(form["id"])
-        self._engine.codex.update(entity.id, aliases=[*entity.aliases, _text(form, "alias")])
-        return _entity(entity.id)
-
-    def memory(self, form: dict[str, str]) -> str:
-        """Add a memory."""
-        self._engine.memories.create(_text(form, "text"))
-        return "/entities#memories"
-
-    def forget(self, form: dict[str, str]) -> str:
-        """Delete a memory."""
-        self._engine.memories.delete(form["id"])
-        return "/entities#memories"
-
-    def pin(self, form: dict[str, str]) -> str:
-        """Pin or mute an entity, a document, a paragraph or a tag, for the project.
-
-        A form on a prompt's page redirects to a new prompt for the same question.
-        """
-        self._engine.pins.add(_text(form, "target"), mute=form.get("mute") == "yes")
-        number = form.get("number", "")
-        return f"/again/{number}" if number.isascii() and number.isdigit() else "/entities#pins"
-
-    def unpin(self, form: dict[str, str]) -> str:
-        """Remove a pin or mute."""
-        self._engine.pins.delete(form["id"])
-        return "/entities#pins"
-
-
-def _entity(id_: str) -> str:
-    return f"/entity/{quote(id_, safe='')}"
-
-
-def _text(form: dict[str, str], name: str) -> str:
-    text = form.get(name, "").strip()
-    if not text:
-        raise ContractError(f"{name} is empty")
-    return text
-
-
 _LANGUAGE = "armarius-language"
 _STATIC = {"studio.css": "text/css", "studio.js": "text/javascript"}
-_NOT_FOUND, _BAD = 404, 400
-
-Page = Callable[[Any], tuple[str, dict[str, Any]]]
+_OK, _NOT_FOUND, _BAD = 200, 404, 400
 
 
 def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
@@ -250,34 +197,38 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    packs, appearances = Packs(), Appearances(engine)
-    asking, pages, changes = Asking(engine, packs), ProjectPages(engine, appearances), Changes(engine)
+    environment.globals["failed"] = None
+    appearances, changes = Appearances(engine), Changes(engine)
+    asking = Asking(engine, Packs())
+    pages = ProjectPages(engine, appearances, asking, changes.settled)
 
-    def endpoint(page: Page) -> Callable[[Request], Awaitable[Response]]:
-        return partial(_shown, environment, engine, page)
+    def route(path: str, page: Callable[[Any], str | Page], *methods: str) -> Route:
+        return Route(path, partial(_answered, environment, engine, page), methods=list(methods) or ["GET"])
 
-    def changed(change: Callable[[Any], str]) -> Callable[[Request], Awaitable[Response]]:
-        return partial(_changed, environment, engine, change)
-
-    routes = [
-        Route("/", endpoint(asking.form)),
-        Route("/pack", endpoint(asking.ask)),
-        Route("/pack/{number:int}", endpoint(asking.pack)),
-        Route("/again/{number:int}", endpoint(asking.again)),
-        Route("/budget/{number:int}", endpoint(asking.what_if)),
-        Route("/diff", endpoint(asking.diff)),
-        Route("/chapters", endpoint(pages.chapters)),
-        Route("/chapter/{path:path}", endpoint(pages.chapter)),
-        Route("/entities", endpoint(pages.entities)),
-        Route("/entity/{id:path}", endpoint(pages.entity)),
-        Route("/conflicts", endpoint(pages.conflicts)),
-        Route("/health", endpoint(pages.health)),
-        Route("/change/level", changed(changes.level), methods=["POST"]),
-        Route("/change/alias", changed(changes.alias), methods=["POST"]),
-        Route("/change/memory", changed(changes.memory), methods=["POST"]),
-        Route("/change/forget", changed(changes.forget), methods=["POST"]),
-        Route("/change/pin", changed(changes.pin), methods=["POST"]),
-        Route("/change/unpin", changed(changes.unpin), methods=["POST"]),
+    shown = {
+        "/": pages.home,
+        "/ask": asking.form,
+        "/pack": asking.ask,
+        "/pack/{number:int}": asking.pack,
+        "/again/{number:int}": asking.again,
+        "/budget/{number:int}": asking.what_if,
+        "/why/{number:int}": asking.why,
+        "/diff": asking.diff,
+        "/chapters": pages.chapters,
+        "/chapter/{path:path}": pages.chapter,
+        "/entities": pages.entities,
+        "/entity/{id:path}": pages.entity,
+        "/conflicts": pages.conflicts,
+        "/files": pages.files,
+        "/propose": pages.propose,
+        "/search": pages.search,
+        "/notes": pages.notes,
+        "/bring": pages.bring,
+    }
+    routes: list[Route] = [
+        *(route(path, page) for path, page in shown.items()),
+        *(route(f"/change/{name}", change, "POST") for name, change in changes.handlers().items()),
+        route("/beside/{path:path}", asking.beside, "POST"),
         Route("/events", partial(watched, engine)),
         Route("/static/{name}", _static),
     ]
@@ -299,46 +250,64 @@ def _prepare(environment: Environment, appearances: Appearances) -> None:
         appearances.totals()
 
 
-async def _shown(environment: Environment, engine: ContextEngine, page: Page, request: Request) -> Response:
-    asked = {**request.query_params, **request.path_params}
-    try:
-        template, values = await run_in_threadpool(page, asked)
-    except (UnknownId, UnknownDocument, KeyError) as error:
-        return _rendered(environment, engine, request, "wrong.html", {"said": _said(error)}, status=_NOT_FOUND)
-    except (ArmariusError, ValueError) as error:
-        return _rendered(environment, engine, request, "wrong.html", {"said": _said(error)}, status=_BAD)
-    return _rendered(environment, engine, request, template, values)
-
-
-async def _changed(
-    environment: Environment, engine: ContextEngine, change: Callable[[Any], str], request: Request
+async def _answered(
+    environment: Environment, engine: ContextEngine, page: Callable[[Any], str | Page], request: Request
 ) -> Response:
-    form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    """A page, a redirect to one, or what is wrong."""
+    language = _language_of(request)
+    asked: Form = {**request.query_params, **request.path_params}
+    if request.method == "POST":
+        every = await request.form()
+        asked |= {name: value for name, value in every.items() if isinstance(value, str)} | {"every": every}
+    failed = None
     try:
-        back = await run_in_threadpool(change, form)
+        answer = await run_in_threadpool(page, asked | {"language": language})
+        if isinstance(answer, str):
+            return RedirectResponse(answer, status_code=303)
+        template, values = answer
+        failed = values.get("failed")
     except (ArmariusError, ValueError, KeyError) as error:
-        return _rendered(environment, engine, request, "wrong.html", {"said": _said(error)}, status=_BAD)
-    return RedirectResponse(back, status_code=303)
-
-
-def _rendered(
-    environment: Environment,
-    engine: ContextEngine,
-    request: Request,
-    template: str,
-    values: dict[str, Any],
-    *,
-    status: int = 200,
-) -> Response:
-    asked = request.query_params.get("lang")
-    language = chosen(asked, request.cookies.get(_LANGUAGE), request.headers.get("accept-language", ""))
+        template, values, failed = "wrong.html", {}, error
+    finally:
+        await request.close()  # what was uploaded
     said = texts(language)
-    page = environment.get_template(template)
-    text = page.render(t=said, language=language, project=engine.project_id, here=request.url.path, **values)
-    answer = HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
-    if asked in ("en", "zh"):
-        answer.set_cookie(_LANGUAGE, asked, httponly=True, samesite="strict", path="/")
-    return answer
+    status = _OK if failed is None else _BAD
+    if request.method == "GET" and isinstance(failed, (UnknownId, UnknownDocument)):
+        status = _NOT_FOUND
+    if failed is not None:
+        values = {**values, "failed": (_sentence(failed, said), _said(failed))}
+    text = environment.get_template(template).render(
+        t=SimpleNamespace(**said),
+        w=lambda group, key: said.get(f"{group}.{key}", key),
+        language=language,
+        project=engine.project_id,
+        here=request.url.path,
+        back=_here(request.headers.get("referer", "")),
+        **values,
+    )
+    response = HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
+    if request.query_params.get("lang") in LANGUAGES:
+        response.set_cookie(_LANGUAGE, language, httponly=True, samesite="strict", path="/")
+    return response
+
+
+def _language_of(request: Request) -> str:
+    accepted = request.headers.get("accept-language", "")
+    return chosen(request.query_params.get("lang"), request.cookies.get(_LANGUAGE), accepted)
+
+
+def _here(referer: str) -> str:
+    """The page that a form was on, as a path of ours."""
+    place = urlsplit(referer)
+    return f"/{place.path.lstrip('/')}{'?' if place.query else ''}{place.query}"
+
+
+def _sentence(error: Exception, said: dict[str, str]) -> str:
+    """What is wrong, in the language of the page."""
+    text, code = _said(error), getattr(error, "code", "other")
+    kind = "empty" if text.endswith("is empty") else "number" if "must be a number" in text else ""
+    keys = (kind, type(error).__name__, code, "other")
+    return next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
 
 
 def _said(error: Exception) -> str:

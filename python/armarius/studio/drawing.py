@@ -1,11 +1,11 @@
-"""SVG drawings (token bar, plot of mentions, graph of relations) and texts with marked entities; no style or script."""
+"""SVG drawings (plot of mentions, graph of relations) and texts with marked entities; no style or script."""
 
 import math
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -15,8 +15,6 @@ from armarius.codex.model import Relation
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.index.mentions import KIND, unpack_mentions
-from armarius.prompt.report.pack import Pack
-from armarius.types import LAYERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +66,6 @@ class Appearances:
 
 _WIDTH = 1000
 _RING = 14  # maximum number of neighbours drawn
-
-
-def bar(pack: Pack) -> Markup:
-    """A bar of the prompt's layers, scaled to the budget."""
-    at, parts = 0.0, []
-    room = max(1, pack.budget)
-    for layer in LAYERS:
-        tokens = getattr(pack.layers, layer).token_count
-        wide = _WIDTH * tokens / room
-        title = Markup("<title>{}: {:,}</title>").format(layer, tokens)
-        parts.append(
-            Markup('<rect class="{}" x="{:.2f}" y="0" width="{:.2f}" height="24">{}</rect>').format(
-                layer, at, wide, title
-            )
-        )
-        at += wide
-    said = f"{pack.token_count:,} / {pack.budget:,}"
-    return Markup(
-        '<svg class="bar" viewBox="0 0 {} 24" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
-    ).format(_WIDTH, said, Markup("").join(parts))
 
 
 def plot(appearances: Sequence[Appearance]) -> Markup:
@@ -175,11 +153,12 @@ class Mark(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of a text, the entity it names ("" for none), and whether it is in the cached prefix."""
+    """A piece of a text: the entity it names ("" for none), whether it is in the cached prefix, its item (-1: none)."""
 
     text: str
     entity: str
     kept: bool
+    item: int = -1
 
 
 class DrawnParagraph(NamedTuple):
@@ -189,8 +168,10 @@ class DrawnParagraph(NamedTuple):
     end: int | None
 
 
-def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piece]:
-    """Split `text` at the ends of marks and at the end of the cached prefix (`kept` code points).
+def pieces(
+    text: str, marks: Iterable[Mark] = (), *, kept: int = 0, items: Sequence[tuple[int, int]] = ()
+) -> list[Piece]:
+    """Split `text` at the ends of marks, of items, and of the cached prefix (`kept` code points).
 
     Of overlapping marks the first is used, of those the longest. Joined, the pieces are the text.
     """
@@ -198,14 +179,16 @@ def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piec
     for mark in sorted(marks, key=lambda one: (one.start, -one.end)):
         if 0 <= mark.start < mark.end <= len(text) and (not shown or mark.start >= shown[-1].end):
             shown.append(mark)
-    cuts = sorted({0, min(kept, len(text)), len(text), *(at for one in shown for at in one[:2])})
+    cuts = sorted({0, min(kept, len(text)), len(text), *(at for one in shown for at in one[:2]), *chain(*items)})
     by_start = {one.start: one for one in shown}
-    found, inside = [], None
+    begins = {start: (number, end) for number, (start, end) in enumerate(items)}
+    found, inside, item = [], None, (-1, 0)
     for start, end in pairwise(cuts):
         inside = by_start.get(start, inside)
         if inside is not None and start >= inside.end:
             inside = None
-        found.append(Piece(text[start:end], "" if inside is None else inside.entity, end <= kept))
+        item = begins.get(start, item if start < item[1] else (-1, 0))
+        found.append(Piece(text[start:end], "" if inside is None else inside.entity, end <= kept, item[0]))
     return found
 
 

@@ -1,23 +1,30 @@
-"""Pages about a prompt (form, result, other budgets, comparison) and about a project (chapters, entities, health)."""
+"""Pages about a prompt (form, result, other budgets, comparison) and about a project (chapters, entities, files)."""
 
+import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
+from urllib.parse import quote
 
+from armarius.arguments import KINDS
 from armarius.codex.cards import entity_card
 from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS
+from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContractError, UnknownId
-from armarius.index.next_steps import found_lines, next_steps
+from armarius.names.proposals import ProposedName
 from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
 from armarius.search.contradictions.statements import Statement
-from armarius.studio.drawing import Appearances, Mark, bar, in_paragraphs, pieces, plot, web
+from armarius.studio.drawing import Appearances, Mark, in_paragraphs, pieces, plot, web
+from armarius.text.unicode import fold
 
 _MOST = 20
 
@@ -76,6 +83,28 @@ _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude
 _MOST_ROWS = 300
 
 
+class Row(NamedTuple):
+    """One thing in a prompt, or left out of it, as a page shows it.
+
+    Attributes:
+        title, reason, layer, tokens, form: As of the item.
+        id: Of the thing.
+        text: What of it stands in the prompt.
+        href: The page about it, "" for none.
+        target: What a pin or a mute names, "" for none.
+    """
+
+    title: str
+    reason: str
+    layer: str
+    tokens: int
+    id: str
+    text: str
+    href: str
+    target: str
+    form: str = "full"
+
+
 class Asking:
     """Builds the pages; assembles and stores prompts.
 
@@ -93,41 +122,90 @@ class Asking:
         return "ask.html", {**self._form(_fields(asked)), "kept": None}
 
     def ask(self, asked: dict[str, Any]) -> Page:
-        """Assemble a prompt for the form, without `previous`, so that the same form gives the same prompt."""
+        """Assemble a prompt for the form, without `previous`, so that the same form gives the same prompt.
+
+        A form that cannot be asked is shown again with what is wrong.
+        """
         fields = _fields(asked)
-        pack = self._engine.assemble(
-            fields["query"],
-            document=fields["document"],
-            cursor=_number(fields, "cursor") if fields["document"] else None,
-            model=fields["model"] or None,
-            budget=_number(fields, "budget"),
-        )
-        return self._page(self._packs.keep(fields, pack))
+        try:
+            pack = self._engine.assemble(
+                fields["query"],
+                document=fields["document"],
+                cursor=_number(fields, "cursor") if fields["document"] else None,
+                model=fields["model"] or None,
+                budget=_number(fields, "budget"),
+            )
+        except (ArmariusError, ValueError) as error:
+            return "ask.html", {**self._form(fields), "kept": None, "failed": error}
+        return self._page(self._packs.keep(fields, pack), asked["language"])
 
     def again(self, asked: dict[str, Any]) -> Page:
         """Assemble a prompt for the fields of an earlier one, to see the effect of a change."""
-        return self.ask(dict(self._known(asked["number"]).asked))
+        return self.ask({**self._known(asked["number"]).asked, "language": asked["language"]})
 
     def pack(self, asked: dict[str, Any]) -> Page:
         """A stored prompt."""
-        return self._page(self._known(asked["number"]))
+        return self._page(self._known(asked["number"]), asked["language"])
 
     def what_if(self, asked: dict[str, Any]) -> Page:
         """The part of a prompt's page that depends on the budget, for another budget."""
         kept = self._known(asked["number"])
         pack = kept.pack.what_if(budget=_number(asked, "budget") or kept.pack.budget)
-        return "prompt.html", self._prompt(pack, kept.number)
+        return "prompt.html", self._prompt(pack, kept.number, asked["language"])
+
+    def why(self, asked: dict[str, Any]) -> Page:
+        """Why something is in a stored prompt or is not: by id, name, title of a document, or path."""
+        pack = _told(self._known(asked["number"]).pack, asked["language"])
+        wanted = str(asked.get("what") or "").strip()
+        titled = [one.path for one in self._engine.documents() if wanted and wanted in one.title]
+        try:
+            found = pack.why(wanted)
+        except UnknownId:
+            if not titled:
+                raise
+            found = pack.why(titled[0])
+        change = _CODE.sub("", found.change)
+        target = found.id.removeprefix("entity:") if not found.included else ""
+        return "why.html", {"found": found, "change": change, "number": asked["number"], "target": target}
 
     def diff(self, asked: dict[str, Any]) -> Page:
         """Comparison of two stored prompts."""
         first, second = self._known(_number(asked, "a") or 0), self._known(_number(asked, "b") or 0)
+        titles = {
+            one.source: one.title for kept in (first, second) for one in _told(kept.pack, asked["language"]).items
+        }
         return "diff.html", {
             "first": first,
             "second": second,
             "difference": second.pack.diff(first.pack),
-            "left": self._prompt(first.pack, first.number),
-            "right": self._prompt(second.pack, second.number),
+            "titles": titles,
+            "left": self._prompt(first.pack, first.number, asked["language"]),
+            "right": self._prompt(second.pack, second.number, asked["language"]),
         }
+
+    def beside(self, asked: dict[str, Any]) -> Page:
+        """What a model would know at a place of a document: as saved, or of `text`, which is never written."""
+        path, text = asked["path"], asked.get("text")
+        cursor = _number(asked, "cursor")
+        pack = self._engine.assemble("", document=path, cursor=cursor, text=text, budget=_BUDGET)
+        told = _told(pack, asked["language"])
+        rows = [one for one in self.rows(told) if one.layer != "immediate"]
+        return "beside.html", {
+            "pack": pack,
+            "rows": [row for _, same in groupby(rows, _whole) for row in _joined(list(same))],
+            "pins": [one for one in self._engine.pins.list() if one.document in ("", path)],
+            "path": path,
+            "cursor": cursor,
+        }
+
+    def rows(self, pack: Pack) -> list[Row]:
+        """What is in a prompt."""
+        known = self._targets()
+        return [_row(one, known, pack.prompt[slice(*one.span)], one.form) for one in pack.items]
+
+    def _targets(self) -> set[str]:
+        names = {name for one in self._engine.entities() for name in (one.id, one.name)}
+        return names | {one.path for one in self._engine.documents()}
 
     def _known(self, number: int) -> StoredPrompt:
         kept = self._packs.get(number)
@@ -136,33 +214,72 @@ class Asking:
         return kept
 
     def _form(self, fields: dict[str, str]) -> dict[str, Any]:
-        documents = [one.path for one in self._engine.documents()]
+        documents = [(one.path, one.title) for one in in_order(self._engine)]
         values = {**fields, "budget": fields["budget"] or str(_BUDGET)}
         return {"documents": documents, "models": _MODELS, "asked": values, "earlier": self._packs.last()}
 
-    def _page(self, kept: StoredPrompt) -> Page:
-        return "ask.html", {**self._form(_fields(kept.asked)), "kept": kept, **self._prompt(kept.pack, kept.number)}
+    def _page(self, kept: StoredPrompt, language: str) -> Page:
+        shown = self._prompt(kept.pack, kept.number, language)
+        return "ask.html", {**self._form(_fields(kept.asked)), "kept": kept, **shown}
 
-    def _prompt(self, pack: Pack, number: int) -> dict[str, Any]:
-        names = {one.id: one.name for one in self._engine.entities()}
-        known = {*names, *names.values(), *(one.path for one in self._engine.documents())}
+    def _prompt(self, pack: Pack, number: int, language: str) -> dict[str, Any]:
+        told, known = _told(pack, language), self._targets()
         prompt = pack.prompt
         marks = [Mark(one.start, one.end, one.entity_id) for one in self._engine.mentions(_encodable(prompt))]
+        out: dict[str, list[Row]] = {}
+        for one in told.omitted[:_MOST_ROWS]:  # what nobody mentioned stands last
+            out.setdefault(one.code, []).append(_row(one, known))
+        rows = self.rows(told)
         return {
             "pack": pack,
             "number": number,
-            "bar": bar(pack),
-            "items": [(one, _target(one, known)) for one in pack.items],
-            "omitted": [(one, _target(one, known)) for one in pack.omitted[:_MOST_ROWS]],
-            "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix)),
-            "names": names,
+            "rows": rows,
+            "omitted": out,
+            "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix), items=[one.span for one in told.items]),
+            "names": {one.id: one.name for one in self._engine.entities()},
         }
 
 
-def _target(one: PackItem | PackOmission, known: set[str]) -> str:
-    """The target for a pin or mute of an item: an entity, a paragraph or a document; "" if there is none."""
-    rest = one.id.removeprefix("entity:")
-    return rest if rest in known or rest.partition("#")[0] in known else ""
+_CODE = re.compile(r"[：:]\s*include=.*$")
+
+
+def in_order(engine: ContextEngine) -> list[Document]:
+    """All documents, chapters first, in story order."""
+    return sorted(
+        engine.documents(),
+        key=lambda one: (one.kind not in STORY_KINDS, one.kind, one.chapter is None, one.chapter or 0, one.path),
+    )
+
+
+def _told(pack: Pack, language: str) -> Pack:
+    """The same prompt, with titles and reasons in the language of the page."""
+    return replace(pack, request=pack.request.model_copy(update={"language": language}))
+
+
+def _row(one: PackItem | PackOmission, known: set[str], text: str = "", form: str = "full") -> Row:
+    name = one.id.removeprefix("entity:")
+    target = name if name in known or name.partition("#")[0] in known else ""
+    if one.id.startswith("entity:"):
+        href = f"/entity/{quote(name.partition('#')[0], safe='')}"
+    else:
+        place = "" if one.paragraph is None else f"#p{one.paragraph}"
+        href = f"/chapter/{quote(one.path)}{place}" if one.path else ""
+    return Row(one.title, one.reason, one.layer, one.tokens, one.id, text, href, target, form)
+
+
+def _whole(row: Row) -> tuple[str, str]:
+    """Paragraphs of one document that follow each other are shown as one."""
+    return row.layer, row.href.partition("#")[0] if "#" in row.id else row.id
+
+
+def _joined(rows: list[Row]) -> list[Row]:
+    first, last = rows[0], rows[-1]
+    if len(rows) == 1 or "¶" not in first.title:
+        return rows
+    until = last.title.rpartition("¶")[2]
+    text = "\n".join(one.text for one in rows)
+    tokens = sum(one.tokens for one in rows)
+    return [first._replace(title=f"{first.title}–{until}", text=text, tokens=tokens, target=first.id.partition("#")[0])]
 
 
 def _fields(asked: Mapping[str, Any]) -> dict[str, str]:
@@ -283,6 +400,8 @@ class ConflictSearch(Generic[T]):
 
 
 _MOST_STATEMENTS = 60
+_MOST_HITS = 60
+_MOST_NAMES = 100
 
 
 class ProjectPages:
@@ -291,26 +410,45 @@ class ProjectPages:
     Args:
         engine: The project's engine.
         appearances: Mention counts.
+        asking: Shows what a prompt would hold.
+        settled: Contradictions that the writer means so.
     """
 
-    def __init__(self, engine: ContextEngine, appearances: Appearances) -> None:
+    def __init__(
+        self, engine: ContextEngine, appearances: Appearances, asking: Asking, settled: Callable[[], Container[str]]
+    ) -> None:
         self._engine = engine
         self._appearances = appearances
+        self._asking = asking
+        self._settled = settled
         self._disputed: ConflictSearch[Disputed] = ConflictSearch(lambda: disputed(engine), self._state)
         self._problems: ConflictSearch[str] = ConflictSearch(
             lambda: iter(engine.index.ask(lambda store: store.verify())), self._state
         )
+        self._proposed: ConflictSearch[ProposedName] = ConflictSearch(lambda: iter(engine.propose()), self._state)
+
+    def home(self, asked: dict[str, Any]) -> Page:
+        """The book in a few lines, what a model would know at its end, what one can do."""
+        documents = in_order(self._engine)
+        chapters = [one for one in documents if one.kind in STORY_KINDS]
+        main = [path for path in self._engine.index.map.story() if any(one.path == path for one in chapters)]
+        last = self._engine.document(main[-1]) if main else None
+        return "home.html", {
+            "chapters": len(chapters),
+            "signs": sum(len(one.text) for one in chapters),
+            "people": len(self._engine.entities()),
+            "files": len(documents),
+            "doubts": len(self._engine.index.map.doubtful),
+            "last": last,
+            "beside": None if last is None else self._asking.beside({**asked, "path": last.path})[1],
+        }
 
     def chapters(self, asked: dict[str, Any]) -> Page:
         """All documents, chapters first, in story order."""
-        documents = sorted(
-            self._engine.documents(),
-            key=lambda one: (one.kind not in STORY_KINDS, one.kind, one.chapter is None, one.chapter or 0, one.path),
-        )
-        return "chapters.html", {"documents": documents}
+        return "chapters.html", {"documents": in_order(self._engine)}
 
     def chapter(self, asked: dict[str, Any]) -> Page:
-        """A document with its mentions marked."""
+        """A document with its mentions marked, and beside it what a model would know at the cursor."""
         document = self._engine.document(asked["path"])
         names = self._names()
         marks = [Mark(one.start, one.end, one.entity_id) for one in self._engine.mentions(document.text)]
@@ -320,18 +458,34 @@ class ProjectPages:
             "paragraphs": in_paragraphs(pieces(document.text, marks), [one.end for one in document.paragraphs]),
             "names": names,
             "mentioned": [(id_, names.get(id_, id_), count) for id_, count in here],
+            **self._asking.beside(asked)[1],
         }
 
     def entities(self, asked: dict[str, Any]) -> Page:
-        """All entities, by number of mentions."""
+        """Entities by number of mentions, of a type, level, file, or with some letters in their names."""
         totals = self._appearances.totals()
-        entities = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
-        memories = self._engine.memories.list()
-        pins = self._engine.pins.list()
-        return "entities.html", {"entities": entities, "totals": totals, "memories": memories, "pins": pins}
+        every = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
+        chosen = {name: str(asked.get(name) or "") for name in ("type", "level", "from", "letters", "name")}
+        letters = fold(chosen["letters"])
+        shown = [
+            one
+            for one in every
+            if chosen["type"] in ("", one.type)
+            and chosen["level"] in ("", one.level)
+            and chosen["from"] in ("", *(origin.path for origin in one.origins))
+            and (not letters or any(letters in fold(name) for name in (one.name, *one.aliases)))
+        ]
+        return "entities.html", {
+            "entities": shown,
+            "totals": totals,
+            "chosen": chosen,
+            "types": sorted({one.type for one in every}),
+            "levels": CONTEXT_LEVELS,
+            "origins": sorted({origin.path for one in every for origin in one.origins}),
+        }
 
     def entity(self, asked: dict[str, Any]) -> Page:
-        """An entity: card, mentions, relations, statements, contradictions."""
+        """An entity: card, mentions, relations, statements, contradictions, a form for its fields."""
         entity = self._engine.codex.get(asked["id"])
         relations = [one for one in self._engine.codex.relations() if entity.id in (one.source, one.target)]
         said = self._engine.evidence(entity.id)
@@ -341,33 +495,84 @@ class ProjectPages:
             "levels": CONTEXT_LEVELS,
             "plot": plot(self._appearances.of(entity.id)),
             "web": web(entity.id, relations, self._names()),
+            "relations": relations,
+            "authored": self._engine.codex.related(),
+            "names": self._names(),
             "said": [one for one in said if not one.competes_with][:_MOST_STATEMENTS],
             "competing": [one for one in said if one.competes_with][:_MOST_STATEMENTS],
         }
 
     def conflicts(self, asked: dict[str, Any]) -> Page:
-        """All contradictions, both sides of each."""
+        """All contradictions, both sides of each; below them those that are meant so."""
         looked, done = self._disputed.now()
-        found = [one for one in looked if one.conflicts]
-        return "conflicts.html", {"disputed": found, "looked": len(looked), "all": len(self._names()), "done": done}
-
-    def health(self, asked: dict[str, Any]) -> Page:
-        """The report of `armarius doctor`."""
-        index = self._engine.index
-        status = self._engine.status()
-        rows = index.ask(lambda store: store.documents())
-        shared = shared_names(self._engine.entities())
-        problems, done = self._problems.now()
-        return "health.html", {
-            "status": status,
-            "found": found_lines(rows, index.map),
-            "steps": next_steps(rows, status, str(self._engine.root or "."), shared=shared, mapped=index.map),
-            "problems": problems,
+        settled = self._settled()
+        rows = [(who, one, conflict_id(one)) for who in looked for one in who.conflicts]
+        return "conflicts.html", {
+            "open": [row for row in rows if row[2] not in settled],
+            "settled": [row for row in rows if row[2] in settled],
+            "looked": len(looked),
+            "all": len(self._names()),
             "done": done,
         }
+
+    def files(self, asked: dict[str, Any]) -> Page:
+        """What every file is taken for, doubts first; whether anything is wrong."""
+        index, mapped = self._engine.index, self._engine.index.map
+        doubtful = {one.path for one in mapped.doubtful}
+        problems, done = self._problems.now()
+        return "files.html", {
+            "status": self._engine.status(),
+            "mapped": sorted(mapped.files.values(), key=lambda one: (one.path not in doubtful, one.path)),
+            "doubtful": doubtful,
+            "kinds": KINDS,
+            "shared": shared_names(self._engine.entities()),
+            "problems": problems,
+            "done": done,
+            "root": str(index.root or ""),
+        }
+
+    def propose(self, asked: dict[str, Any]) -> Page:
+        """Names that the text uses and nobody has described."""
+        found, done = self._proposed.now()
+        return "propose.html", {"found": found[:_MOST_NAMES], "done": done}
+
+    def search(self, asked: dict[str, Any]) -> Page:
+        """Paragraphs that hold some words."""
+        words = str(asked.get("words") or "").strip()
+        hits = self._engine.search(words, limit=_MOST_HITS) if words else ()
+        titles = {one.path: one.title for one in self._engine.documents()}
+        people = [one for one in self._engine.entities() if words and words in (one.name, *one.aliases)]
+        return "search.html", {"words": words, "hits": hits, "titles": titles, "people": people}
+
+    def notes(self, asked: dict[str, Any]) -> Page:
+        """Rules, memories, pins, summaries and the files that say how to write."""
+        styles = [one for one in self._asking_settings(asked) if one.id.endswith((".md", ".txt"))]
+        return "notes.html", {
+            "rules": self._engine.constraints.list(),
+            "memories": self._engine.memories.list(),
+            "pins": self._engine.pins.list(),
+            "summaries": self._engine.summaries.list(),
+            "stale": self._engine.summaries.stale(),
+            "styles": styles,
+            "documents": [one for one in in_order(self._engine) if one.kind in STORY_KINDS],
+        }
+
+    def bring(self, asked: dict[str, Any]) -> Page:
+        """The form for a file of another program."""
+        return "bring.html", {"books": list(self._engine.books.values())}
+
+    def _asking_settings(self, asked: dict[str, Any]) -> list[Row]:
+        pack = _told(self._engine.assemble("", budget=_BUDGET), asked["language"])
+        return [one for one in self._asking.rows(pack) if one.layer == "settings"]
 
     def _state(self) -> int:
         return self._engine.index.status().generation
 
     def _names(self) -> dict[str, str]:
         return {one.id: one.name for one in self._engine.entities()}
+
+
+def conflict_id(one: ConflictRow) -> str:
+    """Of the very sentences: another when one of them is rewritten."""
+    said = "\n".join((one.one.text, *sorted(other.text for other in one.others)))
+    return f"c-{sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

@@ -218,7 +218,7 @@ class AuthoredCodex:
                 return self.get(id_)
             self._file.add("entity", data)
             return self._written(id_)
-        data = _entity_data({**_stated(block.data), **changes})
+        data = _entity_data(_changed(block.data, changes))
         _refuse("entity", data, checked="facts" in changes)
         self._refuse_taken(data, changes, force)
         self._file.replace("entity", data)
@@ -236,8 +236,8 @@ class AuthoredCodex:
             return edit
         if not changes:
             return Edit(self._file.name, "" if block is None else block.text, "")
-        stated = {} if block is None else _stated(block.data or {})
-        data = _entity_data({"name": self.get(id_).name, **stated, **changes, "id": id_})
+        stated = _changed({} if block is None else block.data or {}, changes)
+        data = _entity_data({"name": self.get(id_).name, **stated, "id": id_})
         _refuse("entity", data)
         before = "" if block is None else block.text
         return Edit(self._file.name, before, write_block("entity", data, before=block))
@@ -435,6 +435,13 @@ def _stated(data: dict[str, Any]) -> dict[str, Any]:
     extra = {key: str(value) for key, value in known.items() if key not in _FIELDS}
     fields = {key: value for key, value in known.items() if key in _FIELDS}
     return {**fields, "attributes": {**extra, **fields.get("attributes", {})}} if extra else fields
+
+
+def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with fields changed; of the attributes only those that are given, "" over what a file says."""
+    stated, given = _stated(data), changes.get("attributes")
+    attributes = {**stated.get("attributes", {}), **given} if isinstance(given, Mapping) else given
+    return {**stated, **changes, **({"attributes": attributes} if "attributes" in changes else {})}
 
 
 def _wire(data: dict[str, Any]) -> dict[str, Any]:

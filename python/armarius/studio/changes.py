@@ -1,0 +1,236 @@
+"""What forms change: each handler returns the page to redirect to, or one to show; errors are shown in the form."""
+
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from armarius.codex.authored.record_file import RecordFile
+from armarius.codex.model import Entity, Fact
+from armarius.engine.engine import ContextEngine
+from armarius.errors import ContractError
+from armarius.io import write_atomic
+from armarius.lorebooks.importing import import_manuscript, is_manuscript
+from armarius.studio.pages import Page
+
+Form = dict[str, Any]
+
+
+class Changes:
+    """Handlers of forms; each returns the page to redirect to, or one to show. Errors are shown in the form.
+
+    Args:
+        engine: The engine to change.
+    """
+
+    def __init__(self, engine: ContextEngine) -> None:
+        self._engine = engine
+        root = engine.root
+        self._settled = (
+            None if root is None else RecordFile(root, "studio.toml", tables=["settled"], check=lambda _: "")
+        )
+
+    def handlers(self) -> dict[str, Callable[[Form], str | Page]]:
+        """Every handler by the name of its form."""
+        own = (
+            *(self.alias, self.bring, self.create, self.delete, self.entity, self.fact, self.kind, self.level),
+            *(self.pin, self.preview, self.propose, self.relate, self.settle, self.summary, self.unrelate),
+        )
+        return {one.__name__: one for one in own} | _records(self._engine)
+
+    def settled(self) -> set[str]:
+        """Ids of the contradictions that the writer means so."""
+        return {one.id for one in self._settled.records()} if self._settled is not None else set()
+
+    def level(self, form: Form) -> str:
+        """Set the context level of an entity."""
+        self._engine.codex.update(form["id"], level=form["level"])
+        return _entity(form["id"])
+
+    def alias(self, form: Form) -> str:
+        """Add an alias to an entity."""
+        entity = self._engine.codex.get(form["id"])
+        self._engine.codex.update(entity.id, aliases=[*entity.aliases, _text(form, "alias")])
+        return _entity(entity.id)
+
+    def create(self, form: Form) -> str:
+        """Add an entity."""
+        stated = {"type": form.get("type"), "description": form.get("description", "").strip()}
+        aliases = _names(form.get("aliases", ""))
+        return _entity(self._engine.codex.create(_text(form, "name"), aliases=aliases, **stated).id)
+
+    def preview(self, form: Form) -> Page:
+        """What an edit, or without fields a deletion, would write."""
+        entity = self._engine.codex.get(form["id"])
+        deletes = "description" not in form
+        changes = {} if deletes else _changes(form, entity)
+        edit = self._engine.codex.preview(entity.id, **changes) if changes or deletes else None
+        if deletes and edit is not None and not edit.before:
+            self._engine.codex.delete(entity.id)  # refused: says where it stands
+        return "preview.html", {"entity": entity, "edit": edit, "form": form, "deletes": deletes}
+
+    def entity(self, form: Form) -> str:
+        """Write an edit that was shown; refused if the file changed since."""
+        entity = self._engine.codex.get(form["id"])
+        self._engine.codex.update(entity.id, expect=form.get("expect", ""), **_changes(form, entity))
+        return _entity(entity.id)
+
+    def delete(self, form: Form) -> str:
+        """Delete an entity, or its record over a file."""
+        self._engine.codex.delete(form["id"])
+        return "/entities"
+
+    def relate(self, form: Form) -> str:
+        """Add a relation."""
+        self._engine.codex.relate(form["id"], _text(form, "other"), _text(form, "type"), since=_chapter(form))
+        return _entity(form["id"])
+
+    def unrelate(self, form: Form) -> str:
+        """Remove a relation that was added here."""
+        self._engine.codex.unrelate(form["source"], form["target"], form["type"])
+        return _entity(form["id"])
+
+    def fact(self, form: Form) -> str:
+        """Add what holds from a chapter on."""
+        entity = self._engine.codex.get(form["id"])
+        self._engine.codex.update(entity.id, facts=[*entity.facts, Fact(_text(form, "text"), _chapter(form))])
+        return _entity(entity.id)
+
+    def propose(self, form: Form) -> str:
+        """Add the names that were ticked, each with its aliases."""
+        wanted = [json.loads(one) for one in form["every"].getlist("name")]
+        for name, kind, aliases in wanted:
+            type_ = {"person": "character", "place": "location"}.get(kind, "item")
+            self._engine.codex.create(name, type=type_, aliases=aliases)
+        return "/entities" if wanted else "/propose"
+
+    def summary(self, form: Form) -> str:
+        """Keep the summary of a chapter; an empty one is deleted."""
+        if form.get("text", "").strip():
+            self._engine.summaries.set(form["document"], form["text"].strip())
+        else:
+            self._engine.summaries.delete(form["document"])
+        return "/notes#summaries"
+
+    def kind(self, form: Form) -> str:
+        """Say what a file is."""
+        self._engine.set_kind(form["path"], form["kind"])
+        return "/files"
+
+    def settle(self, form: Form) -> str:
+        """Remember that a contradiction is meant so, or with `undo` no longer."""
+        if self._settled is not None:
+            known, undo = form["id"] in self.settled(), form.get("undo") == "yes"
+            if undo and known:
+                self._settled.remove("settled", form["id"])
+            elif not undo and not known:
+                self._settled.add("settled", {"id": form["id"], "about": form.get("about", "")})
+        return "/conflicts"
+
+    def bring(self, form: Form) -> Page:
+        """Show what a file of another program is; with `write`, bring it in."""
+        file, write, root = form["every"].get("file"), form.get("write") == "yes", self._engine.root
+        name = Path(str(getattr(file, "filename", "") or "")).name
+        if not name:
+            raise ContractError("file is empty")
+        with TemporaryDirectory() as place:
+            path = Path(place) / name
+            write_atomic(path, file.file.read())
+            if root is not None and is_manuscript(path):
+                found = import_manuscript(path, root, write=write, into=_story_folder(self._engine))
+                self._engine.refresh()
+                return "brought.html", {"manuscript": found, "report": None, "name": name, "written": write}
+            importing = self._engine.importing
+            report = (importing.add if write else importing.preview)(path)
+        return "brought.html", {"manuscript": None, "report": report, "name": name, "written": write}
+
+    def pin(self, form: Form) -> str:
+        """Pin or mute an entity, a document, a paragraph or a tag, for the project.
+
+        A form on a prompt's page redirects to a new prompt for the same question, one beside a text to that text.
+        """
+        self._engine.pins.add(_text(form, "target"), mute=form.get("mute") == "yes")
+        return _pinned(form)
+
+
+def _any(_record: object) -> str:
+    return ""
+
+
+def _records(engine: ContextEngine) -> dict[str, Callable[[Form], str | Page]]:
+    """Handlers of lists: one that adds a text or changes the one with the id of the form, one that deletes."""
+
+    def keep(records: Any, place: str, form: Form) -> str:  # noqa: ANN401 - rules, memories
+        text = _text(form, "text")
+        records.update(form["id"], text=text) if form.get("id") else records.create(text)
+        return place
+
+    def drop(records: Any, place: str, form: Form) -> str:  # noqa: ANN401 - rules, memories, pins
+        records.delete(form["id"])
+        return place or _pinned(form)
+
+    rules, memories = (engine.constraints, "/notes#rules"), (engine.memories, "/notes#memories")
+    return {
+        "rule": partial(keep, *rules),
+        "unrule": partial(drop, *rules),
+        "memory": partial(keep, *memories),
+        "forget": partial(drop, *memories),
+        "unpin": partial(drop, engine.pins, ""),
+    }
+
+
+def _pinned(form: Form) -> str:
+    number, path = form.get("number", ""), form.get("path", "")
+    if number.isascii() and number.isdigit():
+        return f"/again/{number}"
+    return f"/chapter/{quote(path)}?{urlencode({'cursor': form.get('cursor', '')})}" if path else "/notes#pins"
+
+
+def _entity(id_: str) -> str:
+    return f"/entity/{quote(id_, safe='')}"
+
+
+def _text(form: Form, name: str) -> str:
+    text: str = form.get(name, "").strip()
+    if not text:
+        raise ContractError(f"{name} is empty")
+    return text
+
+
+def _chapter(form: Form) -> int | None:
+    since = form.get("since", "").strip()
+    if since and not (since.isascii() and since.isdigit()):
+        raise ContractError(f"since must be a number, got {since[:40]!r}")
+    return int(since) if since else None
+
+
+def _names(text: str) -> list[str]:
+    return [name for one in re.split(r"[、，,;；\n]", text) if (name := one.strip())]
+
+
+def _changes(form: Form, entity: Entity) -> dict[str, Any]:
+    """The fields of a form that say something else than the entity."""
+    stated: dict[str, str] = {}
+    for line in form["attributes"].splitlines():
+        key, _, value = line.replace("：", ":", 1).partition(":")
+        stated |= {key.strip(): value.strip()} if key.strip() else {}
+    before = {key: " ".join(value.split()) for key, value in entity.attributes.items()}
+    told = {key: value for key, value in stated.items() if before.get(key) != value}
+    wanted = {
+        "type": form["type"].strip() or entity.type,
+        "level": form["level"],
+        "description": "\n".join(form["description"].split("\r\n")).strip(),
+        "aliases": tuple(_names(form["aliases"])),
+        "attributes": told | dict.fromkeys(sorted(before.keys() - stated.keys()), ""),
+    }
+    now = {name: getattr(entity, name) for name in wanted} | {"attributes": {}}
+    return {name: value for name, value in wanted.items() if value != now[name]}
+
+
+def _story_folder(engine: ContextEngine) -> str:
+    folders = {path.partition("/")[0] for path in engine.index.map.story()}
+    return folders.pop() if len(folders) == 1 and all("/" in one for one in engine.index.map.story()) else "chapters"
