@@ -4,7 +4,7 @@ import pytest
 
 import armarius
 from armarius.documents.numerals import chapter_range
-from armarius.search.query.writing import chapters_meant
+from armarius.search.query.intents import meant
 
 PROSE = "贺砚把船解开了，雾从上游压下来，把两岸的灯一盏一盏吞掉。阿棠抱着包袱站在石阶上，声音压得很低。\n\n"
 FILES = {
@@ -59,8 +59,8 @@ def told(pack):
     ],
 )
 def test_a_verb_of_writing_before_a_chapter_asks_for_it(query, numbers, writes, next_):
-    meant = chapters_meant(query)
-    assert (meant.numbers, meant.writes, meant.next) == (numbers, writes, next_)
+    said = meant(query)
+    assert (said.numbers, said.intent == "write", said.next) == (numbers, writes, next_)
 
 
 @pytest.mark.parametrize(

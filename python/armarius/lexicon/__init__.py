@@ -3,11 +3,11 @@
 kinds.toml      names of files, folders and headings: documents/kinds.py
 profiles.toml   labels of profiles, context levels: codex/profiles/fields.py
 names.toml      parts of names, titles, genders, closed classes: names/words.py
-questions.toml  kin and intents of questions: search/query/kinship.py
+questions.toml  kin of questions, words of consistency: search/query/kinship.py
 attributes.toml attributes and values for comparing sentences: search/contradictions/values.py
 followups.toml  words of questions that refer to the conversation: search/query/coreference.py
 rewording.toml  the prompt for query variants: `armarius/rewording.py`
-continuing.toml words of requests that continue the story: prompt/fetchers/story.py
+intents.toml    what requests ask for by their verb, parts and shares of their prompts: search/query/intents.py
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
 functions.toml  function words, ignored in search: search/query/query.py
 

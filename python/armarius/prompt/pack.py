@@ -80,7 +80,7 @@ def pack(
         BudgetError: What must be in does not fit, without any turn of the conversation either.
     """
     limit = profile.limit(available)
-    told = story_percent(admitted, counter, limit, profile.story_percent)
+    told = story_percent(admitted, counter, profile, available)
     profile = profile.with_layers(story_layers(admitted, profile, told))
     admitted = limit_cards(admitted, counter, available)
     admitted = limit_turns(admitted, counter, limit)

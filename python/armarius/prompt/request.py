@@ -22,6 +22,7 @@ from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore,
 from armarius.prompt.report.items import KnownSources
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest
+from armarius.search.query.intents import meant
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import suggestion
 from armarius.types import Fetcher, FetchRequest, LayerName, Wish
@@ -173,6 +174,8 @@ class Resolver:
             UnknownId: Nothing is called what the request pins or mutes.
             ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
         """
+        if request.as_of is None and (moment := meant(request.query).as_of) is not None:
+            request = request.model_copy(update={"as_of": moment})
         if request.also and not request.query.strip() and not request.additional_input.strip():
             raise ContractError("also: other wordings of a question, and the request has none")
         continued = _continued(previous)

@@ -9,7 +9,7 @@ Every line of what was said begins with a mark, so that no line of it can pose a
 rest. A turn that does not fit is left out with all before it, so that what stands there has no hole.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,7 +18,8 @@ from armarius.prompt.admit import QUERY_SOURCE, Admitted, canonical
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.fetch import FetchOutcome
 from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.search.query.intents import shares
+from armarius.types import LAYERS, STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 
 MESSAGE: Final = "request:message:"
 """What the source of a turn begins with; its number among the messages follows, from 1."""
@@ -79,10 +80,12 @@ TURNS_PERCENT: Final = 20
 _MOST_PER_TOKEN = 16  # characters: a text that has more fits no share, and need not be counted
 _ENDING = f"{STORY}ending:"
 _STATE = f"{STORY}state:"
-_STORY_SHARES: Final = {"ending": 33, "state": 60, "plan": 67}
+_PLACE = f"{STORY}place:"
+_STORY_SHARES: Final = shares("write")
 """Of what the story may take, in percent: kept for how the chapter before ends; at most for what holds now; what the
 plan of the chapter and that state may have before the story is given more, up to as much again.
 """
+_FRAME = 64  # tokens of fences and headings
 _LEAST = 40  # characters of an ending that are worth their heading
 
 
@@ -93,13 +96,13 @@ def limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> A
 
     Cost: one count of each card, remembered; none where no offer has shares.
     """
-    shares = next((offer.shares for offer in admitted.offers if offer.shares is not None), None)
-    if shares is None:
+    divided = next((offer.shares for offer in admitted.offers if offer.shares is not None), None)
+    if divided is None:
         return admitted
-    order = {id_: place for place, id_ in enumerate(shares.first)}
+    order = {id_: place for place, id_ in enumerate(divided.first)}
     cards = [one for one in admitted.candidates if one.layer == "retrieved" and one.id.startswith("entity:")]
     cards = sorted((one for one in cards if not one.pinned), key=lambda one: order.get(one.id, len(order)))
-    share = room = available * shares.cards // 100
+    share = room = available * divided.cards // 100
     kept: dict[str, Candidate] = {}
     for one in cards:
         for content in filter(None, (one.content, one.short)):
@@ -107,7 +110,7 @@ def limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> A
                 room -= tokens
                 kept[one.id] = one if content is one.content else replace(one, content=content, short=None)
                 break
-    why = Reason("out.share_cards", tokens=share, percent=shares.cards)
+    why = Reason("out.share_cards", tokens=share, percent=divided.cards)
     gone = {one.id for one in cards if one.id not in kept}
     omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in cards if one.id in gone)
     left = (
@@ -179,7 +182,7 @@ def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent:
     room = limit * percent // 100
     endings = sum(counter.section(one.content) for one in story if one.source.startswith(_ENDING))
     reserved = min(endings, room * _STORY_SHARES["ending"] // 100)
-    states = room * _STORY_SHARES["state"] // 100
+    states = room if _alone(story) is not None else room * _STORY_SHARES["state"] // 100
     kept: dict[str, Candidate] = {}
     for one in story:
         share = room if one.source.startswith(_ENDING) else room - reserved
@@ -190,17 +193,52 @@ def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent:
             room -= tokens
             states -= tokens * is_state
             kept[one.id] = fits
+        if fits is not one and one.source.startswith(_PLACE):  # places stand in order: none behind the first gap
+            room = 0
     why = Reason("out.share_story", tokens=limit * percent // 100, percent=percent)
-    gone = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in story if one.id not in kept)
+    gone = tuple(
+        Omission(one.id, one.layer, one.source, "budget", _left_off(one, kept.get(one.id), why))
+        for one in story
+        if one.id not in kept or (one.source.startswith(_PLACE) and kept[one.id] is not one)
+    )
     candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if not _is_story(one) or one.id in kept)
     return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *gone))
 
 
-def story_percent(admitted: Admitted, counter: CachedCounter, limit: int, percent: int) -> int:
-    """What the story may take: `percent` of the prompt, and up to as much again for a long plan or state.
+def _alone(story: Sequence[Candidate]) -> int | None:
+    """The share of a part of the story, in percent, where it is told without others; None where it is not."""
+    parts = {one.source.removeprefix(STORY).partition(":")[0] for one in story}
+    if parts and parts <= {"count", "place"}:
+        return shares("rename")["places"]
+    return shares("state")["states"] if parts == {"state"} else None
+
+
+def _left_off(one: Candidate, kept: Candidate | None, why: Reason) -> Reason:
+    """`why`, behind how many places of a name are left out with an item."""
+    if not one.source.startswith(_PLACE):
+        return why
+    lines = one.content.count("\n") - (0 if kept is None else kept.content.count("\n"))
+    gone = one.evidence[0].detail if kept is None else Reason("out.last", count=lines)
+    return Reason("omit.detail", reason=gone, detail=why)
+
+
+def story_percent(admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int) -> int:
+    """What the story may take of the prompt in percent: its share, up to as much again for a long plan or state.
+
+    Where nothing but places of a name or a state is told, those have a share of their own.
 
     Cost: one count of each of those, remembered.
     """
+    limit, percent = profile.limit(available), profile.story_percent
+    if (alone := _alone(_story(admitted))) is not None:
+        least = profile.rows(available, dict.fromkeys(LAYERS, 0))[LAYERS.index("immediate")].minimum
+        fixed = _FRAME
+        for one in admitted.candidates:  # what stands whatever the story takes
+            if one.layer == "immediate" and one.keep == "around":
+                fixed += min(least, len(one.content))
+            elif one.layer == "rules" or one.source == QUERY_SOURCE:
+                fixed += counter.section(one.content)
+        return max(percent, min(alone, 98 - 100 * fixed // limit))
     room = limit * percent // 100
     long = sum(counter.section(one.content) for one in _story(admitted) if one.keep == "head")
     more = min(room, long - room * _STORY_SHARES["plan"] // 100)

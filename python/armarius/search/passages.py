@@ -2,7 +2,6 @@
 
 import math
 import threading
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -15,12 +14,12 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, heading
-from armarius.search.check import Check
 from armarius.search.code_calls import signatures
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside
 from armarius.search.explain import MatchHighlights, shared
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
+from armarius.search.reading import Reading
 from armarius.search.scope import why_outside
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
@@ -41,7 +40,8 @@ class RankedPassages:
         current: Path and text of the open document: of it only what stands there now may be shown.
         bounds: What the request may see.
         language: Of the prompt.
-        check: Of a question that checks chapters: rows are of those and of the ones before them, and of nothing else.
+        reading: Of a question that reads chapters or a scene: rows are of those, of a check also of the chapters before
+            them, and of nothing else.
         outside: What is no candidate.
         project_map: Of the documents.
         highlights: What of the question stands in a text; None says nothing of it.
@@ -56,14 +56,14 @@ class RankedPassages:
         current: tuple[str, str] = ("", ""),
         bounds: Bounds = EVERYTHING,
         language: Language = DEFAULT_LANGUAGE,
-        check: Check | None = None,
+        reading: Reading | None = None,
         *,
         outside: Outside = NOTHING_OUTSIDE,
         project_map: ProjectMap | None = None,
         highlights: MatchHighlights | None = None,
     ) -> None:
         self.outside = outside.paths
-        self._named = outside.asked if check is None else frozenset[str]()
+        self._named = outside.asked if reading is None else frozenset[str]()
         self.map = ProjectMap() if project_map is None else project_map
         self._counted = outside.counted
         here = None if outside.counted else self.map.get(current[0])
@@ -82,7 +82,7 @@ class RankedPassages:
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language = language
         self.highlights = highlights
-        self.check = check
+        self.reading = reading
         self._best: list[ScoredParagraph] = []
         self._asked_best = 0
         self._next = 0
@@ -91,11 +91,12 @@ class RankedPassages:
         self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
         # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
         self._above = 0.0 if alone else self._floor * 0.999
-        self._made = [] if ranked.outcome == "nothing found" else self.requested()
+        scene = reading is not None and reading.scene is not None
+        self._made = [] if ranked.outcome == "nothing found" and not scene else self.requested()
         self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
         if not self._made:
-            self.check = None
-        self._earlier = iter(() if self.check is None else self._before())
+            self.reading = None
+        self._earlier = self._before() if self.reading is not None and self.reading.compares else iter(())
         self._lock = threading.Lock()  # of what makes one row after another
 
     @property
@@ -126,7 +127,15 @@ class RankedPassages:
             for paragraph in document.paragraphs
             if paragraph.role == "body"
         ]
+        if self.reading is not None and self.reading.scene is not None:
+            return self._of_scene(*self.reading.scene)
         return [*(row for row in named if row.text and self.withheld(row) is None), *self._of_chapters(wanted)]
+
+    def _of_scene(self, start: int, end: int) -> list[PassageRow]:
+        document = self.documents[self.current[0]]
+        inside = (one for one in document.paragraphs if one.role == "body" and start <= one.start < end)
+        rows = [replace(self._row(document, one, 0.0), asked=True) for one in inside]
+        return [row for row in rows if row.text and self.withheld(row) is None]
 
     def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
         found = [
@@ -140,19 +149,14 @@ class RankedPassages:
         found = [row for row in found if row.text and self.withheld(row) is None]
         if self.asked.part:
             return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
-        if self.check is None:
-            return sorted(found, key=lambda row: (-row.score, row.source))
-        ranks: Counter[int] = Counter()  # the best of each chapter, then the second of each
-        ranked = []
-        for row in sorted(found, key=_worth_and_place):
-            ranks[row.place[0]] += 1
-            ranked.append((ranks[row.place[0]], row))
-        return [row for _, row in sorted(ranked, key=lambda one: (one[0], one[1].place))]
+        if self.reading is not None:
+            return self.reading.in_order(found)
+        return sorted(found, key=lambda row: (-row.score, row.source))
 
     @property
     def shares(self) -> Shares | None:
-        """Those of a check."""
-        return None if self.check is None else self.check.shares
+        """Those of a reading."""
+        return None if self.reading is None else self.reading.shares
 
     @property
     def lines(self) -> bool:
@@ -207,16 +211,15 @@ class RankedPassages:
     def evidence(self, row: PassageRow, /) -> Evidence:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]
-        if self.check is not None:
-            code = f"chapter.{'checked' if row.asked else 'before'}{'' if row.score > 0 else '_rest'}"
-            return Evidence("chapter", Reason(code), row.path, (span.start, span.end))
+        if self.reading is not None:
+            return Evidence("chapter", self.reading.why(row), row.path, (span.start, span.end))
         kind, code = ("chapter", "chapter.asked") if row.asked else ("fulltext", "words.around")
         return Evidence(kind, Reason(code), row.path, (span.start, span.end))
 
     def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         """What of the question, and of each other wording, stands in it; without any, why it is near the question."""
         plain = self.evidence(row)
-        if self.check is not None or row.path in self.outside:
+        if self.reading is not None or row.path in self.outside:
             return (plain,)
         found = [plain] if row.asked else []
         if self.highlights is not None and (words := self.highlights.in_text(row.text)):
@@ -247,17 +250,17 @@ class RankedPassages:
         if here in self.asked.excluded:
             return "excluded", Reason("out.unwanted", chapter=here)
         if self.bounds.as_of is None and self.chapter is not None and here != _LAST and here > self.chapter:
-            if self.check is not None and here < max(self.asked.chapters):
+            if self.reading is not None and self.asked.chapters and here < max(self.asked.chapters):
                 return None
             return None if row.asked else ("timeline", Reason("out.later", chapter=here, moment=self.chapter))
         return None
 
     def _first(self, number: int) -> list[PassageRow]:
         """The first rows, at least so many as far as there are."""
-        if self.ranked.outcome == "nothing found":
+        if self.ranked.outcome == "nothing found" and self.reading is None:
             return []
         made, documents = self._made, self.documents
-        if self.check is not None:
+        if self.reading is not None:
             with self._lock:
                 made += islice(self._earlier, max(0, number - len(made)))
             return made
@@ -289,8 +292,8 @@ class RankedPassages:
         return made
 
     def _worth(self, document: Document, paragraph: Paragraph) -> float:
-        if self.check is not None:
-            return self.check.worth(document.path, paragraph.index)
+        if self.reading is not None:
+            return self.reading.worth(document.path, paragraph.index)
         return self.ranked.scores.score_of(document.path, paragraph.index) or 0.0
 
     def _before(self) -> Iterator[PassageRow]:

@@ -25,9 +25,9 @@ from armarius.search.explain import MatchHighlights, is_content, numbered, occur
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.project_corpus import ProjectCorpus
+from armarius.search.query.intents import meant
 from armarius.search.query.query import Understanding, understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
-from armarius.search.query.writing import chapters_meant
 from armarius.search.rank import Meaning, Ranked, rank, worded
 from armarius.search.summaries import SummaryIndex
 from armarius.search.vectors import VectorGuard, VectorSearch, outliers
@@ -458,12 +458,12 @@ def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
         yield CHAPTER_UNKNOWN(what=strange)
     if not asked.unknown:
         return
-    meant, known = chapters_meant(asked.query), corpus.whole.chapter_numbers
-    unwritten = [one for one in meant.numbers if one not in known]
-    if meant.next and known:
+    said, known = meant(asked.query), corpus.whole.chapter_numbers
+    unwritten = [one for one in said.numbers if one not in known]
+    if said.next and known:
         unwritten.append(known[-1] + 1)
-    plans = {one: _planned(corpus, one, meant.volume) for one in unwritten}
-    if not unwritten or not (meant.writes or all(plans.values())):
+    plans = {one: _planned(corpus, one, said.volume) for one in unwritten}
+    if not unwritten or not (said.intent == "write" or all(plans.values())):
         for remark in asked.unknown:
             yield CHAPTER_UNKNOWN(what=remark)
         return

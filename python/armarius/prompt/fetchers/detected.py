@@ -15,7 +15,7 @@ from armarius.names.words import letters, words
 from armarius.positions import cleaned
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.prompt.fetchers.rules import withheld_facts
-from armarius.prompt.fetchers.story import is_continuing
+from armarius.search.query.intents import asked_for
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
@@ -390,7 +390,7 @@ class RetrievedFetcher:
                 scores[id_] = max(score, scores.get(id_, 0.0))
             shadowed |= read.shadowed
         passing, weight = _in_passing(built, found)
-        if is_continuing(request):  # nobody is asked about: who matters to the scene comes first
+        if asked_for(request).continues:  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())

@@ -9,15 +9,13 @@ from armarius.codex.cards import Visible, short_card
 from armarius.codex.model import Entity
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import EditorTexts
+from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading
-from armarius.lexicon import word_file
 from armarius.prompt.fetchers.entities import card_of
 from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
-from armarius.prompt.fetchers.story import is_continuing
 from armarius.search import vectors
-from armarius.search.check import Check, check_of
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
@@ -25,8 +23,10 @@ from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
 from armarius.search.passages import RankedPassages
 from armarius.search.project_corpus import ProjectCorpus
+from armarius.search.query.intents import READINGS, asked_for, words
 from armarius.search.query.kinship import Phrases
 from armarius.search.rank import Ranked
+from armarius.search.reading import Reading, reading_of
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
 from armarius.search.scope import FileScope
@@ -97,8 +97,10 @@ class PassageFetcher:
             return Fetched()
         if not self._corpus.ready:
             return Fetched(warnings=(INDEX_NOT_READY(),))
-        sources = self._sources
-        if is_continuing(request):
+        said, sources = asked_for(request), self._sources
+        if "passages" not in said.parts and said.intent not in READINGS:
+            return Fetched()
+        if said.continues:
             query = _without_command(query)
             sources = sources if query else replace(sources, vectors=None)
         bounds = request.bounds
@@ -124,13 +126,13 @@ class PassageFetcher:
             corpus = found.corpus
             asked = found.answer.understanding
             rivals = [_statement(one, request) for one in _disputed(corpus, found, request.moment)]
-            check = check_of(corpus, asked)
-            cards = [*_cards(corpus, found, request), *_present(corpus, found, request, check)]
+            reading = reading_of(corpus, asked, self._open(documents, request), request.cursor)
+            cards = [*_cards(corpus, found, request), *_present(corpus, found, request, reading)]
             related = relations_asked(corpus, found, request)
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(
-            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, check,
+            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, reading,
             outside=corpus.outside, project_map=self._corpus.map,
             highlights=MatchHighlights(corpus, asked, found.ranked, found.people.related),
         )  # fmt: skip
@@ -152,6 +154,11 @@ class PassageFetcher:
         """The documents that are no candidates for the request."""
         pinned = [one.key.partition("#")[0] for one in request.wishes if not one.mute and one.kind in _TEXTS]
         return self._files.outside(query, document=request.document, kinds=request.kinds, pinned=pinned)
+
+    def _open(self, documents: Mapping[str, Document], request: FetchRequest) -> Document | None:
+        """The open document where it is of the story."""
+        document = documents.get(request.document)
+        return document if document is not None and document.kind in STORY_KINDS else None
 
     def _live(self, request: FetchRequest) -> Document | None:
         """The open document where it is ahead of the project and has a name."""
@@ -184,8 +191,7 @@ def _without_command(query: str) -> str:
 
 @cache
 def _commands() -> Phrases[bool]:
-    words = word_file("continuing")
-    return Phrases({phrase: True for row in ("unspaced", "latin", "command") for phrase in str(words[row]).split()})
+    return Phrases(dict.fromkeys(words("continue", "anywhere", "begins", "command"), True))
 
 
 def _unknown(ranked: Ranked) -> list[Omission]:
@@ -235,14 +241,16 @@ def _cards(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Itera
         yield _card(entity, request, _RELATED_SCORE * factor, why)
 
 
-def _present(corpus: Corpus, found: FoundPassages, request: FetchRequest, check: Check | None) -> Iterator[Candidate]:
-    """Cards of the entities in the chapters to be checked for consistency, most often named first."""
+def _present(
+    corpus: Corpus, found: FoundPassages, request: FetchRequest, reading: Reading | None
+) -> Iterator[Candidate]:
+    """Cards of the entities in what is read, or whose consistency is in question, most often named first."""
     asked = found.answer.understanding
-    if "consistency" not in asked.intents:
-        return
     counts: Mapping[str, int]
-    if check is not None:
-        counts = check.counts
+    if reading is not None:
+        counts = reading.counts
+    elif "consistency" not in asked.intents:
+        return
     else:
         named: Counter[str] = Counter()
         for one in found.ordered:
@@ -253,7 +261,8 @@ def _present(corpus: Corpus, found: FoundPassages, request: FetchRequest, check:
         entity = corpus.entities.get(entity_id)
         if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
             continue
-        why = Evidence("mention", Reason("mention.checked", count=count))
+        code = "mention.checked" if reading is None else reading.mention
+        why = Evidence("mention", Reason(code, count=count))
         yield _card(entity, request, _PRESENT_SCORE * count / max(counts.values()), why)
 
 

@@ -18,15 +18,16 @@ without an open document, all of the main edition. A question about a chapter th
 much of it a prompt holds is decided in `prompt/shares.py`.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-from armarius.codex.cards import holds, one_line, short_card, tidy, visible
+from armarius.codex.cards import chapter_at, holds, one_line, short_card, tidy, visible
 from armarius.codex.model import Entity, Summary
 from armarius.corpus.plans import plans_of, volume_plan
 from armarius.corpus.story import StoryPart, chapters_before, chapters_until, of_edition
@@ -36,9 +37,8 @@ from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading
-from armarius.lexicon import word_file
 from armarius.prompt.fetchers.entities import card_of, file_warnings
-from armarius.search.query.writing import chapters_meant
+from armarius.search.query.intents import Meant, asked_for, words
 from armarius.search.summaries import SummarySource, stated
 from armarius.text.matcher import EntityMatcher
 from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
@@ -47,30 +47,23 @@ from armarius.warnings import MEMORY_UNAVAILABLE
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
 _SHOWN: Final = 1_000  # code points before the cursor that the window shows anyway
 _SUMMED_UP: Final = 50  # chapters before, the nearest first
-_WORDS: Final = re.compile(r"[^\W_]+")
 # What is kept first when the share is small; all of it before a guide of style (2), which can be cut.
-_SCORES: Final = {"outline": 6.0, "volume": 5.9, "state": 5.5, "summary": 5.0, "thread": 4.0, "ending": 3.0}
+_SCORES: Final = {
+    "outline": 6.0,
+    "volume": 5.9,
+    "state": 5.5,
+    "summary": 5.0,
+    "thread": 4.0,
+    "ending": 3.0,
+    "count": 7.0,
+    "place": 6.0,
+}
 _TOUCHED: Final = 0.5  # above other threads
 _CARD: Final = 0.7  # above those who are named around the cursor alone
 _VOLUME: Final = 1_000  # code points of what the outline says of a volume
 _AT_ONCE: Final = 5  # chapters
-
-
-def is_continuing(request: FetchRequest) -> bool:
-    """Whether a request asks for more of the story: by its words, by its skill, or by saying nothing else.
-
-    Cost: one search of the query.
-    """
-    query = request.query.strip().casefold()
-    if not query:
-        asks_nothing = not (request.selection or request.additional_input.strip() or request.messages)
-        return (asks_nothing and bool(request.document)) or _by_skill(request.skill)
-    unspaced, latin, whole = _patterns()
-    return (
-        bool(unspaced.search(query) or latin.match(query) or whole.fullmatch(query))
-        or _by_skill(request.skill)
-        or chapters_meant(request.query).writes
-    )
+_BESIDE: Final = 60  # code points of a sentence on each side of a name
+_SENTENCE: Final = re.compile(r"[。！？!?…\n]+[”’」』\"]*|\.[”’\"]?\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +119,32 @@ class StoryFetcher:
 
         Cost: what the project's outlines and the chapter before hold, read once; for other requests their words.
         """
-        place = self._place(request)
+        said = asked_for(request)
+        if "places" in said.parts:
+            return _fetched([*self._renamed(request, said)])
+        if "passages" not in said.parts and said.place == "story":
+            return self._with_summaries(request, [], self._up_to(request, said))
+        if said.intent == "state":
+            what = Reason("story.state") if said.as_of is None else Reason("story.state_at", number=said.as_of)
+            return _fetched([_because(one, what) for one in self._states(request)])
+        place = self._place(request, said)
         if place is None:
             return Fetched()
         offers = list(self._outlined(request, place))
         if not place.tells:
-            return _fetched([_of_place(one, place) for one in offers])
+            return _fetched([_of_place(one, place) if isinstance(one, Candidate) else one for one in offers])
         earlier = place.earlier
         touched = "\n".join(one.content for one in offers if isinstance(one, Candidate) and one.keep is not None)
         offers += [*self._states(request), *self._ending(request, place), *self._threads(request, touched)]
         offers += self._cards(request, place, touched)
+        fetched = self._with_summaries(request, offers, earlier)
+        if not place.named:
+            return fetched
+        return replace(fetched, candidates=tuple(_of_place(one, place) for one in fetched.candidates))
+
+    def _with_summaries(
+        self, request: FetchRequest, offers: list[Candidate | Omission], earlier: Sequence[StoryPart]
+    ) -> Fetched:
         warnings: list[ContextWarning] = []
         try:
             kept = {} if self._summaries is None else {one.document: one for one in self._summaries.list()}
@@ -145,21 +154,72 @@ class StoryFetcher:
             warnings.append(MEMORY_UNAVAILABLE(error=error))
             offers.append(Omission(source, "settings", source, "source failed", str(error)))
         offers += self._summed_up(request, earlier, kept)
-        return _fetched([_of_place(one, place) for one in offers] if place.named else offers, warnings)
+        return _fetched(offers, warnings)
 
-    def _place(self, request: FetchRequest) -> _Place | None:
+    def _up_to(self, request: FetchRequest, said: Meant) -> Sequence[StoryPart]:
+        """The chapters of the story up to the one that is named, or to the open one, the nearest first."""
+        last = said.numbers[-1] if said.numbers else request.chapter
+        before = chapters_before(self._documents, self._map, "", None)
+        return list(islice((one for one in before if last is None or (one.number or 0) <= last), _SUMMED_UP))
+
+    def _renamed(self, request: FetchRequest, said: Meant) -> Iterator[Candidate]:
+        """Every place of a name in the story, in its order, below their number; the name in longer names apart."""
+        (old, new), frames = said.names, frame(request.language)
+        names = (name for one in self._entities for name in (one.name, *one.aliases))
+        longer = {name for name in names if len(name) > len(old) and old.casefold() in name.casefold()}
+        matcher = EntityMatcher.of_texts([old, *sorted(longer)])
+        inside: Counter[str] = Counter()
+        elsewhere: Counter[str] = Counter()
+        found: list[Candidate] = []
+        paragraphs = total = 0
+        story = self._map.story(request.document or None)
+        for path in (*story, *sorted(self._documents.keys() - set(story) - self._map.hidden)):
+            document = self._documents.get(path)
+            if document is None or request.bounds.leaves_out(document.kind, document.chapter) is not None:
+                continue
+            seen, lines, many = visible(document, request.bounds).text, [], 0
+            mentions = matcher.find_all(seen) if old.casefold() in seen.casefold() else []
+            for one in document.paragraphs:
+                if said.numbers and chapter_at(document, one) not in said.numbers:
+                    continue
+                here = [mention for mention in mentions if one.start <= mention.start < one.end]
+                if path in story:
+                    inside.update(mention.term for mention in here if mention.entity_id != old)
+                spans = [(mention.start, mention.end) for mention in here if mention.entity_id == old]
+                if spans:
+                    many += len(spans)
+                    times = f" ×{len(spans)}" if len(spans) > 1 else ""
+                    lines.append(f"#{one.index}{times} {_around(seen, spans, one)}")
+            if path not in story:
+                elsewhere.update({path: many} if many else {})
+                continue
+            total, paragraphs = total + many, paragraphs + len(lines)
+            if lines:
+                title = frames.passage.format(title=one_line(document.title), place=path)
+                place = _candidate(request, f"{STORY}place:{path}", "place", title, "\n".join(lines), path)
+                place = _because(place, Reason("story.places", places=many, paragraphs=len(lines)))
+                found.append(replace(place, score=place.score - len(found) / 1e6, keep="head"))
+        counted = [frames.places.format(places=total, paragraphs=paragraphs, files=len(found))]
+        for said_, others in ((frames.elsewhere, elsewhere), (frames.inside, inside)):
+            if others:
+                counted.append(said_ + frames.and_.join(f"{name} ×{many}" for name, many in sorted(others.items())))
+        head = _candidate(request, f"{STORY}count:{old}", "count", f"## {old} → {new}", "\n".join(counted), "")
+        yield _because(head, Reason("story.count", places=total, name=old))
+        yield from found
+
+    def _place(self, request: FetchRequest, meant: Meant) -> _Place | None:
         """Where the request goes on, or what it asks the plan of; None for others."""
-        meant = chapters_meant(request.query)
+        writes = meant.intent == "write"
         opened = request.document or request.text  # a text without a name has no place in the story
         edition = of_edition(self._map, request.document) if request.document else None
-        if meant.numbers and (meant.writes or not is_continuing(request)):
-            if not (meant.writes or meant.plans) and self._is_written(meant.numbers[0]):
+        if meant.numbers and (writes or not meant.continues):
+            if not (writes or meant.plans) and self._is_written(meant.numbers[0]):
                 return None
             part, before = chapters_until(self._documents, self._map, edition or "", meant.numbers[0], meant.volume)
-            earlier = list(islice(before, _SUMMED_UP)) if meant.writes else ()
+            earlier = list(islice(before, _SUMMED_UP)) if writes else ()
             volume = meant.volume if meant.volume is not None else self._volume_of(part, edition)
-            return _Place(meant.numbers[:_AT_ONCE], volume, earlier, named=True, tells=meant.writes)
-        if not is_continuing(request) or (opened and edition is None):
+            return _Place(meant.numbers[:_AT_ONCE], volume, earlier, named=True, tells=writes)
+        if not meant.continues or (opened and edition is None):
             return None
         volume = self._volume_of(None, edition)
         if meant.next and request.chapter is not None and edition is not None:
@@ -222,16 +282,21 @@ class StoryFetcher:
                 yield _candidate(request, f"{STORY}outline:{path}", "volume", title, said, path)
 
     def _states(self, request: FetchRequest) -> Iterator[Candidate]:
-        """What holds now, as files of the kind `state` say it, short ones first; the open file is shown anyway."""
+        """What holds now, as files of the kind `state` say it, each with the sections of the last chapter first.
+
+        Those that most often name whom the request names, then short ones; the open file is shown anyway.
+        """
         every = ((path, one) for path, one in self._documents.items() if one.kind == "state")
-        states = sorted(every, key=lambda one: (len(one[1].text), one[0]))
+        who = set() if self._matcher is None else {one.term for one in self._matcher.find_in_question(request.query)}
+        states = sorted(every, key=lambda one: (-sum(map(one[1].text.count, who)), len(one[1].text), one[0]))
         for at, (path, document) in enumerate(states):
             if path == request.document or path in self._map.hidden:
                 continue
             if request.bounds.leaves_out("state", document.chapter) is not None:
                 continue
             seen = visible(document, request.bounds)
-            said = tidy("\n".join(seen.text[one.start : one.end] for one in document.paragraphs if one.index))
+            latest = sorted(document.paragraphs[1:], key=lambda one: -math.inf if one.chapter is None else -one.chapter)
+            said = tidy("\n".join(seen.text[one.start : one.end] for one in latest))
             if said.strip():
                 title = frame(request.language).summarised.format(title=one_line(document.title))
                 state = _candidate(request, f"{STORY}state:{path}", "state", title, said[:_TAIL], path)
@@ -351,6 +416,21 @@ def _candidate(
     )
 
 
+def _around(text: str, spans: Sequence[tuple[int, int]], paragraph: Paragraph) -> str:
+    """The sentences of a paragraph that hold the spans, at most so much of each; `…` for what is between."""
+    pieces: list[tuple[int, int]] = []
+    for start, end in spans:
+        first = max(paragraph.start, start - _BESIDE)
+        last = min(paragraph.end, end + _BESIDE)
+        first = max((one.end() for one in _SENTENCE.finditer(text, first, start)), default=first)
+        last = min(last, stop.end() if (stop := _SENTENCE.search(text, end, last)) else last)
+        if pieces and first <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], max(last, pieces[-1][1]))
+        else:
+            pieces.append((first, last))
+    return " … ".join(one_line(text[start:end]) for start, end in pieces)
+
+
 def _ending_of(part: StoryPart) -> str:
     return f"{STORY}ending:{part.path}" + (f"#{part.number}" if part.title else "")
 
@@ -361,11 +441,14 @@ def _going_on(request: FetchRequest) -> Reason:
     return Reason("story.document" if request.document else "story.on", document=request.document)
 
 
-def _of_place(one: Candidate | Omission, place: _Place) -> Candidate | Omission:
+def _of_place(one: Candidate, place: _Place) -> Candidate:
     """An offer of the story with the reason that the request names the chapter."""
-    if not isinstance(one, Candidate) or one.layer != "settings":
+    if one.layer != "settings":
         return one
-    what = Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers)
+    return _because(one, Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers))
+
+
+def _because(one: Candidate, what: Reason) -> Candidate:
     return replace(one, evidence=tuple(replace(why, detail=what) for why in one.evidence))
 
 
@@ -378,34 +461,6 @@ def _colon(title: str) -> str:
     return "：" if "：" in title else ": "
 
 
-def _by_skill(skill: str) -> bool:
-    named = {word.casefold() for word in _WORDS.findall(skill.replace("_", " "))}
-    return not named.isdisjoint(_words("skills"))
-
-
 @cache
-def _data() -> dict[str, Any]:
-    return word_file("continuing")
-
-
-@cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(str(_data()[name]).split())
-
-
 def _closed() -> frozenset[str]:
-    return frozenset(word.replace("-", " ") for word in _words("closed"))
-
-
-@cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    def either(name: str) -> str:
-        ordered = sorted(_words(name), key=lambda word: (-len(word), word))
-        return "|".join(re.escape(word).replace(r"\-", r"\s+") for word in ordered)
-
-    courtesy = rf"(?:(?:{either('courtesy')})[\s,]+)*"
-    return (
-        re.compile(either("unspaced")),
-        re.compile(rf"{courtesy}(?:{either('latin')})(?:[\s.!…,]|$)"),
-        re.compile(rf"(?:(?:{either('courtesy')})[\s,，]*)*(?:{either('whole')})[\s.!…。！～~]*"),
-    )
+    return frozenset(word.replace("-", " ") for word in words("continue", "closed"))

@@ -153,12 +153,6 @@ def attributes() -> "Phrases[tuple[str, ...]]":
 
 
 @cache
-def checks() -> "Phrases[str]":
-    """What a question may consist of that checks whole chapters: phrase to `asks`, `verbs` or `beside`."""
-    return Phrases({word: row for row, words in table("check").items() for word in words})
-
-
-@cache
 def intents() -> dict[str, Phrases[bool]]:
     """Intent to the phrases that betray it."""
     return {name: Phrases(dict.fromkeys(words, True)) for name, words in table("intents").items()}

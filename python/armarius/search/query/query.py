@@ -12,12 +12,11 @@ from typing import Literal, NamedTuple
 import armarius._core as _core
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, Part, chapter_references, part_asked
+from armarius.search.query.intents import READINGS, Meant, meant
 from armarius.search.query.kinship import (
     Role,
-    Tokens,
     about_the_text,
     attributes,
-    checks,
     intents,
     relation_words,
     tokens_of,
@@ -26,11 +25,10 @@ from armarius.search.query.kinship import (
 from armarius.search.thesaurus import near, split
 from armarius.text.matcher import EntityMatcher, Mention
 
-Intent = Literal["consistency", "check"]
+Intent = Literal["consistency", "check", "summarise", "present"]
 
 # A pasted page is no question: what comes after so many different terms adds time and no direction.
 _MOST_TERMS = 200
-_LETTER = re.compile(r"\w")
 _QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
 
 
@@ -61,8 +59,8 @@ class Understanding:
         unknown: Those of the remarks that are about chapters, where the project has any.
         relations: Relation words, by position.
         phrases: Quoted words, looked for as they stand.
-        intents: What is wanted; empty when nothing special. `check` asks whether whole chapters agree with those before
-            them, about nobody and nothing in particular; it is `consistency` too.
+        intents: What is wanted; empty when nothing special. `check`, `summarise` and `present` (who is there) are about
+            whole chapters, or the scene around the cursor, and nobody in particular; a check is `consistency` too.
         content: What is left of the question when names, chapters and words about the text are taken away.
         terms: Search terms of the content: pairs of characters, stems of words.
         singles: Single characters of the content in scripts without spaces.
@@ -130,20 +128,24 @@ def understand(
         rest = _blank(rest, mention.start, mention.end)
     if mentions:
         tokens = tokens_of(rest)
-    check = "" if mentions or (current is None and not references) else _check(rest, tokens)
+    said = Meant() if mentions else meant(query)
     named = [name for found in attributes().find(rest, tokens) for name in found.value]
     for found in about_the_text().find(rest, tokens):
         rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
-    meant = [reference for reference in references if not reference.excluded]
-    if check:  # 第3章和前面几章: what it is compared with is not checked itself
-        meant = [one for one in meant if not one.relative or one.numbers == (current,)] or meant
-    named_chapters = dict.fromkeys(n for reference in meant for n in reference.numbers if n not in excluded)
-    if check == "asks" and current is not None and not references:
-        named_chapters = {current: None}
-    if check and named_chapters:
-        wanted |= {"check", "consistency"}
+    kept = [reference for reference in references if not reference.excluded]
+    if said.intent == "check":  # 第3章和前面几章: what it is compared with is not checked itself
+        kept = [one for one in kept if not one.relative or one.numbers == (current,)] or kept
+    named_chapters = dict.fromkeys(n for reference in kept for n in reference.numbers if n not in excluded)
+    if said.intent in READINGS:
+        if said.place == "story":
+            last = max(named_chapters, default=current)
+            named_chapters = {number: None for number in chapters if last is None or number <= last}
+        elif current is not None and not (references or said.place or said.needs_place):
+            named_chapters = {current: None}
+        if named_chapters or said.place == "scene":
+            wanted |= {said.intent} | ({"consistency"} if said.intent == "check" else set())
     remarks = tuple(_remarks(query, references, chapters, current, beyond))
     return Understanding(
         query=query,
@@ -182,17 +184,6 @@ def _remarks(
         elif not reference.numbers:
             lost = current is None and reference.relative
             yield f"{words}: " + ("the current chapter is not known" if lost else "there is no such chapter")
-
-
-def _check(rest: str, tokens: Tokens) -> str:
-    """`asks` or `verbs` where what is left of a question does nothing but check, else ""."""
-    found = checks().find(rest, tokens)
-    for one in found:
-        rest = _blank(rest, one.start, one.end)
-    if _LETTER.search(rest):
-        return ""
-    rows = {one.value for one in found}
-    return next((row for row in ("asks", "verbs") if row in rows), "")
 
 
 def _blank(text: str, start: int, end: int) -> str:

@@ -1,0 +1,156 @@
+"""What a request asks for by its verb: places of a name, chapters evenly, the scene, a state as of a chapter."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import armarius
+from armarius.search.query.intents import meant
+
+ROOT = Path(__file__).resolve().parents[2]
+NOVEL = ROOT / "examples" / "novel"
+ROWS = json.loads((ROOT / "tests" / "cases" / "intents.json").read_text(encoding="utf8"))
+LINE = re.compile(r"#(\d+)(?: ×(\d+))? \S")
+MAREN = (
+    "# Chapter {n}: The Ferry\n\nMaren{n} had the rope off the post.\n\n"
+    "{middle}\n\n* * *\n\nOld Maren Tull said that Maren would not come back, and Ann wept.\n\n"
+    "The bell of day {n} rang.\n"
+)
+FILES = {
+    **{f"chapters/{n:02}.md": MAREN.format(n=n, middle="Rain fell on Maren's hands. " * 40) for n in range(1, 7)},
+    "spec/people.md": "# People\n\n## Maren\n\n- age: 30\n\n## Old Maren Tull\n\n- age: 70\n\n## Ann\n\n- age: 9\n",
+    "state.md": "# State\n\n## After chapter 2\n\nMaren has the key.\n\n## After chapter 5\n\nAnn has the key.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def novel():
+    with armarius.open(NOVEL, watch=False) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def ferry(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ferry")
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    with armarius.open(folder, watch=False) as engine:
+        yield engine
+
+
+def listed(pack):
+    """The places in a prompt, in its order: (path, paragraph, how often)."""
+    found, path = [], ""
+    for line in pack.prompt.splitlines():
+        if line.startswith("## "):
+            path = re.split(r"[（(]", line)[-1].rstrip("）)")
+        elif place := LINE.match(line):
+            found.append((path, int(place[1]), int(place[2] or 1)))
+    return found
+
+
+def searched(engine, name):
+    """The same by a plain search of the story, in its order."""
+    order = [one for one in engine.map() if one.path.startswith("chapters/")]
+    found = []
+    for one in sorted(order, key=lambda one: one.order):
+        document = engine.document(one.path)
+        for paragraph in document.paragraphs:
+            many = len(re.findall(name, document.text[paragraph.start : paragraph.end]))
+            found += [(one.path, paragraph.index, many)] if many else []
+    return found
+
+
+@pytest.mark.parametrize("intent", ROWS)
+def test_a_request_says_by_its_verb_what_it_needs(intent):
+    assert {query: meant(query).intent for query in ROWS[intent]} == dict.fromkeys(ROWS[intent], intent)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("请把全书的“林默”替换成“林渊”，谢谢", ("林默", "林渊")),
+        ("將全文中的林默統一改為林淵", ("林默", "林淵")),
+        ("Rename the character Mrs. Joe to Mrs. Gargery in every chapter", ("Mrs. Joe", "Mrs. Gargery")),
+        ("Could you change Pip's name to Philip Pirrip, please?", ("Pip", "Philip Pirrip")),
+    ],
+)
+def test_a_request_to_rename_is_read_with_both_names(query, names):
+    assert meant(query).names == names
+
+
+@pytest.mark.parametrize(("query", "as_of"), [("截至第十章，林默有什么", 10), ("state of Pip after chapter 12", 12)])
+def test_a_state_is_asked_for_as_of_a_chapter(query, as_of):
+    assert meant(query).as_of == as_of
+
+
+def test_a_rename_lists_what_a_plain_search_of_the_story_finds(novel):
+    found = searched(novel, "林默")
+    pack = novel.assemble("把林默改名为林渊", budget=16000)
+    assert listed(pack) == found
+    files = len({path for path, _, _ in found})
+    assert f"共 {sum(many for *_, many in found)} 处，{len(found)} 段，{files} 个文件" in pack.prompt
+    assert "林默" in (NOVEL / found[0][0]).read_text(encoding="utf8")  # no file is changed
+
+
+@pytest.mark.parametrize("budget", [700, 900, 1200, 2000])
+def test_places_beyond_the_budget_are_left_off_from_the_end_and_counted(ferry, budget):
+    every = searched(ferry, r"(?<!Old )\bMaren\b")
+    pack = ferry.assemble("Rename Maren to Mara", budget=budget)
+    places = listed(pack)
+    assert places == every[: len(places)]
+    assert f"{sum(many for *_, many in every)} places in {len(every)} paragraphs of 6 files" in pack.prompt
+    left = [one.detail for one in pack.omitted if one.source.startswith("story:place:")]
+    gone = [re.search(r"(\d+) paragraphs:", detail) for detail in left]
+    assert sum(int(one[1]) for one in gone if one) == len(every) - len(places)
+
+
+def test_a_name_inside_a_longer_one_is_no_place_and_is_said(ferry):
+    pack = ferry.assemble("Rename Maren to Mara", budget=8000)
+    assert "inside longer names, not counted: Old Maren Tull ×6" in pack.prompt
+    assert "outside the story: " in pack.prompt
+    assert "spec/people.md ×1" in pack.prompt
+
+
+def test_a_rename_holds_no_paragraphs_that_only_name_somebody(ferry):
+    pack = ferry.assemble("Rename Maren to Mara in chapter 2", budget=8000)
+    assert {path for path, *_ in listed(pack)} == {"chapters/02.md"}
+    assert not [one for one in pack.items if one.source.startswith("rag:")]
+    assert re.fullmatch(r"\d+ places of Maren", pack.why("story:count:Maren").reason)
+
+
+@pytest.mark.parametrize("budget", [1200, 2000, 4000])
+def test_chapters_that_do_not_fit_are_summarised_evenly(ferry, budget):
+    pack = ferry.assemble("Summarise chapters 2 to 5", budget=budget)
+    rows = {one.source.removeprefix("rag:passage:").partition("#")[0] for one in pack.items}
+    assert {one for one in rows if one.startswith("chapters")} == {f"chapters/{n:02}.md" for n in range(2, 6)}
+    assert all(f"Maren{n} had the rope" in pack.prompt for n in range(2, 6))
+    assert all(f"The bell of day {n} rang." in pack.prompt for n in range(2, 6))
+
+
+def test_a_chapter_to_be_summarised_that_does_not_exist_is_told(ferry):
+    (said,) = ferry.assemble("Summarise chapter 9", budget=4000).warnings
+    assert said == "CHAPTER_UNKNOWN: chapter 9: no chapter 9; the chapters are 1 to 6"
+
+
+def test_who_is_here_holds_the_scene_and_the_cards_of_its_people(ferry):
+    text = FILES["chapters/03.md"]
+    pack = ferry.assemble("Who is in this scene?", document="chapters/03.md", cursor=len(text) - 2, budget=4000)
+    named = {one.id for one in pack.items if one.id.startswith("entity:")}
+    assert {"entity:old-maren-tull", "entity:maren", "entity:ann"} == named
+    assert "The bell of day 3 rang" in pack.prompt
+    assert all("chapters/03" in one.source for one in pack.items if one.source.startswith("rag:"))
+    assert ferry.assemble("Who is in this scene?", budget=4000).token_count  # nothing is open: a question
+
+
+def test_a_state_as_of_a_chapter_holds_the_state_file_and_nothing_later(ferry):
+    pack = ferry.assemble("State of the key after chapter 3", budget=4000)
+    assert "Maren has the key." in pack.prompt
+    assert "Ann has the key." not in pack.prompt
+    assert not [one for one in pack.items if "chapters/04" in one.source]
+    assert pack.why("story:state:state.md").reason == "the state as of chapter 3"
+    latest = ferry.assemble("State of the key after chapter 6", budget=4000).prompt
+    assert latest.index("Ann has the key.") < latest.index("Maren has the key.")
