@@ -20,7 +20,7 @@ import shtab
 import armarius
 from armarius import errors
 from armarius.cli import build_parser
-from armarius.verbs import VERBS
+from armarius.verbs import SHELF, VERBS
 from armarius.verbs.schemas import file_name, schema_of
 from armarius.warnings import TABLE
 
@@ -49,8 +49,8 @@ method, with `params` and `result`, made from the code that checks them. Generat
 Names are camelCase, but for keys of your own (`attributes`). An optional param that is null is absent; one that nobody
 knows is refused, and so is `"5"`, `true` or `1.0` where a whole number belongs. Every offset, in or out, is in units of
 the request's `positionEncoding`: `code-point` (the default), `utf-16` (JavaScript, Java, LSP) or `utf-8`. Every method
-takes `projectId`; those of `context:prompt` require it, elsewhere it is `""`, this
-project, where it is left out. `armarius channel --store` requires it everywhere.
+takes `projectId`; where it is left out it is `""`, this project. `armarius channel --workspace` and `--store` require
+it everywhere.
 
 | method | params (`?`: may be left out) | |
 |---|---|---|
@@ -118,7 +118,7 @@ def pages() -> dict[Path, str]:
         "wire.md": wire(),
     }
     shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
-    schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in VERBS}
+    schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in (*VERBS, *SHELF)}
     return (
         {DOCS / name: text for name, text in of_docs.items()}
         | schemas
@@ -294,7 +294,7 @@ def warnings() -> str:
 def wire() -> str:
     """Every method with its params, and where its schema is."""
     text = _WIRE
-    for one in VERBS:
+    for one in (*VERBS, *SHELF):
         params = schema_of(one)["properties"]["params"]
         required = params.get("required", [])
         names = [n if n in required else f"{n}?" for n in params["properties"] if n != "projectId" or n in required]

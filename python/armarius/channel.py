@@ -7,9 +7,10 @@
     -> {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 1}}     request 1 is answered by CANCELLED
 
 A message is a line, or has `Content-Length` headers before it as in LSP; the first byte of the input says which, and
-answers are framed alike. Requests run concurrently and are answered in the order in which they finish, each id once; a
-notification is not answered. With `timeoutMs`, what is late is left out with its warning. The channel ends when its
-input does, after the requests under way are answered.
+answers are framed alike. No text holds a lone surrogate: one in `params` is refused with INVALID_TEXT, and one in what
+a file says is U+FFFD in an answer; only the `id` of a request goes back as it came. Requests run concurrently and are
+answered in the order in which they finish, each id once; a notification is not answered. With `timeoutMs`, what is late
+is left out with its warning. The channel ends when its input does, after the requests under way are answered.
 """
 
 import json
@@ -23,6 +24,7 @@ from typing import IO, Any, Final
 
 from armarius.deadline import CANCEL, Cancelled, calling
 from armarius.errors import Backpressure, ContractError
+from armarius.text.unicode import near, suggestion
 from armarius.validation import shown
 from armarius.verbs.wire import Failure, describe
 
@@ -37,6 +39,7 @@ _LONGEST_MS: Final = 3_600_000
 _MAX_HEADER_BYTES: Final = 1000
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
 """What half a pair may be written as; a whole pair too, so the params are looked at."""
+_LONE: Final = re.compile("[\ud800-\udfff]")
 
 FAILED: Final = -32000
 """The number of every error that JSON-RPC and LSP have none for; `data.code` says which."""
@@ -133,16 +136,21 @@ class Channel:
         if fault := _fault(message):
             self._refuse(key, "INVALID_REQUEST", fault, number=_INVALID_MESSAGE)
             return
-        if _SURROGATE.search(body) and not _is_text(message.get("params")):
-            self._refuse(key, "INVALID_TEXT", "params: a text holds a lone surrogate, which is no Unicode")
-            return
+        if _SURROGATE.search(body):
+            wrong = [name for name, value in message.get("params", {}).items() if not _is_text({name: value})]
+            if wrong:
+                said = f"params.{shown(wrong[0]).strip(chr(39))}: a text holds a lone surrogate, which is no Unicode"
+                self._refuse(key, "INVALID_TEXT", said)
+                return
         method, params, patience = message["method"], message.get("params", {}), message.get("timeoutMs")
         if key is None and method == "$/cancelRequest":
             self._cancel(params.get("id"))
         elif method in self._methods:
             self._start(_Request(key, method, params, None if patience is None else patience / 1000), pool)
         elif key is not None:
-            self._refuse(key, "UNKNOWN_METHOD", f"no method {shown(method)}; known: {', '.join(sorted(self._methods))}")
+            close = near(method, self._methods)
+            said = suggestion(close) or f"; known: {', '.join(sorted(self._methods))}"
+            self._refuse(key, "UNKNOWN_METHOD", f"no method {shown(method)}{said}")
 
     def _start(self, request: _Request, pool: ThreadPoolExecutor) -> None:
         slot = _slot(request)
@@ -285,9 +293,16 @@ def _failed(key: str | int | None, failure: Failure, number: int | None = None) 
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:
+    def text(part: Mapping[str, Any]) -> str:
+        return json.dumps(part, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
     try:
-        text = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        whole = text({"jsonrpc": "2.0", **message})
+        try:
+            return whole.encode()
+        except UnicodeEncodeError:  # a lone surrogate: an id goes back as it came, other text is made Unicode
+            key = f'"id":{json.dumps(message["id"])},' if "id" in message else ""
+            rest = _LONE.sub("\ufffd", text({name: value for name, value in message.items() if name != "id"}))
+            return f'{{"jsonrpc":"2.0",{key}{rest[1:]}'.encode()
     except (TypeError, ValueError) as error:
         raise ContractError(f"a result is not JSON: {error}") from None
-    # A lone surrogate, in an id that a host has made, goes back as it came: "\\ud800", as JavaScript writes it too.
-    return text.encode("utf-8", "backslashreplace")

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -248,9 +248,8 @@ class Wire(BaseModel):
                 raise ContractError(f"{cls._says()}: not valid JSON: {error}") from None
         if not isinstance(wire, Mapping):
             raise ContractError(f"{cls._says()}: expected a JSON object, got {type(wire).__name__}")
-        for field in cls.required_on_wire():
-            if field not in wire:
-                raise ContractError(f"{cls._says()}.{field} is missing")
+        if missing := [field for field in cls.required_on_wire() if field not in wire]:
+            raise ContractError("; ".join(f"{cls._says()}.{field} is missing" for field in missing))
         return cls(**wire)
 
     @classmethod
@@ -316,7 +315,8 @@ def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[
         context = item.get("ctx", {})
         nested = context.get("error")
         if isinstance(nested, ContractError):
-            lines += [f"{prefix}{where}.{line.partition('.')[2]}" for line in str(nested).split("; ")]
+            inside = f"{str(nested).partition('.')[0]}."
+            lines += [f"{prefix}{where}.{line}" for line in str(nested).removeprefix(inside).split(f"; {inside}")]
             continue
         if item["type"] == "extra_forbidden":
             lines.append(f"{prefix}{where} is unknown{_near(kind, str(first))}")
@@ -341,8 +341,8 @@ def _near(kind: type[Wire], unknown: str) -> str:
 class AssembleRequest(Wire):
     """One request for a prompt; its fields are the keywords of `engine.assemble`.
 
-    On the wire `projectId documentId cursorPosition skillId` are required; in Python all have defaults, and None is the
-    default of each.
+    `from_wire` requires `projectId documentId cursorPosition skillId`, as specified; in Python and over the channel all
+    have defaults, and None is the default of each.
     """
 
     project_id: ProjectIn = ""
@@ -631,6 +631,26 @@ class WhyRequest(AssembleRequest):
     thing: Text = Field(
         min_length=1, description="Id, name, alias, path or paragraph (`path#n`) of what is asked about."
     )
+
+
+class MessagesRequest(AssembleRequest):
+    """A request for a prompt as a provider's messages."""
+
+    form: Literal["openai", "anthropic"] = Field(
+        default="openai", description="Whose messages: those of OpenAI and compatible servers, or of Anthropic."
+    )
+
+
+class MessagesResult(Wire):
+    """A prompt as messages, its cache marker right after the stable prefix; `system` beside them is Anthropic's."""
+
+    system: list[dict[str, Any]] | None = None
+    messages: list[dict[str, Any]]
+    token_count: Whole
+    stable_prefix_hash: Text
+    stable_prefix_unchanged: Flag
+    warnings: list[Text]
+    capacity_percent: Share
 
 
 class WhatIfRequest(AssembleRequest):

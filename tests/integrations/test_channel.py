@@ -236,6 +236,22 @@ def test_params_with_a_lone_surrogate_are_refused_as_no_text(params, code):
     assert answer.get("error", {"data": {"code": None}})["data"]["code"] == code
 
 
+def test_a_lone_surrogate_in_an_answer_is_made_unicode_and_names_itself_in_params():
+    methods = {"bad": lambda p: {"name": "雨\udc80\ud83d"}, "fail": fail(ContractError("no \ud800"))}
+    answers = run(methods, {"id": "\ud800", "method": "bad"}, {"id": 2, "method": "fail"})
+    assert {one["id"]: one.get("result", one.get("error", {}).get("message")) for one in answers} == {
+        "\ud800": {"name": "雨\ufffd\ufffd"},
+        2: "no \ufffd",
+    }
+    (refused,) = run(methods, {"id": 1, "method": "bad", "params": {"a": "x", "query": ["\ud83d"]}})
+    assert refused["error"]["message"].startswith("params.query: ")
+
+
+def test_an_unknown_method_is_refused_with_the_near_one():
+    (answer,) = run(dict.fromkeys(("pins:add", "pins:list", "index:wait")), {"id": 1, "method": "pins:ad"})
+    assert answer["error"]["message"] == "no method 'pins:ad'; near it: pins:add, pins:list"
+
+
 def test_a_method_that_is_no_text_is_named_in_brief_and_ends_nothing():
     asked = ({"id": 7, "method": name} for name in ("\ud800", "x" * 1_000_000))
     *refused, last = run({"ok": lambda p: 1}, *asked, {"id": 9, "method": "ok"})

@@ -1,15 +1,19 @@
 """The methods of the JSON channel over a real engine, and the channel as a process spoken to by Node."""
 
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import armarius
+from armarius.channel import Channel
+from armarius.cli import main, serving
 from armarius.errors import BudgetConflict, ContractError, ScopeViolation
 from armarius.verbs import methods_of
 
@@ -181,7 +185,7 @@ def test_detect_search_retrieve_and_status_answer_in_plain_json(call):
         ("constraints:delete", {"id": "none"}, "id"),
         ("constraints:update", {"priority": 1}, "id"),
         ("documents:search", {"query": "x", "limit": "3"}, "limit"),
-        ("context:prompt:assemble", {"query": "x"}, "projectId"),
+        ("context:prompt:messages", {"query": "x", "form": "gemini"}, "form"),
         ("context:prompt:assemble", {**REQUEST, "budget": "many"}, "budget"),
         ("context:budget:update", {"version": 1, "profile": {"size": 3}}, "size"),
     ],
@@ -249,6 +253,39 @@ def test_a_channel_may_be_of_a_series(novel, tmp_path):
         process.stdin.close()
         assert process.wait(timeout=60) == 0
     assert [place["path"] for place in answers[2]["result"]["items"]] == ["book0/chapters/ch001.md"]
+
+
+def test_a_workspace_serves_every_folder_in_it_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(serving, "_OPEN", 2)
+    for name in ("a", "b", "c"):
+        (tmp_path / "books" / name).mkdir(parents=True)
+        (tmp_path / "books" / name / "ch001.md").write_text(f"# 第一章\n\n铜鱼{name}沉了。\n", "utf8")
+    (tmp_path / "books" / "b" / "armarius.toml").write_text('[project]\nid = "another"\n')
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "ch001.md").write_text("# 一\n\n铜鱼\n", "utf8")
+    (tmp_path / "books" / "linked").symlink_to(tmp_path / "secret")
+    ask = [{"method": "index:wait", "params": {"projectId": name}} for name in ("a", "b", "c")]
+    ask += [{"method": "documents:search", "params": {"projectId": name, "query": "铜鱼"}} for name in ("a", "b", "c")]
+    ask += [{"method": "projects:list"}]
+    outside = ("../secret", "..", ".", "", "linked", "a/../../secret", str(tmp_path / "secret"), "d", "a\x00")
+    ask += [{"method": "documents:list", "params": {"projectId": name}} for name in outside]
+    ask += [{"method": "documents:list"}, {"method": "documents:write", "params": {"projectId": "a"}}]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", "id": at, **one}) + "\n" for at, one in enumerate(ask))
+    output = io.BytesIO()
+    monkeypatch.setattr(serving, "Channel", partial(Channel, workers=1))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(output))
+    assert main(["channel", "--workspace", str(tmp_path / "books")]) == 0
+    said = [json.loads(line) for line in output.getvalue().splitlines()]
+    assert str(tmp_path) not in output.getvalue().decode()
+    assert {one["params"]["value"]["projectId"] for one in said if "method" in one} <= {"a", "b", "c"}
+    answers = {one["id"]: one for one in said if "id" in one}
+    found = [answers[at]["result"]["items"][0]["text"] for at in (3, 4, 5)]
+    assert found == ["铜鱼a沉了。", "铜鱼b沉了。", "铜鱼c沉了。"]
+    listed = answers[6]["result"]["items"]
+    assert listed == [{"id": "a", "hot": False}, {"id": "b", "hot": True}, {"id": "c", "hot": True}]
+    codes = [answers[at]["error"]["data"]["code"] for at in range(7, len(ask))]
+    assert set(codes) <= {"INVALID_REQUEST", "UNKNOWN_ID", "UNKNOWN_METHOD"}, codes
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from base64 import b64decode, b64encode
 from pathlib import Path
 
 import jsonschema
@@ -9,18 +10,28 @@ import pytest
 
 import armarius
 from armarius.errors import CodexError, ContractError, UnknownDocument, UnknownId
-from armarius.verbs import VERBS, methods_of
+from armarius.verbs import SHELF, VERBS, methods_of
 from armarius.verbs.schemas import file_name, schema_of
 
+WORLD = {
+    "name": "Harbour",
+    "entries": {
+        "0": {"uid": 0, "key": ["白鹭"], "content": "The heron fears deep water.", "order": 90},
+        "1": {"uid": 1, "key": ["灯塔"], "keysecondary": ["夜"], "selective": True, "content": "Lit at night."},
+    },
+}
+BOOK = b64encode(json.dumps(WORLD).encode()).decode()
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ASTRAL = "𠮷野家的灯塔\n\n林小雨把😀画在第十八页上。她又写下😀😀。\n"
 
 
 @pytest.fixture
 def call(novel):
+    """Asks a method of the example, with the lorebook of `WORLD`, whose answer must fit its schema."""
     (novel / "chapters" / "ch009.md").write_text(f"# 第九章 😀\n\n{ASTRAL}", encoding="utf8")
     with armarius.open(novel, watch=False) as engine:
         methods = methods_of(engine)
+        engine.importing.add(b64decode(BOOK), name="harbour.json")
 
         def ask(name, /, **params):
             answer = methods[name](params)
@@ -49,6 +60,12 @@ CALLS = [
     ("context:prompt:why", {**PROMPT, "thing": "林小雨"}),
     ("context:prompt:whatif", {**PROMPT, "otherBudget": 1000}),
     ("context:prompt:diff", {**PROMPT, "other": {"budget": 1000}}),
+    ("context:prompt:messages", {"query": "白鹭洲", "form": "anthropic"}),
+    ("books:list", {}),
+    ("books:get", {"id": "harbour"}),
+    ("books:import", {"data": BOOK, "name": "harbour.json", "preview": True}),
+    ("books:export", {"id": "harbour", "to": "card-v3"}),
+    ("books:active", {"messages": [{"role": "user", "content": "白鹭飞过灯塔"}]}),
     ("constraints:create", {"text": "x"}),
     ("memories:list", {}),
     ("memories:create", {"text": "读者不知道结局", "kind": "semantic", "confidence": 1}),
@@ -116,7 +133,7 @@ def test_what_a_method_takes_and_answers_fits_its_schema(call, name, params):
 
 
 def test_every_method_but_those_that_change_what_was_made_is_called_above():
-    changing = {"update", "delete", "relate", "unrelate", "set", "remove"}
+    changing = {"update", "import", "delete", "relate", "unrelate", "set", "remove"}
     left = {method.name for method in VERBS} - {name for name, _ in CALLS} - {"summaries:get"}
     assert {name for name in left if name.rpartition(":")[2] not in changing} == set()
 
@@ -216,6 +233,59 @@ def test_a_pin_is_added_listed_and_removed(call):
     assert call("pins:list")["items"] == []
 
 
+def test_a_lorebook_is_imported_changed_given_back_and_deleted(call):
+    (listed,) = call("books:list")["items"]
+    assert (listed["id"], listed["profile"], listed["entries"]) == ("harbour", "sillytavern", 2)
+    assert call("books:export", id="Harbour") == {"data": BOOK, "losses": []}
+    entries = {"0": {"text": "It swims.", "keys": [{"text": "heron"}]}, "1": None, "7": {"name": "new", "text": "x"}}
+    changed = call("books:update", id="harbour", entries=entries)
+    assert [(one["id"], one["text"], [key["text"] for key in one["keys"]]) for one in changed["entries"]] == [
+        ("0", "It swims.", ["heron"]),
+        ("7", "x", []),
+    ]
+    newer = {**WORLD, "entries": {"0": {**WORLD["entries"]["0"], "content": "It flies.", "key": ["bird"]}}}
+    data = b64encode(json.dumps(newer).encode()).decode()
+    told = call("books:import", data=data, name="harbour.json", updates="harbour", preview=True)
+    assert (told["kind"], told["kept"]) == ("update", False)
+    assert [(one["field"], one["ours"]) for one in told["conflicts"]] == [
+        ("text", "It swims."),
+        ("match.keys", [{"text": "heron", "kind": "plain"}]),
+    ]
+    off = call("books:update", id="harbour", switchedOff=True)
+    assert (off["switchedOff"], call("books:active", text="heron")["active"]) == (True, [])
+    assert call("books:delete", id="harbour") == {"id": "harbour"}
+    assert call("books:list") == {"items": [], "problems": {}}
+    assert call("books:import", data=BOOK, name="harbour.json")["kept"] is True
+
+
+def test_the_entries_that_a_chat_wakes_travel_with_the_state_of_the_next_turn(call):
+    found = call("books:active", messages=[{"role": "user", "content": "白鹭飞过灯塔"}])
+    assert [(one["entry"], one["reason"]) for one in found["active"]] == [("0", "key 白鹭")]
+    assert [(one["entry"], one["reason"]) for one in found["left"]] == [("1", "secondary key 夜 missing")]
+    assert call("books:active", text="白鹭", state=found["state"])["state"] == found["state"]
+
+
+def test_messages_of_a_prompt_are_the_prompt(call):
+    asked = {**PROMPT, "language": "zh"}
+    prompt = call("context:prompt:assemble", **asked)
+    for form in ("openai", "anthropic"):
+        made = call("context:prompt:messages", **asked, form=form)
+        parts = [part for one in made["messages"] for part in one["content"]]
+        assert "".join(part["text"] for part in [*made.get("system", []), *parts]) == prompt["prompt"]
+        assert (made["tokenCount"], made["stablePrefixHash"]) == (prompt["tokenCount"], prompt["stablePrefixHash"])
+        assert "prompt" not in made
+
+
+def test_a_prompt_needs_what_it_needs_in_python_and_every_fault_is_said_at_once(call):
+    assert call("context:prompt:assemble", query="白鹭洲", projectId=None)["tokenCount"] > 0
+    with pytest.raises(ContractError) as caught:
+        call("context:prompt:why", qery="x", budget="many")
+    assert str(caught.value) == (
+        "WhyRequest.budget must be a whole number, got 'many'; WhyRequest.thing is missing; "
+        "WhyRequest.qery is unknown; near it: query"
+    )
+
+
 def test_a_summary_is_set_read_and_deleted(call):
     made = call("summaries:set", documentId="chapters/ch003.md", text="纸条")
     assert call("summaries:get", documentId="chapters/ch003.md") == made
@@ -282,6 +352,16 @@ def test_a_budget_that_is_no_whole_number_is_refused(call, field, wrong):
         ("documents:get", {"path": "no.md"}, ContractError, r"params\.(documentId is missing|path is unknown)"),
         ("documents:search", {"query": "x", "limit": 0}, ContractError, r"params\.limit must be "),
         ("documents:search", {"query": "x", "positionEncoding": "utf-32"}, ContractError, "positionEncoding"),
+        ("books:get", {"id": "harbor"}, UnknownId, r"params\.id: .*near it: harbour"),
+        ("books:import", {"data": "?"}, ContractError, r"params\.data: "),
+        ("books:update", {"id": "harbour", "entries": {"9": None}}, UnknownId, r"params\.entries\.9: "),
+        (
+            "books:update",
+            {"id": "harbour", "entries": {"0": {"txt": "x"}}},
+            ContractError,
+            r"0\.txt is .*near it: text",
+        ),
+        ("books:active", {"state": {"sticky": 3}}, ContractError, "state: "),
         ("code:subgraph", {"symbol": "."}, ContractError, r"params\.symbol: "),
     ],
 )
@@ -319,6 +399,6 @@ def test_warnings_and_notices_of_a_subgraph_travel(tmp_path, monkeypatch):
 
 def test_a_schema_of_every_method_is_among_the_docs():
     folder = EXAMPLES.parent / "docs" / "schemas"
-    for method in VERBS:
+    for method in (*VERBS, *SHELF):
         assert json.loads((folder / file_name(method.name)).read_text(encoding="utf8")) == schema_of(method)
-    assert {path.name for path in folder.glob("*.json")} == {file_name(method.name) for method in VERBS}
+    assert {path.name for path in folder.glob("*.json")} == {file_name(method.name) for method in (*VERBS, *SHELF)}

@@ -21,6 +21,10 @@ OTHERWISE = {
     "context:prompt:why": {"thing"},
     "context:prompt:whatif": {"other_budget"},
     "context:prompt:diff": {"other"},
+    "context:prompt:messages": {"form"},
+    "books:import": {"preview"},
+    "books:export": {"to"},
+    "books:update": {"id", "profile", "switched_off", "entries", "book"},
     "documents:list": {"chapters", "kinds", "limit", "offset"},
     "documents:get": {"paragraphs"},
     "documents:retrieve": {"excerpts", "chapter"},
@@ -33,6 +37,10 @@ NAMED = {
     "documents:search": {"text": "query"},
     "documents:get": {"path": "document"},
     "entities:get": {"name": "id"},
+    "books:get": {"key": "id"},
+    "books:import": {"source": "data"},
+    "books:export": {"key": "id"},
+    "books:delete": {"key": "id"},
     "entities:card": {"name": "id"},
 }
 # Fields of a request that `armarius assemble` has no option for: of a host that keeps the engine open.

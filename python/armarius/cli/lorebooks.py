@@ -20,7 +20,7 @@ from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.book import EXPORTS, Book
-from armarius.lorebooks.edits import Change, to_json
+from armarius.lorebooks.edits import Change
 from armarius.lorebooks.importing import Importing, ImportReport, ManuscriptReport, import_manuscript, is_manuscript
 from armarius.lorebooks.project_books import FOLDER, Books, available_books
 from armarius.lorebooks.record import Conflict, UnsupportedField
@@ -96,7 +96,7 @@ def _import(arguments: argparse.Namespace) -> int:
             if not arguments.json:
                 note(f"armarius: {error}")
             continue
-        reports.append(_wire(file.name, report))
+        reports.append({"file": file.name, **report.to_wire()})
         if not arguments.json:
             lines = _lines(file.name, report)
             if arguments.allow_rules:
@@ -219,40 +219,6 @@ def _said_of(row: UnsupportedField | Conflict) -> list[str]:
     return [f"{row.entry}.{row.field}: was {row.base!r}", f"  here {row.ours!r}", f"  file {row.theirs!r}"]
 
 
-def _wire(name: str, report: ImportReport) -> dict[str, Any]:
-    book = report.book
-    return {
-        "file": name,
-        "kind": report.kind,
-        "book": {"id": book.id, "name": book.name, "format": book.format, "profile": book.profile},
-        "character": book.settings.get("character") or None,
-        "folder": f"{FOLDER}/{book.id}" if report.kept else None,
-        "entries": [
-            {
-                "id": entry.id,
-                "name": entry.name,
-                "level": entry.level,
-                "keys": [key.text for key in entry.match.keys],
-                "folder": entry.folder,
-            }
-            for entry in book
-        ],
-        "losses": [{"path": row.path, "value": row.value, "reason": row.reason} for row in report.losses],
-        "changes": _changes_wire(report),
-        "conflicts": [row._asdict() for row in report.conflicts],
-        "entities": [
-            {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
-            for one in report.entities
-        ],
-        "codex": {
-            "entities": [{"id": one.id, "name": one.name, "type": one.type} for one in report.said.entities],
-            "relations": [dict(zip(("source", "target", "type"), one, strict=True)) for one in report.said.relations],
-        },
-        "shared": [one.to_wire() for one in report.shared],
-        "kept": report.kept,
-    }
-
-
 def _export(arguments: argparse.Namespace) -> int:
     books = Books(project_folder(arguments.path))
     if arguments.book is None:
@@ -274,17 +240,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _list(books: Books, *, as_json: bool) -> int:
     """The books of a project: what `--book` takes."""
-    rows = [
-        {
-            "id": book.id,
-            "name": book.name,
-            "character": book.settings.get("character") or None,
-            "format": book.format,
-            "entries": len(book),
-            "file": book.file,
-        }
-        for book in books.values()
-    ]
+    rows = [book.to_wire() for book in books.values()]
     if as_json:
         show_json({"books": rows, "problems": dict(books.problems)})
     else:
@@ -315,26 +271,15 @@ def _update_lines(report: ImportReport) -> list[str]:
     return lines
 
 
-def _changes_wire(report: ImportReport) -> list[dict[str, Any]]:
-    """The changes as JSON, values in the form of `book.json`."""
-    return [{**one._asdict(), "was": _plain(one, one.was), "now": _plain(one, one.now)} for one in report.changes]
-
-
 def _line(one: Change) -> str:
     called = one.name or one.entry
     if one.kind == "changed":
-        was, now = (_text(_plain(one, value)) for value in (one.was, one.now))
+        was, now = (_text(value) for value in one.values())
         was, now = _around(was, now)
         where = f"{called}.{one.field}" if one.entry else f"the book's {one.field}"
         return f"~ {where}: was {was}, now {now}"
     text, _ = _around(_text(one.now if one.kind == "new" else one.was), "")
     return f"{'+' if one.kind == 'new' else '-'} {called}: {text}"
-
-
-def _plain(one: Change, value: Any) -> Any:  # noqa: ANN401 - each field has its own type
-    if one.field == "decorators" and one.entry:
-        return [f"@@{mark.name} {','.join(mark.args)}".strip() for mark in value]
-    return to_json(one.field, value) if one.entry and value is not None else value
 
 
 def _text(value: Any) -> str:  # noqa: ANN401

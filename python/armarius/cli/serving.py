@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -19,6 +20,7 @@ from armarius.errors import ContractError
 from armarius.index.status import Progress
 from armarius.verbs import methods_of, methods_of_shelf
 
+_OPEN = 8  # projects of a workspace at most; each takes 10 to 30 MB
 _CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
 
 
@@ -34,6 +36,12 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         add_store(parser)
         parser.add_argument("--tenant", default="", help="with --store: the tenant of the projects")
         parser.set_defaults(run=run)
+    channel.add_argument(
+        "--workspace",
+        type=Path,
+        metavar="DIR",
+        help="serve every folder in DIR; `projectId` is its name, and the projects asked last stay open",
+    )
     serve.add_argument("--project", metavar="ID", help="with --store: which project")
     serve.add_argument(
         "--allow-write", action="store_true", help="offer the tools that add to the project: remember, propose"
@@ -59,6 +67,11 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _channel(arguments: argparse.Namespace) -> int:
+    if arguments.workspace is not None:
+        if arguments.path is not None:
+            raise ContractError("--workspace serves every folder in it; leave out the one folder")
+        _refuse_series(arguments)
+        arguments.path = arguments.workspace
     if _on_server(arguments):
         _refuse_series(arguments)
         with connected(arguments) as shelf:
@@ -67,12 +80,20 @@ def _channel(arguments: argparse.Namespace) -> int:
     _refuse_server(arguments)
     channel = Channel({}, root=Path(arguments.path).resolve())
 
-    def tell(progress: Progress) -> None:
+    def tell(project: str, progress: Progress) -> None:
         done = {"done": progress.done, "total": progress.total, "path": progress.path}
-        channel.notify("$/progress", {"token": "index", "value": done})
+        named = {"projectId": project} if project else {}
+        channel.notify("$/progress", {"token": "index", "value": {**done, **named}})
 
+    if arguments.workspace is not None:
+        from armarius.workspace import shelf as shelf_of
+
+        with shelf_of(arguments.workspace, most=_OPEN, wait=False, progress=tell) as many:
+            channel.add(methods_of_shelf(many))
+            channel.serve(sys.stdin.buffer, sys.stdout.buffer)
+        return 0
     # Opened at once: the host hears of the build over the channel and may already ask.
-    with open_engine(arguments.path, wait=False, progress=tell, with_=arguments.series) as engine:
+    with open_engine(arguments.path, wait=False, progress=partial(tell, ""), with_=arguments.series) as engine:
         channel.add(methods_of(engine))
         channel.serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
@@ -88,7 +109,7 @@ def _on_server(arguments: argparse.Namespace) -> bool:
 
 def _refuse_series(arguments: argparse.Namespace) -> None:
     if arguments.series:
-        raise ContractError("--with needs a project folder; projects on a server have none")
+        raise ContractError("--with needs a project folder; many projects have none")
 
 
 def _refuse_server(arguments: argparse.Namespace) -> None:

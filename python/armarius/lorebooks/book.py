@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from armarius.documents.decode import Undecodable, decode
 from armarius.errors import BookError, UnknownId
@@ -36,10 +36,11 @@ from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, dotted, v
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, valid_text
 
-EXPORTS = (
+BookFormat = Literal[
     "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",
     "lorebook-v3",
-)  # fmt: skip
+]  # fmt: skip
+EXPORTS = get_args(BookFormat)
 _FREE = frozenset({"entity"})  # fields of ours that no format has; leaving them out is no loss
 
 
@@ -167,6 +168,19 @@ class Book:
     def exported(self, to: str | None = None) -> Exported:
         """As `export`, with a row for every field that the format cannot say."""
         return exported(self, to)
+
+    def to_wire(self, *, texts: bool = False) -> dict[str, Any]:
+        """As JSON: what it is and its number of entries; with `texts` the entries."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "character": self.settings.get("character") or None,
+            "format": self.format,
+            "profile": self.profile,
+            "entries": [one.to_wire() for one in self.entries] if texts else len(self),
+            "file": self.file,
+            "switchedOff": self.switched_off,
+        }
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

@@ -19,12 +19,16 @@ _TUPLES = frozenset(
 
 
 def to_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
-    """The value of a field as JSON."""
+    """The value of a field as JSON; None where there is none."""
+    if value is None:
+        return None
+    if leaf == "decorators":
+        return [f"@@{mark.name} {','.join(mark.args)}".strip() for mark in value]
     if leaf == "match.keys":
         return [{"text": key.text, "kind": key.kind} for key in value]
     if leaf == "match.require":
         return [{"how": one.how, "keys": to_json("match.keys", one.keys)} for one in value]
-    if leaf == "match.range" and value is not None:
+    if leaf == "match.range":
         return {"count": value.count, "unit": value.unit}
     return list(value) if isinstance(value, tuple) else value
 
@@ -168,6 +172,11 @@ class Change(NamedTuple):
     field: str
     was: Any
     now: Any
+
+    def values(self) -> tuple[Any, Any]:
+        """Both values as JSON, in the form of `book.json`."""
+        field = self.field if self.entry else ""
+        return to_json(field, self.was), to_json(field, self.now)
 
 
 def changes_between(before: Book, after: Book) -> tuple[Change, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from armarius.codex.identity import SharedName, shared_names
 from armarius.codex.model import Entity
@@ -23,14 +24,16 @@ from armarius.errors import BookError, UnknownId
 from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, file_bytes, read_book
-from armarius.lorebooks.edits import Change, applied, changes_between, decided
+from armarius.lorebooks.edits import Change, applied, changes_between, decided, to_json
 from armarius.lorebooks.formats.format import ProfileName, checked_profile
 from armarius.lorebooks.formats.notes import NO_ENTITIES, ExtractedEntities
+from armarius.lorebooks.project_books import FOLDER as BOOKS_FOLDER
 from armarius.lorebooks.project_books import Books, edits_of
 from armarius.lorebooks.record import Conflict, Entry, UnsupportedField, book_id
 from armarius.validation import texts, valid_text
 
 _LONGEST_NAME = 40
+_SIDES = ("base", "ours", "theirs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,44 @@ class ImportReport:
     def entries(self) -> tuple[Entry, ...]:
         """Of the book."""
         return self.book.entries
+
+    def to_wire(self) -> dict[str, Any]:
+        """As JSON: the book, and every row of the report; values in the form of `book.json`."""
+        book = self.book
+        return {
+            "kind": self.kind,
+            "book": {"id": book.id, "name": book.name, "format": book.format, "profile": book.profile},
+            "character": book.settings.get("character") or None,
+            "folder": f"{BOOKS_FOLDER}/{book.id}" if self.kept else None,
+            "entries": [
+                {
+                    "id": entry.id,
+                    "name": entry.name,
+                    "level": entry.level,
+                    "keys": [key.text for key in entry.match.keys],
+                    "folder": entry.folder,
+                }
+                for entry in book
+            ],
+            "losses": [row._asdict() for row in self.losses],
+            "changes": [
+                {**one._asdict(), **dict(zip(("was", "now"), one.values(), strict=True))} for one in self.changes
+            ],
+            "conflicts": [
+                {**one._asdict(), **{name: to_json(one.field, getattr(one, name)) for name in _SIDES}}
+                for one in self.conflicts
+            ],
+            "entities": [
+                {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
+                for one in self.entities
+            ],
+            "codex": {
+                "entities": [{"id": one.id, "name": one.name, "type": one.type} for one in self.said.entities],
+                "relations": [dict(zip(("source", "target", "type"), one, strict=True)) for one in self.said.relations],
+            },
+            "shared": [one.to_wire() for one in self.shared],
+            "kept": self.kept,
+        }
 
 
 class Importing:

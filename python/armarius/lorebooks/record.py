@@ -271,6 +271,11 @@ class Entry:
                 whole[part] = replace(whole.get(part, getattr(self, part)), **{leaf: value})
         return replace(self, **whole)
 
+    def to_wire(self) -> dict[str, Any]:
+        """As JSON: the fields that most formats have."""
+        plain = {name: getattr(self, name) for name in ("id", "name", "text", "level", "folder", "type")}
+        return {**plain, "keys": [{"text": key.text, "kind": key.kind} for key in self.match.keys]}
+
 
 def _leaves() -> tuple[str, ...]:
     parts = {

@@ -9,7 +9,7 @@ keys of the user's own; offsets are in units of the request's `positionEncoding`
 (CONTEXT_SCOPE_VIOLATION).
 """
 
-from armarius.verbs.table import VERBS, Verb, methods_of, methods_of_shelf, verb
+from armarius.verbs.table import SHELF, VERBS, Verb, methods_of, methods_of_shelf, verb
 from armarius.verbs.wire import match_wire, wire
 
-__all__ = ["VERBS", "Verb", "match_wire", "methods_of", "methods_of_shelf", "verb", "wire"]
+__all__ = ["SHELF", "VERBS", "Verb", "match_wire", "methods_of", "methods_of_shelf", "verb", "wire"]

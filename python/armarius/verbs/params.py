@@ -18,6 +18,8 @@ from armarius.codex.model import ContextLevel, Fact, Origin, Overruled, PassageS
 from armarius.documents.document import Skipped
 from armarius.documents.project_map import DocumentState, Edition
 from armarius.index.status import Progress
+from armarius.lorebooks.book import BookFormat
+from armarius.lorebooks.formats.format import ProfileName
 from armarius.requests import (
     AsOfIn,
     ChapterIn,
@@ -72,6 +74,18 @@ class OneProject(Params):
     """Names a project of many."""
 
     project_id: str = Field(min_length=1, description="Names the project.")
+
+
+class ListedProject(Wire):
+    """A project of many; in folders whether it is open, on a server its state."""
+
+    id: str
+    hot: bool | None = None
+    tenant: str | None = None
+    version: int | None = None
+    characters: int | None = None
+    bytes: int | None = None
+    touched: str | None = None
 
 
 class ListProjects(Params):
@@ -335,6 +349,76 @@ class Around(Params):
     include_tree: Flag = False
 
 
+class BookFile(Params):
+    """A lorebook, card, module, vault or export of another program."""
+
+    data: str = Field(description="The bytes of the file, in base64; at most 6 MB of them.", min_length=1)
+    name: str = Field(default="", description="Of the file, such as `harbour.json`.")
+    profile: ProfileName | None = Field(default=None, description="Whose activation rules; else those of its format.")
+    updates: str = Field(default="", description="Id of the book that this is a newer state of; detected when empty.")
+    theirs: tuple[str, ...] = Field(
+        default=(), description="Entries, `entry.field`, or `all` conflicts to take as the file has them."
+    )
+    preview: Flag = Field(default=False, description="Only the report; nothing is written.")
+
+
+class BookAs(ById):
+    """Which book, by id or name, as a file of which format."""
+
+    to: BookFormat | None = Field(default=None, description="The format that it came in when not given.")
+
+
+class KeyIn(Wire):
+    """A key of an entry."""
+
+    text: str
+    kind: Literal["plain", "regex", "wildcard"] = "plain"
+
+
+class EntryIn(Wire):
+    """What of an entry is to be another."""
+
+    name: str | None = None
+    text: str | None = None
+    level: ContextLevel | None = None
+    keys: tuple[KeyIn, ...] | None = None
+    folder: str | None = None
+    type: str | None = None
+
+
+class ChangedBook(ById):
+    """What of a book, by id or name, is to be another; the file that it came in stays as it is."""
+
+    profile: ProfileName | None = Field(default=None, description="Whose activation rules.")
+    switched_off: Flag | None = Field(default=None, description="Keep it, and out of prompts.")
+    entries: dict[str, EntryIn | None] = Field(
+        default={}, description="Entry id to what of it is to be another; null takes it out, a new id adds one."
+    )
+
+
+class Activating(Params):
+    """The messages of a chat or the text of a story, and how its program is set."""
+
+    messages: tuple[Any, ...] = Field(
+        default=(), description='Oldest first: texts, `{"name", "text"}`, or `{"role", "content"}`.'
+    )
+    text: str = ""
+    story: str | tuple[str, tuple[str, ...]] = ""
+    books: tuple[str, ...] | None = Field(default=None, description="Ids; all that are not switched off.")
+    settings: dict[str, Any] | None = Field(default=None, description="By the names of the book's program.")
+    turn: StrictInt | None = None
+    rolls: tuple[float, ...] = ()
+    state: dict[str, Any] | None = Field(default=None, description="That of the last answer; else it is replayed.")
+    character: str = ""
+    user: str = ""
+    trigger: str = "normal"
+    tags: tuple[str, ...] = ()
+    sources: dict[str, str] | None = None
+    greeting: StrictInt | None = None
+    model: str | None = None
+    budget: StrictInt | None = None
+
+
 class Waiting(Params):
     """For how long at most."""
 
@@ -495,6 +579,73 @@ class Proposed(Wire):
     position: int
     reason: str
     known: bool
+
+
+class ListedBook(Wire):
+    """A lorebook of the project, with the number of its entries."""
+
+    id: str
+    name: str
+    character: str | None
+    format: str
+    profile: ProfileName
+    entries: int
+    file: str
+    switched_off: bool
+
+
+class BookEntry(Wire):
+    """An entry of a lorebook."""
+
+    id: str
+    name: str
+    text: str
+    level: ContextLevel
+    folder: str
+    type: str
+    keys: list[KeyIn]
+
+
+class BookText(ListedBook):
+    """A lorebook with its entries, in the order of the file."""
+
+    entries: list[BookEntry]  # type: ignore[assignment]
+
+
+class FieldWithoutEffect(Wire):
+    """A field of the file that has no effect, was repaired, or cannot be said."""
+
+    path: str
+    value: Any
+    reason: str
+
+
+class Imported(Wire):
+    """What an import is, or would be: the report of `armarius import --json`."""
+
+    kind: Literal["new", "update", "same"]
+    book: dict[str, str]
+    character: str | None
+    folder: str | None
+    entries: list[dict[str, Any]]
+    losses: list[FieldWithoutEffect]
+    changes: list[dict[str, Any]]
+    conflicts: list[dict[str, Any]]
+    entities: list[dict[str, Any]]
+    codex: dict[str, Any]
+    shared: list[dict[str, Any]]
+    kept: bool
+
+
+class ActiveEntry(Wire):
+    """An entry of a lorebook that is active, where it goes and why; without place and text, one that is not."""
+
+    book: str
+    entry: str
+    name: str
+    reason: str
+    place: dict[str, Any] | None = None
+    text: str | None = None
 
 
 class Node(Wire):

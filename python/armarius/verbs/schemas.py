@@ -49,9 +49,6 @@ def _parts(kind: Any, definitions: dict[str, Any], name: str, *, optional_null: 
     """The schema of a type, its parts among `definitions` as `<name>.<part>`."""
     schema = TypeAdapter(kind).json_schema(by_alias=True, ref_template=f"#/$defs/{name}.{{model}}")
     parts = schema.pop("$defs", {})
-    required = kind.required_on_wire() if isinstance(kind, type) and issubclass(kind, Wire) else ()
-    if required:
-        schema["required"] = sorted({*schema.get("required", ()), *required})
     for part, body in parts.items():
         definitions[f"{name}.{part}"] = _camel(body, wire_name, optional_null=optional_null)
     found: dict[str, Any] = _camel(schema, wire_name, optional_null=optional_null)

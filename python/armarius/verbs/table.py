@@ -1,7 +1,9 @@
 """The table of verbs: what a host may ask of a project, with its request, its result and the call behind it."""
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from armarius.arguments import Bounds
@@ -10,6 +12,8 @@ from armarius.codex.model import Constraint, Entity, Memory, Pin, RejectedName, 
 from armarius.documents.document import Document
 from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.io.messages_without_paths import answer_without_paths, warnings_without_paths
+from armarius.lorebooks.active.result import State
+from armarius.lorebooks.record import Entry, Key
 from armarius.names.proposals import ProposedName
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.report.items import Difference, PromptPlace
@@ -20,10 +24,13 @@ from armarius.requests import (
     DiffRequest,
     InspectRequest,
     InspectResult,
+    MessagesRequest,
+    MessagesResult,
     WhatIfRequest,
     Why,
     WhyRequest,
     Wire,
+    wire_name,
 )
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs import params as p
@@ -32,9 +39,11 @@ from armarius.verbs.wire import Positions, account_wire, match_wire, mention_wir
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
     from armarius.prompt.report.pack import Pack
+    from armarius.workspace.folder import LocalNovel, LocalShelf
     from armarius.workspace.workspace import Novel, Shelf
 
 Json = dict[str, Any]
+Methods = dict[str, Callable[[Mapping[str, Any]], Any]]
 Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 
@@ -66,7 +75,7 @@ class Verb:
         """The verb over one engine, from what is sent to what is answered; may be called from any thread."""
 
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-            asked = self.params.from_wire(sent)
+            asked = self.params(**{name: value for name, value in sent.items() if value is not None})
             if isinstance(asked, p.Params):
                 engine.check_project(asked.project_id)
             return answer_without_paths(self.answer(engine, asked), engine.root)
@@ -75,10 +84,12 @@ class Verb:
 
 
 VERBS: Final[list[Verb]] = []
-"""Every verb that a host may ask; the channel answers all of them."""
+"""Every verb that a host may ask of a project; the channel answers all of them."""
+SHELF: Final[list[Verb]] = []
+"""What a host may ask of many projects together; of folders only the first."""
 
 
-def methods_of(engine: "Engine") -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+def methods_of(engine: "Engine") -> Methods:
     """The methods of the channel over one engine; every function may be called from any thread."""
     return {one.name: one.over(engine) for one in VERBS}
 
@@ -100,12 +111,13 @@ def _verb(
     command: str = "",
     params: type[Wire] | None = None,
     about: str = "",
+    table: list[Verb] = VERBS,
 ) -> Callable[[Answer], Answer]:
     """Makes a row of a function of the engine and the request; its docstring is what the verb does."""
 
     def decorate(answer: Answer) -> Answer:
         kind = params or answer.__annotations__["asked"]
-        VERBS.append(Verb(name, about or str(answer.__doc__), kind, result, answer, python, tool, command))
+        table.append(Verb(name, about or str(answer.__doc__), kind, result, answer, python, tool, command))
         return answer
 
     return decorate
@@ -152,6 +164,15 @@ def _why(engine: "Engine", asked: WhyRequest) -> Json:
     return why_wire(_pack(engine, asked), asked.thing, asked.position_encoding)
 
 
+@_verb("context:prompt:messages", MessagesResult, "assemble")
+def _messages(engine: "Engine", asked: MessagesRequest) -> Json:
+    """The prompt as messages to send to a provider, with its cache marker."""
+    pack = _pack(engine, asked)
+    made, known = pack.to_messages(asked.form), set(map(wire_name, MessagesResult.model_fields))
+    told = {name: value for name, value in pack.to_wire().items() if name in known}
+    return {**told, **(made if isinstance(made, dict) else {"messages": made})}
+
+
 @_verb("context:prompt:whatif", Account, "assemble")
 def _what_if(engine: "Engine", asked: WhatIfRequest) -> Json:
     """The account of the same candidates under another budget."""
@@ -162,7 +183,7 @@ def _what_if(engine: "Engine", asked: WhatIfRequest) -> Json:
 def _diff(engine: "Engine", asked: DiffRequest) -> Json:
     """What changes from the prompt to the one of the request with other fields; entries are sources."""
     sent = {name: value for name, value in asked.to_wire().items() if name != "other"}
-    other = AssembleRequest.from_wire({**sent, **asked.other})
+    other = AssembleRequest(**{**sent, **asked.other})
     return wire(engine.assemble(other).diff(_pack(engine, asked)))
 
 
@@ -463,6 +484,68 @@ def _delete_summary(engine: "Engine", asked: p.OfDocument) -> Json:
     return {"documentId": asked.document}
 
 
+@_verb("books:list", {"items": list[p.ListedBook], "problems": dict[str, str]}, "books.values", command="export")
+def _books(engine: "Engine", asked: p.Params) -> Json:
+    """Every lorebook, and why one that lies in the project cannot be read, by id."""
+    books, problems = engine.books.look()
+    return {"items": [one.to_wire() for one in books.values()], "problems": dict(problems)}
+
+
+@_verb("books:get", p.BookText, "books.__getitem__")
+def _book(engine: "Engine", asked: p.ById) -> Json:
+    """A lorebook with its entries, by id or name."""
+    return _known(lambda: engine.books[asked.id]).to_wire(texts=True)  # type: ignore[no-any-return]
+
+
+@_verb("books:import", p.Imported, "importing.add", command="import")
+def _import_book(engine: "Engine", asked: p.BookFile) -> Json:
+    """Bring a lorebook, card, vault or export of another program in; the report says what has no effect here."""
+    try:
+        data = b64decode(asked.data, validate=True)
+    except ValueError:
+        raise ContractError("params.data: expected the bytes of a file, in base64") from None
+    bring = engine.importing.preview if asked.preview else engine.importing.add
+    return bring(data, **asked.stated("data", "preview")).to_wire()
+
+
+@_verb("books:export", {"data": str, "losses": list[p.FieldWithoutEffect]}, "books.__getitem__")
+def _export_book(engine: "Engine", asked: p.BookAs) -> Json:
+    """A lorebook as a file, in base64, and what its format cannot say; unchanged, it is the file that it came in."""
+    found = _known(lambda: engine.books[asked.id]).exported(asked.to)
+    return {"data": b64encode(found.data).decode(), "losses": [one._asdict() for one in found.losses]}
+
+
+@_verb("books:update", p.BookText, "books.update")
+def _update_book(engine: "Engine", asked: p.ChangedBook) -> Json:
+    """Change what is sent of a lorebook; a changed one makes no rules."""
+    book = _known(lambda: engine.books[asked.id])
+    values = asked.stated("id", "entries")
+    for id_, said in asked.entries.items():
+        if said is None:
+            book = _known(partial(book.without, id_), f"entries.{id_}")
+            continue
+        entry = next((one for one in book if one.id == id_), None) or Entry(id_)
+        fields = {name: value for name, value in said if value is not None and name != "keys"}
+        if said.keys is not None:
+            fields["match__keys"] = tuple(Key(key.text, key.kind) for key in said.keys)
+        book = book.with_entry(entry.changed(**fields))
+    return engine.books.update(replace(book, **values)).to_wire(texts=True)
+
+
+@_verb("books:delete", {"id": str}, "books.remove")
+def _delete_book(engine: "Engine", asked: p.ById) -> Json:
+    """Take a lorebook out of the project, with the file that it came in."""
+    _known(lambda: engine.books.remove(asked.id))
+    return {"id": asked.id}
+
+
+@_verb("books:active", {"active": list[p.ActiveEntry], "left": list[p.ActiveEntry], "state": Json}, "active")
+def _active(engine: "Engine", asked: p.Activating) -> Json:
+    """Which lorebook entries a chat or a text wakes, as the books' own programs would, and which nearly."""
+    state = None if asked.state is None else State.from_wire(asked.state)
+    return engine.active(**asked.stated("state"), state=state).to_wire()
+
+
 def around(engine: "Engine", asked: p.Around) -> Subgraph | TextMatches:
     """A subgraph as a wire may say it: no warning names a path of this machine.
 
@@ -514,44 +597,59 @@ def _cancel(engine: "Engine", asked: p.Params) -> Json:
     return _status(engine, asked)
 
 
-def methods_of_shelf(shelf: "Shelf", tenant: str) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-    """The methods over the projects of a tenant, none of which can name another; from any thread.
+@dataclass(frozen=True, slots=True)
+class _Tenant:
+    """The projects of a shelf that a channel may name."""
 
-    projects:list     {limit?, after?} -> {items}
-    projects:delete   {projectId} -> {projectId}
-    documents:write   {projectId, files?, remove?, expect?} -> {version}
+    shelf: "Shelf | LocalShelf"
+    name: str
 
-    And every other method, with `projectId`, and `atLeast`: a version that a write gave.
+    def project(self, project_id: str) -> "Novel | LocalNovel":
+        return self.shelf.project(project_id, tenant=self.name)
+
+
+@_verb("projects:list", {"items": list[p.ListedProject]}, "projects", table=SHELF)
+def _projects(of: _Tenant, asked: p.ListProjects) -> Json:
+    """The projects there are, by id."""
+    tenant = {"tenant": of.name} if of.name else {}
+    found = of.shelf.projects(limit=asked.limit, after=asked.after, **tenant)
+    plain = ({name: v if isinstance(v, str | int) else str(v) for name, v in wire(one).items()} for one in found)
+    return {"items": [{name: value for name, value in one.items() if name != "folder"} for one in plain]}
+
+
+@_verb("projects:delete", {"projectId": str}, "delete", table=SHELF)
+def _delete_project(of: _Tenant, asked: p.OneProject) -> Json:
+    """With `--store`: delete a project with all that it holds."""
+    of.shelf.delete(of.project(asked.project_id).project_id, tenant=of.name)  # type: ignore[union-attr]
+    return {"projectId": asked.project_id}
+
+
+@_verb("documents:write", {"version": int}, "project.write", table=SHELF)
+def _write(of: _Tenant, asked: p.WriteFiles) -> Json:
+    """With `--store`: replace and remove files of a project, all or none; others take the version as `atLeast`."""
+    novel: Any = of.project(asked.project_id)
+    return {"version": novel.write(asked.files, remove=asked.remove, expect=asked.expect)}
+
+
+def methods_of_shelf(shelf: "Shelf | LocalShelf", tenant: str | None = None) -> Methods:
+    """The methods over many projects, from any thread: those of `SHELF`, and every verb with `projectId`.
+
+    Args:
+        shelf: On a server, where a verb takes `atLeast` too, a version that a write gave; or of folders.
+        tenant: Whose projects; none of the methods can name another's. None is for folders, which no method writes.
     """
-
-    def of(asked: p.OneProject) -> "Novel":
-        return shelf.project(asked.project_id, tenant=tenant)
-
-    def projects(sent: Mapping[str, Any]) -> Json:
-        asked = p.ListProjects.from_wire(sent)
-        found = shelf.projects(tenant=tenant, limit=asked.limit, after=asked.after)
-        plain = (
-            {name: value if isinstance(value, str | int) else str(value) for name, value in wire(one).items()}
-            for one in found
-        )
-        return {"items": list(plain)}
-
-    def delete(sent: Mapping[str, Any]) -> Json:
-        asked = p.OneProject.from_wire(sent)
-        shelf.delete(of(asked).project_id, tenant=tenant)
-        return {"projectId": asked.project_id}
-
-    def write(sent: Mapping[str, Any]) -> Json:
-        asked = p.WriteFiles.from_wire(sent)
-        return {"version": of(asked).write(asked.files, remove=asked.remove, expect=asked.expect)}
+    of = _Tenant(shelf, tenant or "")
 
     def of_project(one: Verb) -> Callable[[Mapping[str, Any]], Any]:
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-            novel = of(p.OneProject.from_wire({name: sent[name] for name in ("projectId",) if name in sent}))
+            asked = p.OneProject(**{name: sent[name] for name in ("projectId",) if name in sent})
+            novel = of.project(asked.project_id)
             with novel.asked(sent.get("atLeast")):
-                return one.over(novel)({name: value for name, value in sent.items() if name != "atLeast"})
+                return one.over(novel)({**{name: sent[name] for name in sent if name != "atLeast"}, "projectId": ""})
 
         return call
 
-    own = {"projects:list": projects, "projects:delete": delete, "documents:write": write}
-    return {**{one.name: of_project(one) for one in VERBS}, **own}
+    own = SHELF if tenant is not None else SHELF[:1]
+    return {one.name: of_project(one) for one in VERBS} | {
+        one.name: lambda sent, one=one: one.answer(of, one.params(**sent)) for one in own
+    }

@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any, Self
 from armarius.embedders.protocol import AnyEmbedder, as_embedder
 from armarius.engine.build import EngineParts, build
 from armarius.errors import ContractError, ProjectError, StoreError, UnknownId
+from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
@@ -35,6 +36,7 @@ def shelf(
     watch: bool = True,
     wait: bool = True,
     index_dir: str | PathLike[str] | None = None,
+    progress: Callable[[str, Progress], None] | None = None,
     embedder: AnyEmbedder | None = None,
     rerank: Reranker | Reranking | None = None,
     reword: Model | Reworder | None = None,
@@ -53,6 +55,7 @@ def shelf(
             more events to give, folders are compared instead, and `status()` says `WATCH_UNAVAILABLE`.
         wait: Whether the first question of a project waits for its index, as for `armarius.open`.
         index_dir: In which each project has a folder for its index; the user's cache directory when not given.
+        progress: Called with the name of a project and how far its index is, from the thread that builds it.
         embedder: For every project; see `armarius.open`.
         rerank: Likewise.
         reword: Likewise.
@@ -65,8 +68,8 @@ def shelf(
     Cost: none; a project is opened when it is asked.
     """
     return LocalShelf(
-        root, memory=memory, most=most, watch=watch, wait=wait, index_dir=index_dir, embedder=embedder, rerank=rerank,
-        reword=reword, trusted=trusted,
+        root, memory=memory, most=most, watch=watch, wait=wait, index_dir=index_dir, progress=progress,
+        embedder=embedder, rerank=rerank, reword=reword, trusted=trusted,
     )  # fmt: skip
 
 
@@ -176,6 +179,7 @@ class LocalShelf:
         watch: bool = True,
         wait: bool = True,
         index_dir: str | PathLike[str] | None = None,
+        progress: Callable[[str, Progress], None] | None = None,
         embedder: AnyEmbedder | None = None,
         rerank: Reranker | Reranking | None = None,
         reword: Model | Reworder | None = None,
@@ -183,7 +187,7 @@ class LocalShelf:
     ) -> None:
         self.root = project_folder(root).absolute()
         self.counters = Counters()
-        self._wait = wait
+        self._wait, self._progress = wait, progress
         if index_dir is not None and (problem := no_path(index_dir)):
             raise ProjectError(f"index_dir: {problem}")
         self._index_dir = None if index_dir is None else Path(index_dir)
@@ -299,7 +303,7 @@ class LocalShelf:
         parts = build(
             folder, fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=None,
             watch=False, wait=self._wait, index_dir=self._index_dir,
-            progress=None, graph=None, **self._given,
+            progress=self._progress and partial(self._progress, name), graph=None, **self._given,
         )  # fmt: skip
         if state.watcher is not None:
             parts.index._follow(state.watcher)

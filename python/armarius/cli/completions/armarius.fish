@@ -51,7 +51,7 @@ function _shtab_armarius_using
 end
 
 set -g _shtab_armarius_commands assemble inspect ask detect entities retrieve evidence index search watch doctor map embed import export propose new completion studio evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --write
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -283,6 +283,7 @@ complete -c armarius -n '_shtab_armarius_using channel' -l with -xka "(__fish_co
 complete -c armarius -n '_shtab_armarius_using channel' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
 complete -c armarius -n '_shtab_armarius_using channel' -l schema -x -d 'of the tables (default: armarius)'
 complete -c armarius -n '_shtab_armarius_using channel' -l tenant -x -d 'with --store: the tenant of the projects'
+complete -c armarius -n '_shtab_armarius_using channel' -l workspace -xka "(__fish_complete_path (commandline -ct))" -d 'serve every folder in DIR; `projectId` is its name, and the projects asked last stay open'
 complete -c armarius -n '_shtab_armarius_using channel; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one, without a server)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a server -d 'Projects on a postgresql server'
 complete -c armarius -n '_shtab_armarius_using server' -s h -l help -d 'show this help message and exit'

@@ -130,6 +130,7 @@ _shtab_armarius_channel_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: the tenant of the projects]:tenant:"
+  "--workspace[serve every folder in DIR\; \`projectId\` is its name, and the projects asked last stay open]:DIR:_files"
   ":the project folder (default\: this one, without a server):_files"
 )
 
