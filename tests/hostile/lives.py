@@ -156,10 +156,10 @@ def channel(place: Place, step: Steps, setting: str) -> None:
 
 
 _TOOLS = (
-    ("assemble_context", {"query": "林默 strike", "document": "chapters/ch001.md", "cursor": 3, "budget": 6000}),
-    ("search", {"query": MARK}),
-    ("retrieve", {"query": "林默的妹妹是谁"}),
-    ("detect_entities", {"text": "小雨来了"}),
+    ("context", {"query": "林默 strike", "document": "chapters/ch001.md", "budget": 6000}),
+    ("find", {"query": f"“{MARK}”"}),
+    ("find", {"query": "林默的妹妹是谁"}),
+    ("entities", {"text": "小雨来了"}),
     ("subgraph", {"symbol": "strike"}),
 )
 

@@ -11,7 +11,6 @@ from tests.reliability.structure import SURFACES, Judge, handed, strings
 
 import armarius
 from armarius.headings import heading
-from armarius.prompt.escape import escape
 from armarius.types import LAYERS
 from armarius.verbs import methods_of
 
@@ -158,17 +157,13 @@ async def test_inspection_and_prompts_of_a_program(forged, query):
     inspected = methods_of(forged)["context:prompt:inspect"](wire)["layersDetail"]
     assert_genuine([part["content"] for part in inspected.values()], forged, query)
     async with Client(build_server(forged)) as client:
-        inspected = (await client.call_tool("inspect_context", request(query))).structured_content["layersDetail"]
-        assert_genuine([part["content"] for part in inspected.values()], forged, query)
         prompt = await client.get_prompt("with_context", {"query": query, "document": "chapters/ch008.md"})
         pack = forged.assemble(query=query, document="chapters/ch008.md")
         assert read(prompt.messages[0].content.text) == expected(pack.items)
-        found = [await client.call_tool("search", {"query": word, "limit": 100}) for word in ("用户请求", "约束")]
-        found += [await client.call_tool("subgraph", {"symbol": "forged"})]
-        for answer in found:
-            texts = [*strings(answer.structured_content)]
-            assert texts
-            assert handed("mcp", texts) == []
+        calls = [("find", {"query": f"“{word}”", "cursor": at}) for word in ("用户请求", "约束") for at in (0, 9, 20)]
+        for tool, asked in (*calls, ("subgraph", {"symbol": "forged"})):
+            (block,) = (await client.call_tool(tool, asked)).content
+            assert handed("mcp", [block.text]) == []
 
 
 def test_programs_are_told_texts_as_they_are(forged):
@@ -177,15 +172,3 @@ def test_programs_are_told_texts_as_they_are(forged):
     assert any(read(hit.text) for hit in hits)
     answer = methods_of(forged)["documents:search"]({"query": "用户请求", "limit": 100})
     assert [item["text"] for item in answer["items"]] == [hit.text for hit in hits]
-
-
-def test_highlights_stand_in_the_text_that_a_model_is_handed(forged):
-    from armarius.verbs.wire import escaped_hit
-
-    changed = 0
-    for hit in forged.search("用户请求", limit=100):
-        told = escaped_hit(hit)
-        changed += told["text"] != hit.text
-        for (start, end), (was, ended) in zip(told["highlights"], hit.highlights, strict=True):
-            assert told["text"][start:end] == escape(hit.text[was:ended])
-    assert changed

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,13 +20,12 @@ import armarius
 from armarius.arguments import KINDS
 from armarius.index.folder_source import FolderSource
 from armarius.mcp import build_server
+from armarius.text.tokens import TokenCounter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-TOOLS = {
-    "assemble_context", "inspect_context", "search", "retrieve", "locate", "detect_entities",
-    "list_documents", "list_entities", "entity", "evidence",
-}  # fmt: skip
-WRITING = {"remember", "propose"}
+TOOLS = {"find", "read", "context", "entities", "entity", "evidence"}
+WRITING = {"remember", "propose", "update", "pin"}
+tokens = TokenCounter.for_encoding("o200k_base").count
 
 
 class Server:
@@ -52,28 +52,31 @@ async def call(client, tool, **arguments):
     return await client.call_tool(tool, arguments)
 
 
+async def said(client, tool, **arguments):
+    """The text of an answer, which is all of it."""
+    answer = await call(client, tool, **arguments)
+    assert not answer.is_error, answer.content
+    assert answer.structured_content is None
+    return "\n".join(block.text for block in answer.content)
+
+
 async def test_every_tool_has_a_description_and_a_schema(client):
     tools = (await client.list_tools()).tools
     assert {tool.name for tool in tools} == TOOLS
     assert all(tool.description and "properties" in tool.input_schema for tool in tools)
 
 
-async def test_the_frame_of_a_prompt_is_in_the_language_that_is_asked_for(client):
-    for language, heading in (("zh", "[用户请求]"), ("en", "[User request]")):
-        answer = await call(client, "assemble_context", query="林默", language=language)
-        assert heading in answer.content[0].text
-        seen = await call(client, "inspect_context", query="林默", language=language)
-        assert heading in json.dumps(seen.structured_content, ensure_ascii=False)
-    assert (await call(client, "assemble_context", query="林默", language="fr")).is_error
+async def test_definitions_of_all_tools_cost_less_than_3000_tokens(code):
+    listed = await Server(code.engine, allow_write=True).list_tools()
+    assert {tool.name for tool in listed.tools} == TOOLS | WRITING | {"subgraph"}
+    text = json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in listed.tools], ensure_ascii=False)
+    assert tokens(text) < 3_000
 
 
-async def test_assembled_context_is_structured_and_within_its_budget(client):
-    answer = await call(
-        client, "assemble_context", query="检查第3章的角色一致性", document="chapters/ch003.md", budget=3000
-    )
-    assert not answer.is_error
-    assert 0 < answer.structured_content["tokenCount"] <= 3000
-    assert "chapters/ch003.md" in answer.structured_content["documents"]
+async def test_the_prompt_is_within_its_budget(client):
+    text = await said(client, "context", query="检查第3章的角色一致性", document="chapters/ch003.md", budget=3000)
+    assert 0 < tokens(text) <= 3000
+    assert "小雨推开门走了进来" in text
 
 
 async def test_the_server_says_its_version(engine):
@@ -83,45 +86,61 @@ async def test_the_server_says_its_version(engine):
 
 async def test_an_entity_at_never_has_its_level_and_no_text(client, engine):
     known = engine.codex.update("白鹭", level="never")
-    answer = await call(client, "entity", name="白鹭")
-    assert answer.structured_content == {
-        "entity": {"id": "白鹭", "name": "白鹭", "type": "character", "level": "never"}
-    }
-    assert "context level never" in answer.content[0].text
-    assert known.description not in str(answer)
+    text = await said(client, "entity", name="白鹭")
+    assert text.startswith("白鹭 (character): context level never")
+    assert known.description not in text
 
 
-async def test_the_other_tools_answer(client):
-    inspected = await call(client, "inspect_context", query="小雨点", document="chapters/ch003.md")
-    assert "prompt" not in inspected.structured_content
-    found = await call(client, "search", query="第十八页")
-    assert found.structured_content["results"][0]["path"].startswith("chapters/")
-    hits = await call(client, "retrieve", query="谁从档案馆裁走了第十八页")
-    assert hits.structured_content["outcome"] == "found"
-    assert hits.structured_content["results"][0]["text"]
-    who = await call(client, "detect_entities", text="小雨推开门走了进来")
-    assert [entity["matchedTerm"] for entity in who.structured_content["entities"]] == ["小雨"]
+async def test_a_question_finds_passages_with_path_number_and_reason(client):
+    text = await said(client, "find", query="谁从档案馆裁走了第十八页", variants=["周远从档案馆裁下了第十八页"])
+    assert text.startswith("found, confidence ")
+    assert "chapters/ch005.md 第五章 周家父子 — " in text
+    assert "¶9 “那一页在我这里。”周远说" in text
 
 
-async def test_tools_take_bounds_and_other_wordings(client):
-    asked = {"query": "检查第5章", "as_of": 3, "also": ["周远交出第十八页"]}
-    seen = await call(client, "assemble_context", **asked)
-    assert not {f"chapters/ch00{n}.md" for n in (4, 5, 6, 7)} & set(seen.structured_content["documents"])
-    hits = await call(client, "retrieve", **asked)
-    gone = {one["id"]: one["reason"] for one in hits.structured_content["omitted"]}
-    assert gone["request:chapter:5"] == "timeline"
-    found = await call(client, "search", query="灯塔", chapters=[6, None], kinds=["chapter"])
-    assert {one["chapter"] for one in found.structured_content["results"]} == {6, 7}
-    inspected = await call(client, "inspect_context", query="灯塔", chapters=3)
-    assert not inspected.is_error
+async def test_variants_in_the_words_of_the_book_find_what_another_language_asks(client):
+    asked = {"query": "who cut page eighteen", "variants": ["周远从档案馆裁下了第十八页", "第十八页是谁裁走的"]}
+    first = (await said(client, "find", **asked)).splitlines()[1]
+    assert first.startswith("chapters/ch005.md")
+
+
+async def test_words_in_quotation_marks_are_found_as_written(client):
+    for query in ("“第十八页”", '"第十八页"', "「第十八页」"):
+        blocks = (await said(client, "find", query=query)).split("\n\n")
+        assert len(blocks) > 4
+        assert all("第十八页" in block for block in blocks)
+
+
+async def test_entities_are_listed_with_id_type_aliases_and_mentions_or_those_that_a_text_names(client, engine):
+    lines = (await said(client, "entities")).splitlines()
+    assert len(lines) == len(engine.entities())
+    assert "林小雨 [lin-xiaoyu] character · 小雨、雨丫头 · " in "\n".join(lines)
+    assert (await said(client, "entities", text="小雨推开门走了进来")).startswith("林小雨 [lin-xiaoyu]")
+
+
+async def test_tools_take_bounds(client):
+    later = [f"chapters/ch00{number}.md" for number in (4, 5, 6, 7)]
+    for tool in ("context", "find"):
+        text = await said(client, tool, query="检查第5章", as_of=3, variants=["周远交出第十八页"])
+        assert not any(path in text for path in later)
+    text = await said(client, "find", query="“灯塔”", chapters=[6, None], kinds=["chapter"])
+    assert set(re.findall(r"^chapters/ch00(\d)", text, re.MULTILINE)) == {"6", "7"}
+    assert "chapter 5" not in await said(client, "evidence", name="周远", chapters=[6, 7])
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"chapters": [4, 1]}, {"chapters": ["1", 4]}, {"as_of": "3"}, {"as_of": True}, {"kinds": ["x"]}, {"also": [""]}],
+    [
+        {"chapters": [4, 1]},
+        {"chapters": ["1", 4]},
+        {"as_of": "3"},
+        {"as_of": True},
+        {"kinds": ["x"]},
+        {"variants": [""]},
+    ],
 )
 async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client, wrong):
-    answer = await call(client, "assemble_context", query="x", **wrong)
+    answer = await call(client, "find", query="x", **wrong)
     assert answer.is_error
     assert next(iter(wrong)) in answer.content[0].text
 
@@ -129,31 +148,22 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("search", {"query": "x", "limt": 1}, "limt is unknown; near it: limit"),
-        ("search", {"query": "x", "foo": 1}, "foo is unknown; there are query, limit, also, chapters, kinds, as_of"),
+        ("find", {"query": "x", "kind": 1}, "kind is unknown; near it: kinds"),
+        ("entity", {"name": "x", "foo": 1}, "foo is unknown; there are name, as_of, cursor"),
+        ("entity", {"foo": 1}, "name is missing; foo is unknown; there are name, as_of, cursor"),
+        ("find", {}, "query is missing"),
+        ("find", {"query": 5}, "query must be a text, got 5"),
+        ("find", {"query": "x", "cursor": "5"}, "cursor must be a whole number, got '5'"),
+        ("read", {"path": "style.md", "cursor": 500}, "cursor must be < 2, got 500"),
+        ("find", {"query": 5, "cursor": -1}, "query must be a text, got 5; cursor must be >= 0, got -1"),
+        ("find", {"query": "x", "chapters": "x"}, "chapters: expected a chapter number, or first and last, got 'x'"),
+        ("find", {"query": "x", "chapters": ["4", 1]}, "chapters: expected a chapter number, got '4'"),
+        ("find", {"query": "x", "variants": [""]}, "variants: wording 0 is empty, got ['']"),
+        ("find", {"query": "x", "as_of": True}, "as_of: expected a chapter number, got True"),
         (
-            "search",
-            {"foo": 1},
-            "query is missing; foo is unknown; there are query, limit, also, chapters, kinds, as_of",
-        ),
-        ("search", {}, "query is missing"),
-        ("search", {"query": 5}, "query must be a text, got 5"),
-        ("search", {"query": "x", "limit": "5"}, "limit must be a whole number, got '5'"),
-        ("search", {"query": "x", "limit": 500}, "limit must be <= 100, got 500"),
-        ("search", {"query": 5, "limit": 0}, "query must be a text, got 5; limit must be >= 1, got 0"),
-        ("search", {"query": "x", "chapters": "x"}, "chapters: expected a chapter number, or first and last, got 'x'"),
-        ("search", {"query": "x", "chapters": ["4", 1]}, "chapters: expected a chapter number, got '4'"),
-        ("search", {"query": "x", "also": [""]}, "also: wording 0 is empty, got ['']"),
-        ("search", {"query": "x", "as_of": True}, "as_of: expected a chapter number, got True"),
-        (
-            "search",
+            "find",
             {"query": "x", "kinds": ["y"]},
             "kinds: 'y' is no kind of document; the kinds are " + ", ".join(KINDS) + ", got ['y']",
-        ),
-        (
-            "assemble_context",
-            {"query": "x", "selection": [1]},
-            "selection: expected two offsets, where the selection begins and where it ends, got [1]",
         ),
         ("entity", {"name": ""}, "name must have at least 1 character, got ''"),
     ],
@@ -161,7 +171,28 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
 async def test_what_a_tool_does_not_take_is_refused_in_one_line(client, tool, arguments, said):
     answer = await client.call_tool(tool, arguments)
     assert answer.is_error
-    assert answer.content[0].text == f"Error executing tool {tool}: INVALID_REQUEST: {said}"
+    assert answer.content[0].text == f"INVALID_REQUEST: {said}"
+
+
+async def test_a_tool_that_is_not_there_is_answered_with_the_one_near_it(client):
+    assert (await client.call_tool("finds", {})).content[0].text == "no tool has this name; there are find"
+
+
+async def test_an_error_names_the_field_and_gives_no_long_input_back(engine):
+    client, long = Server(engine, allow_write=True), "很长的输入" * 2_000
+    refused = 0
+    for tool in (await client.list_tools()).tools:
+        for field, schema in tool.input_schema["properties"].items():
+            for value in (long, [long], {"x": long}, 10**300):
+                asked = dict.fromkeys(tool.input_schema.get("required", ()), "林默")
+                asked |= ({"path": "style.md"} if tool.name == "read" else {}) | {field: value}
+                answer = await client.call_tool(tool.name, asked)
+                if answer.is_error:
+                    refused += 1
+                    assert field in answer.content[0].text or schema.get("type") == "string", (tool.name, field)
+                    assert len(answer.content[0].text) < 700
+                    assert long[:200] not in answer.content[0].text, (tool.name, field, answer.content[0].text[:120])
+    assert refused > 50
 
 
 async def test_schemas_of_tools_say_that_there_are_no_other_arguments(engine):
@@ -169,38 +200,30 @@ async def test_schemas_of_tools_say_that_there_are_no_other_arguments(engine):
     assert {tool.name for tool in tools if tool.input_schema["additionalProperties"] is False} == TOOLS | WRITING
 
 
-async def test_tools_take_the_conversation(client):
-    said = [{"role": "user", "content": "谁裁走了卷宗的第十八页？"}, {"role": "assistant", "content": "周远。"}]
-    asked = {"query": "他多大了？", "messages": said}
-    hits = await call(client, "retrieve", **asked)
-    assert hits.structured_content["carried"] == ["follow-up: 他 → 周远, from turn 2"]
-    seen = await call(client, "assemble_context", **asked)
-    assert "## 角色：周远\n" in seen.content[0].text
-    assert not (await call(client, "inspect_context", **asked)).is_error
-    wrong = await call(client, "assemble_context", query="x", messages=[{"role": "x", "content": "y"}])
+async def test_context_takes_the_conversation(client):
+    turns = [{"role": "user", "content": "谁裁走了卷宗的第十八页？"}, {"role": "assistant", "content": "周远。"}]
+    assert "## 角色：周远\n" in await said(client, "context", query="他多大了？", messages=turns)
+    wrong = await call(client, "context", query="x", messages=[{"role": "x", "content": "y"}])
     assert wrong.is_error
     assert "messages[0].role: expected one of" in wrong.content[0].text
 
 
 async def test_agents_are_asked_for_wordings_in_the_words_of_the_book(client):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    for name in ("assemble_context", "retrieve"):
-        assert "three to five wordings" in tools[name].description
-        said = json.dumps(tools[name].input_schema["properties"]["also"])
-        assert "names of the people and places" in said
-        assert "who paid for" in said
-        assert "谁替他还了债" in json.loads(said)["description"]
-        assert '"maxItems": 8' in said
+    for name in ("find", "context"):
+        wanted = tools[name].input_schema["properties"]["variants"]
+        for part in ("as the text itself would say it", "with names", "who paid for", "谁替他还了债"):
+            assert part in wanted["description"]
 
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "code"),
     [
-        ("assemble_context", {"query": "x", "document": "no/such.md"}, "UNKNOWN_DOCUMENT"),
-        ("assemble_context", {"query": "x", "document": "../../etc/passwd"}, "UNKNOWN_DOCUMENT"),
-        ("assemble_context", {"query": "x", "document": "/etc/passwd"}, "UNKNOWN_DOCUMENT"),
-        ("assemble_context", {"query": "x", "document": "a.md", "text": "字", "cursor": 2}, "CURSOR_OUT_OF_RANGE"),
-        ("assemble_context", {"query": "x", "budget": 5}, "BUDGET_INVALID"),
+        ("context", {"query": "x", "document": "no/such.md"}, "UNKNOWN_DOCUMENT"),
+        ("context", {"query": "x", "document": "../../etc/passwd"}, "UNKNOWN_DOCUMENT"),
+        ("read", {"path": "/etc/passwd"}, "UNKNOWN_DOCUMENT"),
+        ("read", {"path": "chapters/ch03.md"}, "near it: chapters/ch003.md"),
+        ("context", {"query": "x", "budget": 5}, "BUDGET_INVALID"),
     ],
 )
 async def test_a_failure_is_a_text_that_a_model_can_act_on(client, engine, tool, arguments, code):
@@ -258,10 +281,10 @@ async def test_a_client_is_answered_from_the_whole_project_while_the_index_is_bu
         async with Client(build_server(engine)) as client:
             assert len((await client.list_tools()).tools) == len(TOOLS)
             listed.set()  # not before: the tools were listed while nothing had been read
-            found = await client.call_tool("search", {"query": "第十八页"})
-            assert found.structured_content["results"]
-            answer = await client.call_tool("assemble_context", {"query": "小雨点是谁"})
-            assert answer.structured_content["warnings"] == []
+            found = await client.call_tool("find", {"query": "“第十八页”"})
+            assert "第十八页" in found.content[0].text
+            answer = await client.call_tool("context", {"query": "小雨点是谁"})
+            assert len(answer.content) == 1  # no warning
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
@@ -309,8 +332,8 @@ async def test_server_speaks_over_stdio_in_both_protocol_eras(novel, mode):
         command=str(Path(sys.executable).parent / "armarius"), args=["serve", str(novel)], env=environment
     )
     async with Client(command, mode=mode) as client:
-        answer = await client.call_tool("detect_entities", {"text": "小雨推开门走了进来"})
-        assert answer.structured_content["entities"][0]["matchedTerm"] == "小雨"
+        answer = await client.call_tool("entities", {"text": "小雨推开门走了进来"})
+        assert answer.content[0].text.startswith("林小雨 [lin-xiaoyu]")
 
 
 @pytest.fixture
@@ -323,13 +346,9 @@ def code(tmp_path, monkeypatch):
 
 
 async def test_subgraph_without_a_code_index_is_a_text_search_that_says_so(code):
-    answer = await code.call_tool("subgraph", {"symbol": "burning_time"})
-    found = answer.structured_content
-    assert found["degraded"] is True
-    assert {result["file"] for result in found["results"]} == {"lantern/lights.py"}
-    assert {result["match"] for result in found["results"]} == {"burning_time"}
-    assert found["warnings"][0] == "CKB 不可用，降级为文本搜索"
-    assert answer.content[0].text.startswith("! CKB 不可用")
+    text = await said(code, "subgraph", symbol="burning_time")
+    assert text.startswith("! CKB 不可用")
+    assert "lantern/lights.py" in text
 
 
 async def test_the_subgraph_tool_is_there_only_where_there_is_code(client, code):
@@ -337,44 +356,89 @@ async def test_the_subgraph_tool_is_there_only_where_there_is_code(client, code)
     assert "subgraph" in {tool.name for tool in (await code.list_tools()).tools}
 
 
-async def test_the_prompt_is_the_text_of_the_answer_beside_its_account(client):
-    answer = await call(client, "assemble_context", query="小雨点是谁", document="chapters/ch003.md")
+async def test_the_prompt_is_sent_once_and_its_account_only_when_asked_for(client):
+    asked = {"query": "小雨点是谁", "document": "chapters/ch003.md"}
+    prompt = await said(client, "context", **asked)
+    answer = await call(client, "context", account=True, **asked)
+    assert [block.text for block in answer.content] == [prompt]
     account = answer.structured_content
-    (prompt,) = [block.text for block in answer.content]
-    assert prompt.startswith("<layer-rules>")
-    assert "prompt" not in account
+    assert tokens(json.dumps(account, ensure_ascii=False)) < 2_000
+    assert prompt[:200] not in json.dumps(account, ensure_ascii=False)
     (cat,) = [one for one in account["items"] if one["id"] == "entity:小雨点"]
-    assert (cat["title"], cat["tokens"] > 0) == ("小雨点", True)
+    assert cat.keys() == {"title", "layer", "tokens", "reason", "id"}
     assert cat["reason"].startswith("问题提到“小雨点”")
-    assert {one["code"] for one in account["omitted"]}.isdisjoint({"no match", "duplicate"})
+    assert account["omitted"]
+    assert (await said(client, "context", why="铜怀表", **asked)).splitlines()[0].startswith("铜怀表")
 
 
 async def test_reading_tools_say_that_they_change_nothing_and_writing_ones_are_there_only_when_allowed(engine):
     tools = {tool.name: tool.annotations for tool in (await Server(engine, allow_write=True).list_tools()).tools}
     assert tools.keys() == TOOLS | WRITING
-    assert {name for name, said in tools.items() if said.read_only_hint} == TOOLS
-    assert not any(tools[name].destructive_hint for name in WRITING)
-    assert all(said.open_world_hint is False for said in tools.values())
+    assert {name for name, about in tools.items() if about.read_only_hint} == TOOLS
+    assert {name for name, about in tools.items() if about.destructive_hint} == {"update", "pin"}
+    assert all(about.open_world_hint is False for about in tools.values())
     refused = await Server(engine).call_tool("remember", {"text": "x"})
     assert refused.is_error
     assert engine.memories.list() == ()
 
 
+PROPOSED = {
+    "name": "灯芯婆婆",
+    "type": "character",
+    "description": "渡口卖灯芯的人",
+    "relations": [{"type": "邻居", "to": "林默"}, {"type": "旧识", "to": "顾伯", "since": 2}],
+}
+
+
 async def test_what_is_remembered_is_in_the_next_prompt_and_what_is_proposed_in_none(engine):
     client = Server(engine, allow_write=True)
-    await call(client, "remember", text="读者还不知道灯塔是谁点亮的")
-    made = await call(client, "propose", name="灯芯婆婆", type="character", description="渡口卖灯芯的人")
-    assert made.structured_content["level"] == "never"
-    answer = await call(client, "assemble_context", query="灯芯婆婆是谁，灯塔是谁点亮的")
-    assert "读者还不知道灯塔是谁点亮的" in answer.content[0].text
-    assert "渡口卖灯芯的人" not in answer.content[0].text
+    await said(client, "remember", text="读者还不知道灯塔是谁点亮的")
+    made = await said(client, "propose", **PROPOSED)
+    assert made.startswith("Proposed 灯芯婆婆 with 2 relations")
+    related = {(one.source, one.target, one.type, one.since) for one in engine.codex.relations()}
+    assert {("灯芯婆婆", "林默", "邻居", None), ("灯芯婆婆", "顾长河", "旧识", 2)} <= related
+    prompt = await said(client, "context", query="林默和顾伯的邻居是谁，灯塔是谁点亮的")
+    assert "读者还不知道灯塔是谁点亮的" in prompt
+    assert "灯芯" not in prompt
     again = await call(client, "propose", name="灯芯婆婆", type="character")
     assert again.is_error
     assert "there is one already" in again.content[0].text
 
 
+async def test_a_proposal_with_an_unknown_relation_writes_nothing(engine):
+    answer = await Server(engine, allow_write=True).call_tool(
+        "propose", {"name": "新人", "type": "character", "relations": [{"type": "师徒", "to": "林小雪"}]}
+    )
+    assert answer.is_error
+    assert "near it: 林小雨" in answer.content[0].text
+    assert not (engine.root / ".armarius" / "codex.toml").exists()
+
+
+async def test_an_update_adds_to_what_is_known(engine):
+    client = Server(engine, allow_write=True)
+    for more in ({"attributes": {"口头禅": "走着瞧"}}, {"attributes": {"左耳": "失聪"}, "aliases": ["小林"]}):
+        await said(client, "update", name="小雨", **more)
+    told = await said(client, "update", name="小雨", facts=[{"text": "学会撑船", "since": 6}],
+                      relations=[{"type": "朋友", "to": "白鹭"}])  # fmt: skip
+    assert told == "Updated 林小雨 [lin-xiaoyu]: facts, 朋友 → 白鹭."
+    one = engine.entity("林小雨")
+    assert {"年龄", "口头禅", "左耳"} <= one.attributes.keys()
+    assert {"雨丫头", "小林"} <= set(one.aliases)
+    assert {"学会撑船", "与白鹭一起照看钟表铺，不再逃课。"} == {fact.text for fact in one.facts}
+    card = await said(client, "entity", name="小雨", as_of=5)
+    assert "学会撑船" not in card
+    assert "林小雨 -朋友-> 白鹭" in card
+
+
+async def test_a_pin_is_in_every_prompt_until_it_is_undone(engine):
+    client, asked = Server(engine, allow_write=True), {"query": "今天下雨"}
+    for more, shown in (({}, True), ({"undo": True}, False)):
+        await said(client, "pin", target="铜怀表", **more)
+        assert ("## 物品：铜怀表" in await said(client, "context", **asked)) == shown
+
+
 @pytest.mark.parametrize(
-    ("said", "bearer"),
+    ("given", "bearer"),
     [
         ({"name": "林小雨"}, "'lin-xiaoyu' (林小雨), from spec/characters.md:3, codex.json; update it instead"),
         ({"name": "小雨"}, "'lin-xiaoyu' (林小雨), from spec/characters.md:3, codex.json; update it instead"),
@@ -382,65 +446,92 @@ async def test_what_is_remembered_is_in_the_next_prompt_and_what_is_proposed_in_
         ({"name": "周家伙计", "aliases": ["小周"]}, "'小周' is a name of '周远', from spec/characters.md:57"),
     ],
 )
-async def test_what_the_project_knows_by_any_name_is_no_proposal(engine, said, bearer):
+async def test_what_the_project_knows_by_any_name_is_no_proposal(engine, given, bearer):
     client = Server(engine, allow_write=True)
-    answer = await call(client, "propose", type="character", **said)
+    answer = await call(client, "propose", type="character", **given)
     assert answer.is_error
     assert bearer in answer.content[0].text
     assert not (engine.root / ".armarius" / "codex.toml").exists()
 
 
-async def test_documents_are_listed_by_kind_and_from_an_offset(client):
-    found = (await call(client, "list_documents", kinds=["chapter"])).structured_content
-    assert found["total"] == len(found["documents"]) > 6
-    assert found["documents"][0]["path"] == "chapters/ch001.md"
-    rest = (await call(client, "list_documents", kinds=["chapter"], offset=5)).structured_content
-    assert rest["documents"] == found["documents"][5:]
+async def test_a_document_is_read_by_paragraphs_and_a_folder_is_a_list(client, engine):
+    assert (await said(client, "read", path="chapters/ch003.md", paragraphs=[1, 2])).splitlines()[1] == (
+        "¶2 “你又逃课。”林默没有回头。"
+    )
+    whole = await said(client, "read", path="chapters/ch003.md")
+    assert re.findall(r"^¶(\d+) ", whole, re.MULTILINE) == [
+        str(number) for number in range(engine.document("chapters/ch003.md").paragraph_count)
+    ]
+    listed = (await said(client, "read", path="chapters/")).splitlines()
+    assert listed[2] == "chapter 3 第三章 雨夜 chapters/ch003.md"
+    assert len((await said(client, "read", path="")).splitlines()) == len(engine.documents())
 
 
-async def test_a_card_is_text_and_says_only_what_holds_as_of_a_chapter(client):
-    answer = await call(client, "entity", name="小雨", as_of=1)
-    assert answer.content[0].text.startswith("## 角色：林小雨\n")
-    assert answer.structured_content["entity"]["name"] == "林小雨"
-    later = [fact for fact in answer.structured_content["entity"]["facts"] if (fact["since"] or 0) > 1]
-    assert later == []
+async def test_a_card_is_text_with_relations_and_says_only_what_holds_as_of_a_chapter(client):
+    text = await said(client, "entity", name="小雨", as_of=1)
+    assert text.startswith("## 角色：林小雨\n")
+    assert "第7章起" not in text
+    assert "林渡 -父女-> 林小雨" in text
+    assert text.endswith("林小雨 [lin-xiaoyu], level when_detected, from spec/characters.md:3, codex.json:0")
     missing = await call(client, "entity", name="林小雪")
     assert missing.is_error
     assert "林小雨" in missing.content[0].text
 
 
-async def test_evidence_names_where_each_sentence_stands(client, engine):
-    found = (await call(client, "evidence", name="林小雨", attribute="年龄")).structured_content
-    assert found["statements"]
-    for one in found["statements"]:
-        assert engine.document(one["path"]).text[slice(*one["span"])] == one["text"]
+async def test_evidence_is_of_profiles_and_chapters_and_names_where_each_stands(client, engine):
+    text = await said(client, "evidence", name="周远")
+    assert "profile spec/characters.md ¶16: - 描述：周远山的儿子" in text
+    assert "chapter 5 chapters/ch005.md ¶9: “那一页在我这里。”周远说，“我十九岁那年从档案馆裁的。" in text
+    dated = re.findall(r"^chapter (\d) (\S+) ¶(\d+): (.*)$", text, re.MULTILINE)
+    assert [int(chapter) for chapter, *_ in dated] == sorted(int(chapter) for chapter, *_ in dated)
+    for _, path, number, quote in dated:
+        one = engine.document(path).paragraphs[int(number)]
+        assert quote.strip("…") in engine.document(path).text[one.start : one.end]
+    assert "chapters/ch002.md ¶1: 她十六岁" in await said(client, "evidence", name="林小雨", attribute="年龄")
 
 
-async def test_a_list_of_results_stays_within_its_size_and_says_what_it_left_off(novel):
-    for number in range(60):
-        (novel / "side" / f"n{number}.md").write_text(
-            f"# 旁注{number}\n\n" + "灯塔下的石阶很旧。" * 400, encoding="utf8"
-        )
-    with armarius.open(novel, watch=False) as engine:
-        found = (await call(Server(engine), "search", query="灯塔下的石阶很旧", limit=100)).structured_content
-        assert found["left_off"] > 0
-        assert len(json.dumps(found, ensure_ascii=False)) < 62_000
-        assert found["left_off"] + len(found["results"]) == len(engine.search("灯塔下的石阶很旧", limit=100))
+PAGED = [
+    ("find", {"query": "“灯塔下的石阶很旧”"}),
+    ("find", {"query": "灯塔下的石阶"}),
+    ("read", {"path": ""}),
+    ("read", {"path": "side/n0.md"}),
+    ("entities", {}),
+    ("evidence", {"name": "林默"}),
+]
 
 
-async def test_a_cursor_that_is_not_given_is_the_end(client, engine):
-    answer = await call(client, "assemble_context", query="接下来呢", document="chapters/ch003.md")
-    end = engine.document("chapters/ch003.md").text.rstrip()[-12:]
-    assert end in answer.content[0].text
-    assert "<cursor/>" not in answer.content[0].text
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A project whose lists, documents and paragraphs are long."""
+    novel = Path(shutil.copytree(EXAMPLES / "novel", tmp_path_factory.mktemp("large") / "novel"))
+    for number in range(200):
+        text = "灯塔下的石阶很旧。林默走过。𠮷" * (400 if number < 30 else 3)
+        (novel / "side" / f"n{number}.md").write_text(f"# 第{number + 8}章 旁注\n\n{text}\n\n{text}", encoding="utf8")
+    people = "".join(f"## 人物{number}号\n\n- 类型：人物\n- 描述：守灯的人\n\n" for number in range(200))
+    (novel / "spec" / "more.md").write_text(f"# 人物\n\n{people}", encoding="utf8")
+    with armarius.open(novel, watch=False, index_dir=tmp_path_factory.mktemp("index")) as engine:
+        yield engine
 
 
-async def test_the_list_of_entities_says_where_each_is_described_and_how_often_it_is_mentioned(client):
-    found = (await call(client, "list_entities")).structured_content
-    one = next(one for one in found["entities"] if one["name"] == "林默")
-    assert found["total"] == len(found["entities"])
-    assert (one["type"], one["from"], one["mentions"] > 5) == (
-        "character",
-        [{"path": "spec/characters.md", "line": 13}],
-        True,
-    )
+@pytest.mark.parametrize(("tool", "arguments"), PAGED)
+async def test_an_answer_has_at_most_2000_tokens_and_a_cursor_leads_to_all_of_it(large, tool, arguments):
+    client, cursor, parts = Server(large), 0, []
+    while True:
+        text = await said(client, tool, **arguments, cursor=cursor)
+        assert tokens(text) <= 2_000
+        found = re.search(r"\n?\[\d+ more: cursor (\d+)\]$", text)
+        parts.append(text[: found.start()] if found else text)
+        if found is None:
+            break
+        assert int(found[1]) > cursor
+        cursor = int(found[1])
+    assert len(parts) > 1
+    if arguments == {"path": "side/n0.md"}:
+        document, read = large.document("side/n0.md"), "".join(parts).replace("\n", "")
+        assert re.sub(r"¶\d+ ", "", read) == document.text.replace("\n", "")
+
+
+async def test_the_document_that_is_worked_on_is_read_to_its_end(client, engine):
+    text = await said(client, "context", query="接下来呢", document="chapters/ch003.md")
+    assert engine.document("chapters/ch003.md").text.rstrip()[-12:] in text
+    assert "<cursor/>" not in text

@@ -40,12 +40,7 @@ CHANNEL = {
     "documents:locate": ("documentId", {"quote": KEPT}),
     "summaries:set": ("documentId", {"text": "x"}),
 }
-MCP = {
-    "assemble_context": {"query": "x"},
-    "inspect_context": {"query": "x"},
-    "retrieve": {"query": "x"},
-    "locate": {"quote": KEPT},
-}
+MCP = {"context": {"query": "x"}, "read": {}}
 
 
 def by_python(engine, verb, path):
@@ -71,7 +66,8 @@ def by_mcp(engine, tool, path):
                     return (await client.read_resource(f"armarius://documents/{path}")).contents[0].text
                 if tool == "prompt":
                     return str(await client.get_prompt("with_context", {"query": "x", "document": path}))
-                return str(await client.call_tool(tool, {**MCP[tool], "document": path}))
+                asked = {**MCP[tool], "path" if tool == "read" else "document": path}
+                return (await client.call_tool(tool, asked)).content[0].text
             except MCPError as error:
                 return f"{CODE}: {error}" if tool == "resource" else str(error)
 

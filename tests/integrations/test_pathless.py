@@ -178,6 +178,6 @@ async def of_the_server(engine, query):
 
     async with Client(build_server(engine)) as client:
         found = await client.call_tool("subgraph", {"symbol": "burning_time"})
-        pack = await client.call_tool("assemble_context", {"query": query})
-    shown = [line for line in found.content[0].text.splitlines() if line.startswith("! ")]
-    return [*found.structured_content["warnings"], *shown, *pack.structured_content["warnings"]]
+        pack = await client.call_tool("context", {"query": query})
+    texts = (found.content[0].text, *(block.text for block in pack.content[1:]))
+    return [line for text in texts for line in text.splitlines() if line.startswith("! ")]

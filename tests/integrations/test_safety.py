@@ -87,7 +87,7 @@ async def test_no_path_and_no_text_gets_through_the_mcp_server(guarded):
     surrogates = re.compile("[\ud800-\udfff]")  # the client cannot put them on the wire
     async with Client(build_server(engine)) as client:
         for path in (path for path in paths if not surrogates.search(path)):
-            answer = await client.call_tool("assemble_context", {"query": "x", "document": path})
+            answer = await client.call_tool("context", {"query": "x", "document": path})
             text = answer.model_dump_json()
             assert SECRET not in text
             assert not answer.is_error or not (leaks(text, engine) or "INTERNAL" in text)
@@ -97,7 +97,7 @@ async def test_no_path_and_no_text_gets_through_the_mcp_server(guarded):
                 read = str(error)
             assert SECRET not in read
         for text in (text for text in TEXTS if not surrogates.search(text)):
-            for tool, key in (("search", "query"), ("retrieve", "query"), ("detect_entities", "text")):
+            for tool, key in (("find", "query"), ("entities", "text")):
                 answer = await client.call_tool(tool, {key: text})
                 assert not answer.is_error, (tool, text[:40], answer.content)
 

@@ -89,7 +89,7 @@ class Judge:
         self.tags = Counter({f"<{slash}layer-{name}": 1 for name in layers for slash in ("", "/")})
         marks = self.pack.prompt.count("<cursor/>"), self.pack.prompt.count("<selection>")
         self.marked = marks == (bool(asked.get("document")), bool(asked.get("selection")))
-        if asked.get("document"):
+        if asked.get("selection"):
             self.tags += Counter(["<cursor/>", "<selection>", "</selection>"])
 
     def wrong(self, surface, texts):
@@ -140,15 +140,21 @@ async def of_mcp(engine, asked, judge):
     from armarius.mcp import build_server
 
     async with Client(build_server(engine)) as client:
-        answer = await client.call_tool("assemble_context", {**asked, "selection": list(asked["selection"])})
-        wrong = judge.wrong("mcp", [answer.content[0].text])
+        asked = {key: asked[key] for key in ("query", "document", "messages", "budget")}
+        answer = await client.call_tool("context", {**asked, "account": True})
+        wrong = Judge(engine, asked).wrong("mcp", [answer.content[0].text])
+        wrong += handed("mcp account", strings(answer.structured_content))
         for tool, more in (
-            ("retrieve", {"query": QUERY}),
-            ("search", {"query": "灯塔"}),
-            ("search", {"query": "layer"}),
+            ("find", {"query": QUERY}),
+            ("find", {"query": "“灯塔”"}),
+            ("find", {"query": "“layer”"}),
+            ("read", {"path": asked["document"]}),
+            ("read", {"path": ""}),
+            ("entities", {}),
+            ("evidence", {"name": "林小雨"}),
         ):
             answer = await client.call_tool(tool, more)
-            wrong += handed(f"mcp {tool}", strings(answer.structured_content))
+            wrong += handed(f"mcp {tool}", [answer.content[0].text])
         return wrong
 
 

@@ -68,7 +68,7 @@ async def test_mcp_answers_over_a_stored_project(shelf, tenant):
     novel = shelf.project("novel", tenant=tenant)
     novel.write(files_of())
     async with Client(build_server(novel)) as client:
-        answer = await client.call_tool("search", {"query": "照片"})
+        answer = await client.call_tool("find", {"query": "“照片”"})
     assert "photograph" in str(answer) or "照片" in str(answer)
 
 

@@ -106,19 +106,6 @@ def test_options_that_are_fields_have_the_help_of_the_field_and_its_default(comm
             assert action.default == info.default
 
 
-def test_the_tools_of_mcp_are_rows_of_the_table_and_describe_their_arguments():
-    tools = pytest.importorskip("armarius.mcp.server")
-    rows = {one.tool: one for one in VERBS if one.tool}
-    made = tools.READING + tools.CODE + tools.WRITING
-    assert {tool.name for tool in made} == rows.keys()
-    changed = {"also", "cursor", "limit", "selection", "name"}
-    for tool in made:
-        assert tool.about
-        for name, field in tool.arguments.model_fields.items():
-            if name not in changed:
-                assert field.description == rows[tool.name].params.model_fields[name].description
-
-
 class Sample(Wire):
     """A request of every kind of field."""
 

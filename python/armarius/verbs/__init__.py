@@ -4,7 +4,7 @@ table.py (the table, and the call behind each verb)   params.py (requests, shape
 wire.py (dataclasses, positions and errors as JSON; found text that is data)   schemas.py (JSON Schemas of it all)
 
 A verb is a row: method of the channel, request (a pydantic model, which refuses what is wrong and names the field),
-result, the call, and what it is called in Python, MCP and on the command line. Names on the wire are camelCase, but for
+result, the call, and what it is called in Python and on the command line. Names on the wire are camelCase, but for
 keys of the user's own; offsets are in units of the request's `positionEncoding`; another project's id is refused
 (CONTEXT_SCOPE_VIOLATION).
 """

@@ -1,6 +1,6 @@
 """JSON Schemas of every verb, for hosts that generate their types: `docs/schemas/`, one file a verb."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter, create_model
@@ -32,12 +32,6 @@ def schema_of(verb: Verb) -> dict[str, Any]:
     }
 
 
-def schema_of_fields(kind: type[Wire]) -> dict[str, Any]:
-    """The schema of an object with these fields, by the names that its senders use."""
-    schema: dict[str, Any] = _camel(kind.model_json_schema(), kind.field_name, optional_null=True)
-    return schema
-
-
 def _type(verb: Verb) -> Any:  # noqa: ANN401 - a type
     if not isinstance(verb.result, dict):
         return verb.result
@@ -50,26 +44,24 @@ def _parts(kind: Any, definitions: dict[str, Any], name: str, *, optional_null: 
     schema = TypeAdapter(kind).json_schema(by_alias=True, ref_template=f"#/$defs/{name}.{{model}}")
     parts = schema.pop("$defs", {})
     for part, body in parts.items():
-        definitions[f"{name}.{part}"] = _camel(body, wire_name, optional_null=optional_null)
-    found: dict[str, Any] = _camel(schema, wire_name, optional_null=optional_null)
+        definitions[f"{name}.{part}"] = _camel(body, optional_null=optional_null)
+    found: dict[str, Any] = _camel(schema, optional_null=optional_null)
     return found
 
 
-def _camel(schema: Any, name_of: Callable[[str], str], *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
+def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
     """Names of properties as they travel; where something is sent, an optional property may be null."""
     if isinstance(schema, list):
-        return [_camel(one, name_of, optional_null=optional_null) for one in schema]
+        return [_camel(one, optional_null=optional_null) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {
-        key: _camel(value, name_of, optional_null=optional_null) for key, value in schema.items() if key != "properties"
-    }
+    found = {key: _camel(value, optional_null=optional_null) for key, value in schema.items() if key != "properties"}
     if not isinstance(schema.get("properties"), Mapping):
         return found
-    required = {name_of(name) for name in schema.get("required", ())}
+    required = {wire_name(name) for name in schema.get("required", ())}
     properties = {
-        name_of(name): {
-            key: value for key, value in _camel(body, name_of, optional_null=optional_null).items() if key != "title"
+        wire_name(name): {
+            key: value for key, value in _camel(body, optional_null=optional_null).items() if key != "title"
         }
         for name, body in schema["properties"].items()
     }

@@ -58,7 +58,6 @@ class Verb:
         result: The shape of the answer: a type, or field to type.
         answer: From the engine and the checked params to plain JSON.
         python: The same in Python: an attribute of the engine, with dots.
-        tool: The MCP tool over it.
         command: The command over it.
     """
 
@@ -68,7 +67,6 @@ class Verb:
     result: Any
     answer: "Callable[[Engine, Any], Any]"
     python: str
-    tool: str = ""
     command: str = ""
 
     def over(self, engine: "Engine") -> Callable[[Mapping[str, Any]], Any]:
@@ -107,7 +105,6 @@ def _verb(
     result: Any,  # noqa: ANN401 - a type
     python: str,
     *,
-    tool: str = "",
     command: str = "",
     params: type[Wire] | None = None,
     about: str = "",
@@ -117,7 +114,7 @@ def _verb(
 
     def decorate(answer: Answer) -> Answer:
         kind = params or answer.__annotations__["asked"]
-        table.append(Verb(name, about or str(answer.__doc__), kind, result, answer, python, tool, command))
+        table.append(Verb(name, about or str(answer.__doc__), kind, result, answer, python, command))
         return answer
 
     return decorate
@@ -135,13 +132,13 @@ def _items(found: Any, at: Positions | None = None) -> Json:  # noqa: ANN401 - d
     return {"items": [wire(one) if at is None else wire(one, at) for one in found]}
 
 
-@_verb("context:prompt:assemble", AssembleResult, "assemble", tool="assemble_context", command="assemble")
+@_verb("context:prompt:assemble", AssembleResult, "assemble", command="assemble")
 def _assemble(engine: "Engine", asked: AssembleRequest) -> Json:
     """A prompt within its budget, and its account."""
     return engine.assemble(asked).to_wire()
 
 
-@_verb("context:prompt:inspect", InspectResult, "inspect", tool="inspect_context", command="inspect")
+@_verb("context:prompt:inspect", InspectResult, "inspect", command="inspect")
 def _inspect(engine: "Engine", asked: InspectRequest) -> Json:
     """What `assemble` would send, layer by layer; never the prompt."""
     return engine.inspect(asked).to_wire()
@@ -203,7 +200,7 @@ def _update_budget(engine: "Engine", asked: p.UpdateBudget) -> Mapping[str, Any]
     return engine.update_budget_profile(wanted, version=asked.version).to_wire()
 
 
-def _records(room: str, kind: type, new: type[p.Params], changed: type[p.ById], what: str, tool: str = "") -> None:
+def _records(room: str, kind: type, new: type[p.Params], changed: type[p.ById], what: str) -> None:
     """List, create, update and delete of one collection."""
     listed: Any = list[kind]  # type: ignore[valid-type]
 
@@ -211,7 +208,7 @@ def _records(room: str, kind: type, new: type[p.Params], changed: type[p.ById], 
     def of_all(engine: "Engine", asked: p.Params) -> Json:
         return _items(getattr(engine, room).list())
 
-    @_verb(f"{room}:create", kind, f"{room}.create", params=new, about=f"Add a {what}.", tool=tool)
+    @_verb(f"{room}:create", kind, f"{room}.create", params=new, about=f"Add a {what}.")
     def create(engine: "Engine", asked: p.Params) -> Json:
         return wire(getattr(engine, room).create(**asked.stated()))
 
@@ -226,7 +223,7 @@ def _records(room: str, kind: type, new: type[p.Params], changed: type[p.ById], 
 
 
 _records("constraints", Constraint, p.NewConstraint, p.ChangedConstraint, "rule that every prompt states")
-_records("memories", Memory, p.NewMemory, p.ChangedMemory, "memory", "remember")
+_records("memories", Memory, p.NewMemory, p.ChangedMemory, "memory")
 
 
 @_verb("pins:list", {"items": list[Pin]}, "pins.list")
@@ -258,7 +255,7 @@ def listed_entity(entity: Entity, mentions: int) -> Json:
 _LISTED = {"items": list[p.ListedEntity], "rejected": list[RejectedName]}
 
 
-@_verb("entities:list", _LISTED, "entities", tool="list_entities", command="entities")
+@_verb("entities:list", _LISTED, "entities", command="entities")
 def _entities(engine: "Engine", asked: p.Params) -> Json:
     """Every known entity with its number of mentions; the names that were taken for no entity, and why."""
     found = engine.entities()
@@ -272,7 +269,7 @@ def _entity(engine: "Engine", asked: p.ById) -> Json:
     return wire(_known(lambda: engine.entity(asked.id)))
 
 
-@_verb("entities:card", {"card": str}, "card", tool="entity")
+@_verb("entities:card", {"card": str}, "card")
 def _card(engine: "Engine", asked: p.CardOf) -> Json:
     """The card of an entity as a prompt shows it."""
     return {"card": _known(lambda: engine.card(asked.id, as_of=asked.as_of))}
@@ -284,7 +281,7 @@ def _facts(asked: p.NewEntity) -> Json:
     return {"facts": [one.model_dump(exclude_none=True) for one in asked.facts]}
 
 
-@_verb("entities:create", Entity, "codex.create", tool="propose")
+@_verb("entities:create", Entity, "codex.create")
 def _create_entity(engine: "Engine", asked: p.NewEntity) -> Json:
     """Describe an entity, in `.armarius/codex.toml`."""
     return wire(engine.codex.create(asked.name, **asked.stated("name", "facts"), **_facts(asked)))
@@ -339,7 +336,7 @@ def _unrelate(engine: "Engine", asked: p.Ends) -> Json:
     return {"source": asked.source, "target": asked.target, "type": asked.type}
 
 
-@_verb("entities:detect", {"items": list[p.Matched]}, "detect", tool="detect_entities", command="detect")
+@_verb("entities:detect", {"items": list[p.Matched]}, "detect", command="detect")
 def _detect(engine: "Engine", asked: p.InText) -> Json:
     """The known entities that a text names: one match each, the earliest, by position."""
     at = positions_of(engine, asked.position_encoding)
@@ -353,7 +350,7 @@ def _mentions(engine: "Engine", asked: p.InText) -> Json:
     return {"items": [mention_wire(one, at, asked.text) for one in engine.mentions(asked.text)]}
 
 
-@_verb("entities:evidence", {"items": list[Statement]}, "evidence", tool="evidence", command="evidence")
+@_verb("entities:evidence", {"items": list[Statement]}, "evidence", command="evidence")
 def _evidence(engine: "Engine", asked: p.EvidenceOf) -> Json:
     """Everything the project says about an entity; competing statements are marked."""
     options = asked.stated("name", "position_encoding")
@@ -386,7 +383,7 @@ def summary(document: Document) -> Json:
     }
 
 
-@_verb("documents:list", {"items": list[p.DocumentSummary], "total": int}, "documents", tool="list_documents")
+@_verb("documents:list", {"items": list[p.DocumentSummary], "total": int}, "documents")
 def _documents(engine: "Engine", asked: p.Listing) -> Json:
     """Documents by path, without their text."""
     bounds = Bounds(asked.chapters, asked.kinds)
@@ -415,14 +412,14 @@ def _document(engine: "Engine", asked: p.Reading) -> Json:
     return {**found, "paragraphs": parts}
 
 
-@_verb("documents:search", {"items": list[p.FoundPassage]}, "search", tool="search", command="search")
+@_verb("documents:search", {"items": list[p.FoundPassage]}, "search", command="search")
 def _search(engine: "Engine", asked: p.Searching) -> Json:
     """Paragraphs that hold the words as written, best first."""
     found = engine.search(asked.query, **asked.stated("query", "position_encoding"))
     return _items(found, positions_of(engine, asked.position_encoding))
 
 
-@_verb("documents:retrieve", p.Listed[p.Found], "retrieve", tool="retrieve", command="retrieve")
+@_verb("documents:retrieve", p.Listed[p.Found], "retrieve", command="retrieve")
 def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
     """The documents and sections that answer a question, best first, with every reason."""
     answer = engine.retrieve(**asked.stated("excerpts", "position_encoding"))
@@ -439,7 +436,7 @@ def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
     return found
 
 
-@_verb("documents:locate", {"items": list[PromptPlace]}, "locate", tool="locate")
+@_verb("documents:locate", {"items": list[PromptPlace]}, "locate")
 def _locate(engine: "Engine", asked: p.Locating) -> Json:
     """Where quoted words stand, in the open document first."""
     live = {} if asked.text is None else {asked.document: asked.text}
@@ -559,7 +556,7 @@ def around(engine: "Engine", asked: p.Around) -> Subgraph | TextMatches:
     return replace(found, warnings=warnings_without_paths(found.warnings, engine.root))
 
 
-@_verb("code:subgraph", p.CodeAround, "subgraph", tool="subgraph", command="subgraph")
+@_verb("code:subgraph", p.CodeAround, "subgraph", command="subgraph")
 def _subgraph(engine: "Engine", asked: p.Around) -> Json:
     """What calls, references, inherits, imports and overrides what around a symbol."""
     found = around(engine, asked)

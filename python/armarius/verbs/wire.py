@@ -217,12 +217,6 @@ def escaped(value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
     return value
 
 
-def escaped_hit(hit: Hit) -> dict[str, Any]:
-    """A found paragraph; its highlights stand where the words stand in the escaped text."""
-    highlights = [[len(escape(hit.text[:end])) for end in span] for span in hit.highlights]
-    return {**escaped(wire(hit)), "highlights": highlights}
-
-
 def escaped_excerpt(engine: "ContextEngine", hit: Hit, options: Mapping[str, Any]) -> str:
     """The text behind a hit, as far as the `options` that it was asked with let it be seen."""
     bounds = {name: options[name] for name in ("chapters", "as_of") if name in options}

@@ -25,6 +25,7 @@ from armarius.prompt.fetchers.relations import relation_source
 from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.text.unicode import near, suggestion
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
+from armarius.validation import shown
 from armarius.warnings import PIN_UNKNOWN
 
 _TAGS: Final = ("tags", "tag", "标签")
@@ -69,7 +70,7 @@ class _Project:
             raise several(target, ids, where)
         if not keys:
             close = self._near(target)
-            raise UnknownId(f"{where}nothing is called {target!r}{suggestion(close)}", close)
+            raise UnknownId(f"{where}nothing is called {shown(target)}{suggestion(close)}", close)
         return keys
 
     def mute_along(self, found: dict[tuple[str, str], Wish], before: int = 0) -> int:

@@ -1,0 +1,395 @@
+"""The tools: functions of the engine and of what a model says; their docstrings and annotations are what it reads.
+
+A tool answers with blocks of text, which the server gives out by pages. What is not named here, such as how a field is
+checked, is that of the requests of every surface.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+
+from mcp.types import CallToolResult, ContentBlock, TextContent
+from pydantic import ConfigDict, Field, WithJsonSchema
+
+from armarius.arguments import OPEN
+from armarius.code.subgraph import Subgraph, matches, tree
+from armarius.codex.cards import holds
+from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
+from armarius.io.messages_without_paths import without_paths
+from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
+from armarius.text.tokens import TokenCounter
+from armarius.verbs.params import Around
+from armarius.verbs.table import around
+from armarius.verbs.wire import account_wire, escaped
+
+if TYPE_CHECKING:
+    from armarius.codex.model import Entity
+    from armarius.engine import ContextEngine
+    from armarius.search.contradictions.statements import Statement
+    from armarius.types import Hit
+
+PAGE: Final = 1_900
+"""Tokens of one page; with the line that names the next cursor it stays below 2,000."""
+PIECE: Final = 400
+"""Code points of what a longer text is cut into; each has at most 4 tokens."""
+_EXCERPT: Final = 600
+_SENTENCE: Final = 240
+_HITS: Final = 40
+_LOOKED: Final = 400
+_IN_VAIN: Final = ("no match", "duplicate")  # what a model need not know stayed out
+_QUOTES: Final = ('""', "“”", "「」", "『』", "«»")
+COUNT: Final = TokenCounter.for_encoding("o200k_base").count
+
+Answer = Iterable[str] | CallToolResult
+
+
+class Arguments(Wire):
+    """What a tool takes, by the names that the fields have in Python."""
+
+    called: ClassVar[str | None] = None
+    model_config = ConfigDict(alias_generator=None)
+
+    @classmethod
+    def field_name(cls, name: str) -> str:
+        """As it is."""
+        return name
+
+
+class RelationIn(Arguments):
+    """A relation from the entity to another."""
+
+    type: Annotated[str, Field(min_length=1, max_length=100)]
+    to: Annotated[str, Field(min_length=1, max_length=400, description="Who or what; must be known.")]
+    since: Annotated[Count | None, Field(description="First chapter in which it holds.")] = None
+
+
+class FactIn(Arguments):
+    """A statement that holds from one chapter until another."""
+
+    text: Annotated[str, Field(min_length=1, max_length=2_000)]
+    since: Count | None = None
+    until: Count | None = None
+
+
+_INTEGERS: Final = WithJsonSchema({"type": "array", "items": {"type": "integer"}})
+Query = Annotated[str, Field(max_length=20_000)]
+Name = Annotated[str, Field(min_length=1, max_length=400, description="Name, alias or id.")]
+Short = Annotated[str, Field(min_length=1, max_length=400)]
+Long = Annotated[str, Field(min_length=1, max_length=2_000)]
+Names = Annotated[tuple[Short, ...], Field(max_length=20)]
+Attributes = Annotated[dict[Short, Short], Field(max_length=20)]
+Relations = Annotated[tuple[RelationIn, ...], Field(max_length=20)]
+Facts = Annotated[tuple[FactIn, ...], Field(max_length=20, description="Dated by chapter, first and last.")]
+Chapters = Annotated[ChaptersIn, _INTEGERS, Field(description="Only these chapters: [first, last].")]
+AsOf = Annotated[AsOfIn, WithJsonSchema({"type": "integer"}), Field(description="Nothing of a later chapter.")]
+Targets = Annotated[TargetsIn, WithJsonSchema({"type": "array", "items": {"type": "string"}})]
+Variants = Annotated[
+    WordingsIn,
+    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+    Field(
+        description="3-5 short sentences as the text itself would say it, in its language, with names. For “who paid "
+        "for the girl's schooling?”: [“Aunt Rosa sent the fees every term”, “Rosa paid the schoolmaster”]; “谁替他还"
+        "了债？”：[“舅舅拿银子替王生还清了账”, “债主收了王生舅舅的钱”]."
+    ),
+]
+Paragraphs = Annotated[tuple[Count, Count] | None, _INTEGERS, Field(description="[first, last] ¶.")]
+
+
+def find(
+    engine: "ContextEngine",
+    *,
+    query: Query,
+    variants: Variants = (),
+    kinds: Annotated[KindsIn, Field(description="Only these kinds of documents.")] = (),
+    chapters: Chapters = OPEN,
+    as_of: AsOf = None,
+) -> Iterator[str]:
+    """Find the passages that answer a question, best first, each with path, ¶ and reason.
+
+    Give `variants`: paraphrases miss what the book's own words find. A query in quotation marks is looked up word for
+    word.
+    """
+    bounds: dict[str, Any] = {"kinds": kinds, "chapters": chapters, "as_of": as_of}
+    if (quoted := query.strip())[:1] + quoted[-1:] in _QUOTES and len(quoted) > 2:
+        for hit in engine.search(quoted[1:-1], also=variants, limit=_LOOKED, **bounds):
+            yield _found(hit, "", f"¶{hit.paragraph} {_cut(hit.text, _EXCERPT)}")
+        return
+    asked, *others = (*variants, query) if variants else (query,)  # the words of the book find more
+    answer = engine.retrieve(asked, also=others, limit=_HITS, **bounds)
+    yield f"{answer.outcome}, confidence {answer.confidence:.2f}" + (
+        "" if variants else "; with variants more is found"
+    )
+    yield from (f"! {without_paths(str(one), root=engine.root)}" for one in answer.warnings)
+    for hit in answer:
+        text = engine.excerpt(hit, chapters=chapters, as_of=as_of)
+        yield _found(hit, hit.reason, _numbered(engine.document(hit.path), _cut(text, _EXCERPT)))
+
+
+def _found(hit: "Hit", why: str, text: str) -> str:
+    titles = " › ".join(dict.fromkeys((hit.title, *hit.heading[-1:])))
+    level = f" ({hit.level}: not in prompts)" if hit.level else ""
+    return f"{hit.path} {titles}{level}{' — ' * bool(why)}{why}\n{text}\n"
+
+
+def _numbered(document: Document, excerpt: str) -> str:
+    """The paragraphs of an excerpt, each behind its number; the last may be cut."""
+    numbers = {document.text[one.start : one.end][:PIECE]: one.index for one in document.paragraphs}
+    found = ((numbers.get(part[:PIECE]), part) for part in excerpt.split("\n\n"))
+    return "\n".join(part if number is None else f"¶{number} {part}" for number, part in found)
+
+
+def _cut(text: str, most: int, about: int = 0) -> str:
+    """At most so many code points of `text`, around a place in it."""
+    begin = max(0, min(about - most // 4, len(text) - most))
+    return "…" * (begin > 0) + text[begin : begin + most].strip() + "…" * (begin + most < len(text))
+
+
+def read(
+    engine: "ContextEngine",
+    *,
+    path: Annotated[str, Field(max_length=4_000, description='"" lists all documents, a folder those in it.')],
+    paragraphs: Paragraphs = None,
+) -> Iterator[str]:
+    """Read a document, its paragraphs numbered."""
+    folder = path.strip("/")
+    inside = [one for one in engine.documents() if not folder or one.path.startswith(f"{folder}/")]
+    if inside:
+        yield from (f"{one.kind} {one.chapter or ''} {one.title} {one.path}" for one in inside)
+        return
+    document = engine.document(path)
+    first, last = paragraphs or (0, document.paragraph_count)
+    for one in document.paragraphs[first : last + 1]:
+        yield f"¶{one.index} {document.text[one.start : one.end]}"
+
+
+def context(
+    engine: "ContextEngine",
+    *,
+    query: Query,
+    document: Annotated[str, Field(max_length=4_000, description="Path of the one that is worked on.")] = "",
+    variants: Variants = (),
+    budget: Annotated[Whole | None, Field(description="Tokens of the prompt.")] = None,
+    messages: Annotated[
+        MessagesIn,
+        WithJsonSchema({"type": "array", "items": {"type": "object"}}),
+        Field(description="The conversation before: {role, content}."),
+    ] = (),
+    chapters: Chapters = OPEN,
+    as_of: AsOf = None,
+    include: Annotated[Targets, Field(description="Names, ids or paths that must be in.")] = (),
+    exclude: Targets = (),
+    account: Annotated[Flag, Field(description="Also what is in and what is not, with reasons.")] = False,
+    why: Annotated[str, Field(max_length=400, description="Instead: why this is in or is not.")] = "",
+) -> Answer:
+    """Make a prompt for a task: rules, people, earlier text and what the query needs, within the budget."""
+    pack = engine.assemble(
+        query, document=document, also=variants, budget=budget, messages=messages, chapters=chapters, as_of=as_of,
+        include=include, exclude=exclude,
+    )  # fmt: skip
+    if why:
+        return [str(pack.why(why))]
+    warned = "\n".join(f"! {without_paths(str(one), root=engine.root)}" for one in pack.warnings)
+    texts: list[ContentBlock] = [TextContent(type="text", text=text) for text in (pack.prompt, warned) if text]
+    return CallToolResult(content=texts, structured_content=_account(account_wire(pack)) if account else None)
+
+
+def _account(account: dict[str, Any]) -> dict[str, Any]:
+    """The account as far as a page holds it, what is in before what is not."""
+    room, kept = PAGE, {"tokenCount": account["tokenCount"], "budget": account["budget"], "items": [], "omitted": []}
+    left = 0
+    for name in ("items", "omitted"):
+        for row in (one for one in account[name] if one["code"] not in _IN_VAIN):
+            said = {key: row[key] for key in ("title", "layer", "tokens", "reason", "id")}
+            room -= COUNT(json.dumps(said, ensure_ascii=False))
+            left += room < 0
+            if room >= 0:
+                kept[name].append(said)
+    return dict(escaped({**kept, **({"left_off": left} if left else {})}))
+
+
+def entities(
+    engine: "ContextEngine",
+    *,
+    text: Annotated[str, Field(max_length=200_000, description="Only those that this text names.")] = "",
+) -> Iterator[str]:
+    """List the people, places and things that the project describes, most mentioned first: name, id, type, aliases."""
+    found = engine.entities()
+    named = {one.entity_id for one in engine.detect(text)} if text else {one.id for one in found}
+    for one in sorted(found, key=lambda one: -found.mentions.get(one.id, 0)):
+        if one.id in named:
+            others = f" · {'、'.join(one.aliases)}" if one.aliases else ""
+            yield f"{_named(one)} {one.type}{others} · {found.mentions.get(one.id, 0)}×"
+
+
+def _named(one: "Entity") -> str:
+    return one.name if one.name == one.id else f"{one.name} [{one.id}]"
+
+
+def entity(engine: "ContextEngine", *, name: Name, as_of: AsOf = None) -> Iterator[str]:
+    """Show the card of one: what it is, facts by chapter, relations, where it is described."""
+    one = engine.entity(name)
+    if one.level == "never":
+        yield f"{_named(one)} ({one.type}): context level never. No prompt shows it before the user raises that."
+        return
+    yield engine.card(one.id, as_of=as_of)
+    for edge in engine.graph.neighbors(one.id):
+        if holds(edge, as_of):
+            source, target = (engine.entity(end).name for end in (edge.source, edge.target))
+            yield f"{source} -{edge.type}-> {target}{_when(edge.since, edge.until)}"
+    yield f"{_named(one)}, level {one.level}, from {', '.join(f'{at.path}:{at.line}' for at in one.origins)}"
+
+
+def _when(since: int | None, until: int | None) -> str:
+    return "" if since is None and until is None else f" (chapters {since or ''}–{until or ''})"
+
+
+def evidence(
+    engine: "ContextEngine",
+    *,
+    name: Name,
+    attribute: Annotated[str, Field(max_length=400, description="Only this: 年龄, eye colour.")] = "",
+    chapters: Chapters = OPEN,
+    as_of: AsOf = None,
+) -> Iterator[str]:
+    """Quote what profiles and chapters say of somebody, dated by chapter, to check a text.
+
+    Statements that say otherwise are marked. Without attribute, chapters give the passages that tell most.
+    """
+    one = engine.entity(name)
+    bounds: dict[str, Any] = {"chapters": chapters, "as_of": as_of}
+    said = engine.evidence(one.id, attribute=attribute or None, **bounds)
+    yield f"{_named(one)}: {engine.entities().mentions.get(one.id, 0)} mentions"
+    yield from map(_stated, said)
+    if attribute:
+        return
+    known = {(each.path, each.paragraph) for each in said}
+    found = engine.search(one.name, also=one.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)
+    told: list[tuple[Hit, int]] = []
+    for hit in found:
+        at = next((each.position for each in engine.detect(hit.text) if each.entity_id == one.id), None)
+        if at is not None and (hit.path, hit.paragraph) not in known:
+            told.append((hit, at))
+    for hit, at in sorted(told[:_HITS], key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0)):
+        yield f"{_dated(hit.chapter)} {hit.path} ¶{hit.paragraph}: {_cut(hit.text, _SENTENCE, at)}"
+
+
+def _stated(one: "Statement") -> str:
+    rivals = f" — otherwise ({', '.join(one.attributes)}): {', '.join(one.competes_with)}" if one.competes_with else ""
+    level = f" ({one.level})" if one.level else ""
+    return f"{_dated(one.chapter)}{level} {one.path} ¶{one.paragraph}: {_cut(one.text, _SENTENCE)}{rivals}"
+
+
+def _dated(chapter: int | None) -> str:
+    return "profile" if chapter is None else f"chapter {chapter}"
+
+
+def subgraph(
+    engine: "ContextEngine",
+    *,
+    symbol: Short,
+    depth: Annotated[Whole, Field(ge=1, le=10)] = 3,
+    direction: Literal["callers", "callees", "both"] = "both",
+) -> list[str]:
+    """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
+    found = around(engine, Around(symbol=symbol, depth=depth, direction=direction))
+    return (tree(found) if isinstance(found, Subgraph) else matches(found)).splitlines()
+
+
+def remember(engine: "ContextEngine", *, text: Long) -> list[str]:
+    """Remember one statement about the project or its user, for later prompts."""
+    made = engine.memories.create(text, confidence=0.8)
+    return [f"Remembered as {made.id} in .armarius/memories.toml: prompts that it bears on will state it."]
+
+
+def propose(
+    engine: "ContextEngine",
+    *,
+    name: Short,
+    type: Annotated[Short, Field(description="character, location, event, item, faction, or another word.")],  # noqa: A002
+    description: Annotated[str, Field(max_length=2_000)] = "",
+    aliases: Names = (),
+    attributes: Attributes = {},  # noqa: B006 - never changed
+    facts: Facts = (),
+    relations: Relations = (),
+) -> list[str]:
+    """Add somebody or something new, for the user to approve: no prompt shows it before the user raises its level."""
+    targets = [engine.entity(one.to) for one in relations]
+    given: dict[str, Any] = {
+        "description": description,
+        "aliases": aliases,
+        "attributes": attributes,
+        "facts": _plain(facts),
+    }
+    made = engine.codex.create(name, type=type, level="never", **{key: one for key, one in given.items() if one})
+    _relate(engine, made, relations, targets)
+    also = f" with {len(relations)} relations" if relations else ""
+    where = "in .armarius/codex.toml at level never: the user raises it there or in `armarius studio`"
+    return [f"Proposed {_named(made)}{also}, {where}."]
+
+
+def update(
+    engine: "ContextEngine",
+    *,
+    name: Name,
+    type: Annotated[str, Field(max_length=400)] = "",  # noqa: A002
+    description: Annotated[str, Field(max_length=2_000)] = "",
+    aliases: Names = (),
+    attributes: Attributes = {},  # noqa: B006
+    facts: Facts = (),
+    relations: Relations = (),
+) -> list[str]:
+    """Change what is known of somebody or something; aliases, attributes, facts and relations are added to."""
+    one = engine.entity(name)
+    targets = [engine.entity(each.to) for each in relations]
+    own = next((each for each in engine.codex.list() if each.id == one.id), None)
+    changes: dict[str, Any] = {key: said for key, said in (("type", type), ("description", description)) if said}
+    if aliases:
+        changes["aliases"] = list(dict.fromkeys([*(own.aliases if own else ()), *aliases]))
+    if attributes:
+        changes["attributes"] = {**(own.attributes if own else {}), **attributes}
+    if facts:
+        changes["facts"] = [*_plain(own.facts if own else ()), *_plain(facts)]
+    if changes:
+        engine.codex.update(one.id, **changes)
+    _relate(engine, one, relations, targets)
+    told = [*changes, *(f"{each.type} → {to.name}" for each, to in zip(relations, targets, strict=True))]
+    return [f"Updated {_named(one)}: {', '.join(told) or 'nothing'}."]
+
+
+def _plain(facts: Iterable[Any]) -> list[dict[str, Any]]:
+    rows = ({key: getattr(one, key) for key in ("text", "since", "until")} for one in facts)
+    return [{key: value for key, value in row.items() if value is not None} for row in rows]
+
+
+def _relate(
+    engine: "ContextEngine", one: "Entity", relations: Sequence[RelationIn], targets: Sequence["Entity"]
+) -> None:
+    for said, to in zip(relations, targets, strict=True):
+        engine.codex.relate(one.id, to.id, said.type, since=said.since)
+
+
+def pin(
+    engine: "ContextEngine",
+    *,
+    target: Annotated[Short, Field(description="Name, id, path, path#¶ or tag.")],
+    mute: Annotated[Flag, Field(description="In none instead.")] = False,
+    undo: Flag = False,
+) -> list[str]:
+    """Put something into every prompt."""
+    if undo:
+        engine.pins.remove(target)
+        return [f"{target} is no longer pinned or muted."]
+    engine.pins.add(target, mute=mute)
+    return [f"{target} is {'muted' if mute else 'pinned'}, in .armarius/pins.toml."]
+
+
+READING: Final[tuple[Callable[..., Answer], ...]] = (find, read, context, entities, entity, evidence)
+"""The tools of every project."""
+CODE: Final[tuple[Callable[..., Answer], ...]] = (subgraph,)
+"""Those of a project that has code."""
+ADDING: Final[tuple[Callable[..., Answer], ...]] = (remember, propose)
+CHANGING: Final[tuple[Callable[..., Answer], ...]] = (update, pin)
+"""With `ADDING` those of a server that may write."""
+WHOLE: Final = (context, remember, propose, update, pin)
+"""Those whose answer has no pages."""
