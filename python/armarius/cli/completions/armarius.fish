@@ -275,7 +275,7 @@ complete -c armarius -n '_shtab_armarius_using serve' -l store -x -d 'postgresql
 complete -c armarius -n '_shtab_armarius_using serve' -l schema -x -d 'of the tables (default: armarius)'
 complete -c armarius -n '_shtab_armarius_using serve' -l tenant -x -d 'with --store: the tenant of the projects'
 complete -c armarius -n '_shtab_armarius_using serve' -l project -x -d 'with --store: which project'
-complete -c armarius -n '_shtab_armarius_using serve' -l allow-write -d 'offer the tools that add to the project: remember, propose'
+complete -c armarius -n '_shtab_armarius_using serve' -l allow-write -d 'offer the tools that write to the project: remember, propose, update, pin'
 complete -c armarius -n '_shtab_armarius_using serve; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one, without a server)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a channel -d 'Json-rpc 2.0 on standard input and output'
 complete -c armarius -n '_shtab_armarius_using channel' -s h -l help -d 'show this help message and exit'

@@ -382,7 +382,7 @@ _shtab_armarius_serve_options=(
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: the tenant of the projects]:tenant:"
   "--project[with --store\: which project]:ID:"
-  "--allow-write[offer the tools that add to the project\: remember, propose]"
+  "--allow-write[offer the tools that write to the project\: remember, propose, update, pin]"
   ":the project folder (default\: this one, without a server):_files"
 )
 
