@@ -336,6 +336,42 @@ async def test_server_speaks_over_stdio_in_both_protocol_eras(novel, mode):
         assert answer.content[0].text.startswith("林小雨 [lin-xiaoyu]")
 
 
+NODE = """
+const { Client } = require("@modelcontextprotocol/sdk/client/index.js");
+const { StdioClientTransport } = require("@modelcontextprotocol/sdk/client/stdio.js");
+(async () => {
+  const client = new Client({ name: "test", version: "1" });
+  const [command, ...args] = process.argv.slice(1);
+  await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: "ignore" }));
+  const call = async (name, given) => (await client.callTool({ name, arguments: given })).content[0].text;
+  const { tools } = await client.listTools();
+  console.log(JSON.stringify({
+    tools: tools.map((tool) => tool.name),
+    found: await call("find", { query: "who cut page eighteen", variants: ["周远从档案馆裁下了第十八页"] }),
+    proposed: await call("propose", { name: "灯芯婆婆", type: "character", relations: [{ type: "邻居", to: "林默" }] }),
+    wrong: await call("read", { path: "chapters/ch03.md" }),
+  }));
+  await client.close();
+})();
+"""
+MODULES = Path(__file__).parents[2] / ".cache" / "code-tools" / "node_modules"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")
+@pytest.mark.skipif(
+    not (MODULES / "@modelcontextprotocol").exists(), reason="MCP's SDK for Node is not installed: make code-tools"
+)
+def test_the_official_client_for_node_lists_finds_proposes_and_is_told_the_near_path(novel):
+    environment = {**os.environ, "NODE_PATH": str(MODULES), "PYTHONWARNINGS": "ignore::RuntimeWarning"}
+    program = [str(Path(sys.executable).parent / "armarius"), "serve", str(novel), "--allow-write"]
+    ran = subprocess.run(["node", "-e", NODE, *program], capture_output=True, timeout=120, env=environment, check=True)
+    told = json.loads(ran.stdout)
+    assert set(told["tools"]) == TOOLS | WRITING
+    assert "我十九岁那年从档案馆裁的" in told["found"]
+    assert told["proposed"].startswith("Proposed 灯芯婆婆 with 1 relation")
+    assert "near it: chapters/ch003.md" in told["wrong"]
+
+
 @pytest.fixture
 def code(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

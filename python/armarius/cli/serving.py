@@ -44,7 +44,9 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     serve.add_argument("--project", metavar="ID", help="with --store: which project")
     serve.add_argument(
-        "--allow-write", action="store_true", help="offer the tools that write to the project: remember, propose, update, pin"
+        "--allow-write",
+        action="store_true",
+        help="offer the tools that write to the project: remember, propose, update, pin",
     )
 
 

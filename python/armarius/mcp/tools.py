@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 from armarius.arguments import OPEN
 from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
+from armarius.display import counted
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.io.messages_without_paths import without_paths
@@ -323,7 +324,7 @@ def propose(
     }
     made = engine.codex.create(name, type=type, level="never", **{key: one for key, one in given.items() if one})
     _relate(engine, made, relations, targets)
-    also = f" with {len(relations)} relations" if relations else ""
+    also = f" with {counted(len(relations), 'relation')}" if relations else ""
     where = "in .armarius/codex.toml at level never: the user raises it there or in `armarius studio`"
     return [f"Proposed {_named(made)}{also}, {where}."]
 
