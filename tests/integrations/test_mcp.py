@@ -508,7 +508,7 @@ async def test_a_card_is_text_with_relations_and_says_only_what_holds_as_of_a_ch
     assert text.startswith("## 角色：林小雨\n")
     assert "第7章起" not in text
     assert "林渡 -父女-> 林小雨" in text
-    assert text.endswith("林小雨 [lin-xiaoyu], level when_detected, from spec/characters.md:3, codex.json:0")
+    assert text.endswith("林小雨 [lin-xiaoyu], level when_detected, from spec/characters.md:3, codex.json")
     missing = await call(client, "entity", name="林小雪")
     assert missing.is_error
     assert "林小雨" in missing.content[0].text

@@ -238,7 +238,7 @@ def entity(engine: "ContextEngine", *, name: Name, as_of: AsOf = None) -> Iterat
         if holds(edge, as_of):
             source, target = (engine.entity(end).name for end in (edge.source, edge.target))
             yield f"{source} -{edge.type}-> {target}{_when(edge.since, edge.until)}"
-    yield f"{_named(one)}, level {one.level}, from {', '.join(f'{at.path}:{at.line}' for at in one.origins)}"
+    yield f"{_named(one)}, level {one.level}, from {', '.join(f'{at.path}:{at.line}'.removesuffix(':0') for at in one.origins)}"
 
 
 def _when(since: int | None, until: int | None) -> str:
@@ -276,7 +276,9 @@ def evidence(
 
 
 def _stated(one: "Statement") -> str:
-    rivals = f" — otherwise ({', '.join(one.attributes)}): {', '.join(one.competes_with)}" if one.competes_with else ""
+    rivals = (
+        f" — competes on {', '.join(one.attributes)} with {', '.join(one.competes_with)}" if one.competes_with else ""
+    )
     level = f" ({one.level})" if one.level else ""
     return f"{_dated(one.chapter)}{level} {one.path} ¶{one.paragraph}: {_cut(one.text, _SENTENCE)}{rivals}"
 
