@@ -238,7 +238,8 @@ def entity(engine: "ContextEngine", *, name: Name, as_of: AsOf = None) -> Iterat
         if holds(edge, as_of):
             source, target = (engine.entity(end).name for end in (edge.source, edge.target))
             yield f"{source} -{edge.type}-> {target}{_when(edge.since, edge.until)}"
-    yield f"{_named(one)}, level {one.level}, from {', '.join(f'{at.path}:{at.line}'.removesuffix(':0') for at in one.origins)}"
+    places = ", ".join(f"{at.path}:{at.line}".removesuffix(":0") for at in one.origins)
+    yield f"{_named(one)}, level {one.level}, from {places}"
 
 
 def _when(since: int | None, until: int | None) -> str:
