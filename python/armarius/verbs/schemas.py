@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, create_model
 
-from armarius.requests import Wire, wire_name
+from armarius.requests import wire_name
 from armarius.verbs.table import Verb
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
