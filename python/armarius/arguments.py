@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from armarius.errors import ContractError
@@ -188,7 +189,9 @@ def read_kinds(value: object) -> tuple[Kind, ...]:
         raise ValueError(f"expected one of {', '.join(KINDS)}, or several")
     for one in given:
         if not isinstance(one, str) or one not in KINDS:
-            raise ValueError(f"{shown(one)} is no kind of document; the kinds are {', '.join(KINDS)}")
+            close = get_close_matches(one, KINDS, n=3) if isinstance(one, str) else ()
+            near = f"; near it: {', '.join(close)}" if close else ""
+            raise ValueError(f"expected one of {', '.join(KINDS)}, or several, got {shown(one)}{near}")
     return tuple(kind for kind in KINDS if kind in given or (kind == "manuscript" and "chapter" in given))
 
 

@@ -79,7 +79,7 @@ def test_a_book_taken_out_and_brought_in_again_asks_again(project):
     books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour", lasting=True)
-    books.remove("harbour")
+    books.delete("harbour")
     add(books, CONSTANT)
     assert not books["harbour"].rules
 

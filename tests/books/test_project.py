@@ -237,13 +237,13 @@ def test_books_without_a_folder_live_in_memory():
     books = armarius.lorebooks.Books(None)
     armarius.lorebooks.Importing(books).add(BOOK, name="h.json")
     assert [entry.id for entry in books["harbour"]] == ["0", "1", "2"]
-    books.remove("harbour")
+    books.delete("harbour")
     assert len(books) == 0
 
 
 def test_a_book_can_be_taken_out(engine, novel):
     engine.importing.add(BOOK, name="h.json")
-    engine.books.remove("harbour")
+    engine.books.delete("harbour")
     assert not (novel / ".armarius/books/harbour").exists()
 
 

@@ -79,7 +79,7 @@ def test_another_book_under_an_id_has_not_the_permission_of_the_one_before(root,
     books = armarius.lorebooks.Books(tmp_path if root == "folder" else None)
     add(books, CONSTANT)
     books.allow_rules("harbour")
-    books.remove("harbour")
+    books.delete("harbour")
     assert not add(books, EVIL).rules
     books.allow_rules("harbour")
     assert not add(books, CONSTANT, updates="harbour").rules
@@ -178,7 +178,7 @@ def test_a_broken_book_is_read_once_until_it_changes(books, tmp_path, looks):
 def test_a_snapshot_does_not_change(books):
     add(books, CONSTANT)
     before = books.snapshot()
-    books.remove("harbour")
+    books.delete("harbour")
     assert (list(before), list(books)) == (["harbour"], [])
     with pytest.raises(TypeError):
         before["x"] = before["harbour"]

@@ -167,7 +167,7 @@ def test_a_vault_that_changed_changes_the_codex_and_one_taken_out_leaves_it(engi
     (vault / "People/赵四.md").write_text("#人物\n\n## 兄弟\n\n- [[林渡]]\n", "utf-8")
     assert engine.importing.add(vault).kind == "update"
     assert ("林渡", "兄弟", "赵四") in said(engine.graph.snapshot())
-    engine.books.remove("vault")
+    engine.books.delete("vault")
     assert engine.entities() == []
 
 

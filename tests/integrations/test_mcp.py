@@ -163,7 +163,7 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
         (
             "find",
             {"query": "x", "kinds": ["y"]},
-            "kinds: 'y' is no kind of document; the kinds are " + ", ".join(KINDS) + ", got ['y']",
+            "kinds: expected one of " + ", ".join(KINDS) + ", or several, got 'y'",
         ),
         ("entity", {"name": ""}, "name must have at least 1 character, got ''"),
     ],

@@ -38,7 +38,7 @@ def test_it_stays_when_the_engine_goes_and_goes_when_it_is_removed(novel, tenant
     id_ = novel.importing.add(DATA, name="钟城.json").book.id
     novel.close()
     assert list(novel.books) == [id_]
-    novel.books.remove(id_)
+    novel.books.delete(id_)
     other = open_shelf().project("novel", tenant=tenant)
     assert list(other.books) == []
     assert "白鹭" not in other.assemble("怀表在哪里？", document="chapters/ch001.md").prompt

@@ -24,8 +24,8 @@ TABLE = {
     "codex.cards": "entity_card short_card",
     "codex.load": "build_codex load_codex read_declared",
     "codex.model": (
-        "CONTEXT_LEVELS Codex Constraint ContextLevel Entities Entity Fact Memory Origin Overruled PassageSummary "
-        "Pin RejectedName Relation Summary"
+        "CONTEXT_LEVELS Codex Constraint ContextLevel Deleted Entities Entity Fact Memory Origin Overruled "
+        "PassageSummary Pin RejectedName Relation Summary"
     ),
 }
 

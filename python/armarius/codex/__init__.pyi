@@ -15,6 +15,7 @@ from armarius.codex.model import CONTEXT_LEVELS as CONTEXT_LEVELS
 from armarius.codex.model import Codex as Codex
 from armarius.codex.model import Constraint as Constraint
 from armarius.codex.model import ContextLevel as ContextLevel
+from armarius.codex.model import Deleted as Deleted
 from armarius.codex.model import Entities as Entities
 from armarius.codex.model import Entity as Entity
 from armarius.codex.model import Fact as Fact

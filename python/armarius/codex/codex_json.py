@@ -18,13 +18,16 @@ from typing import Any
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin
 from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.errors import CodexError
+from armarius.text.unicode import expected
 from armarius.validation import shown
 
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
 
 _LEVEL_NAMES = ("level", "ai_context_level")
-_ENTITY_FIELDS = frozenset({"id", "name", "type", "aliases", "aiContextLevel", "description", "attributes", "facts"})
+_ENTITY_FIELDS = frozenset(
+    {"id", "name", "type", "aliases", "without", "aiContextLevel", "description", "attributes", "facts"}
+)
 
 
 @dataclass(slots=True)
@@ -124,6 +127,7 @@ class EntryReader:
         draft.type = self._text(entry, "type", where).strip() or None
         draft.description = self._text(entry, "description", where)
         draft.add_aliases(self._aliases(entry, where))
+        draft.without = self._aliases(entry, where, "without")
         self._level(draft, entry, where)
         self._attributes(draft, entry, where)
         self._facts(draft, entry, where)
@@ -136,12 +140,12 @@ class EntryReader:
                 draft.add_attribute(key, str(entry[key]))
         self.result.drafts.append(draft)
 
-    def _aliases(self, entry: dict[str, Any], where: str) -> list[str]:
-        value = entry.get("aliases")
+    def _aliases(self, entry: dict[str, Any], where: str, key: str = "aliases") -> list[str]:
+        value = entry.get(key)
         if value is None:
             return []
         if not isinstance(value, list):
-            self._error(where, f"aliases: expected a list of strings, got {_kind(value)}")
+            self._error(where, f"{key}: expected a list of strings, got {_kind(value)}")
             return []
         if {*map(type, value)} == {str} and _encodable("".join(value)):
             names = [name for item in value if (name := item.strip())]
@@ -152,7 +156,7 @@ class EntryReader:
             if isinstance(item, str) and (name := item.strip()) and _encodable(name):
                 names.append(name)
             else:
-                self._error(where, f"aliases[{index}]: expected a non-empty string, got {shown(item)}")
+                self._error(where, f"{key}[{index}]: expected a non-empty string, got {shown(item)}")
         return names
 
     def _level(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
@@ -161,7 +165,7 @@ class EntryReader:
             return
         level = next((level for level in CONTEXT_LEVELS if level == value), None)
         if level is None:
-            self._error(where, f"aiContextLevel: expected one of {', '.join(CONTEXT_LEVELS)}, got {shown(value)}")
+            self._error(where, f"aiContextLevel: {expected(CONTEXT_LEVELS, value)}")
         draft.level = level
 
     def _attributes(self, draft: Draft, entry: dict[str, Any], where: str) -> None:

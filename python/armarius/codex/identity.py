@@ -155,7 +155,7 @@ def already_exists(called: str, entities: Sequence[Entity]) -> CodexError:
 
 def places(entity: Entity) -> str:
     """Where an entity is described, file and line."""
-    return ", ".join(f"{origin.path}:{origin.line}" if origin.line else origin.path for origin in entity.origins)
+    return ", ".join(map(str, entity.origins))
 
 
 def _told(entities: Sequence[Entity]) -> str:

@@ -315,6 +315,7 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
             (first.origin,),
         )
     united = Draft(first.name, first.origin)
+    gone = {name for part in parts for name in part.without}
     stated: set[Fact] = set()
     for part in parts:
         united.add_aliases([part.name, *part.aliases])
@@ -326,7 +327,7 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
         id=id_,
         name=first.name,
         type=next((part.type for part in parts if part.type), "other"),
-        aliases=tuple(united.aliases),
+        aliases=tuple(name for name in united.aliases if name not in gone),
         description=next((part.description for part in parts if part.description.strip()), "").strip(),
         attributes=united.attributes,
         level=next((part.level for part in parts if part.level), "when_detected"),

@@ -20,6 +20,9 @@ class Origin:
     section: str = ""
     line: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -117,8 +120,29 @@ class Entities(ResultList[Entity]):
     @classmethod
     def cells(cls, entity: Entity, /) -> tuple[str, ...]:
         """Everything but the texts."""
-        places = (f"{one.path}:{one.line}" if one.line else one.path for one in entity.origins)
-        return entity.name, entity.type, ", ".join(entity.aliases), entity.level, ", ".join(places)
+        places = ", ".join(map(str, entity.origins))
+        return entity.name, entity.type, ", ".join(entity.aliases), entity.level, places
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What a `delete` did; `str()` is a sentence.
+
+    Attributes:
+        id: Of what was deleted.
+        what: `record` of a file of records, `section` of a page, or `folder` of a book.
+        path: The file or folder that it was removed from, relative to the project.
+        left: Where it is described still, `path:line` each: another `delete` acts on those, or refuses.
+    """
+
+    id: str
+    what: Literal["record", "section", "folder"]
+    path: str
+    left: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        left = f"; still described in {', '.join(self.left)}" if self.left else ""
+        return f"{self.what} {self.id!r} removed from {self.path}{left}"
 
 
 @dataclass(frozen=True, slots=True)

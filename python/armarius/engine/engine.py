@@ -19,7 +19,7 @@ from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.summaries import ProjectSummaries, brief, rows
-from armarius.errors import EmbeddingError, ProjectError
+from armarius.errors import EmbeddingError, ProjectError, StoreError
 from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
@@ -40,6 +40,8 @@ from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+_CLOSED = "this engine is closed; open the project again"
 
 
 class ContextEngine:
@@ -105,12 +107,15 @@ class ContextEngine:
             "reword": reword,
             "with_": with_,
         }
+        self._closed = ""  # the project's id, once it is
         self._build = partial(build, root, **given)
         self._made = PerProcess(self._build(wait=flag("wait", wait), progress=progress))
 
     @property
     def _parts(self) -> EngineParts:
         """What it is made of; in a forked child they are made anew, over the same folder."""
+        if self._closed:
+            raise StoreError(_CLOSED)
         return self._made.here(lambda: self._build(wait=True, progress=None))
 
     @property
@@ -194,7 +199,7 @@ class ContextEngine:
     @property
     def project_id(self) -> str:
         """The id this project goes by; the folder's name unless one is configured."""
-        return self._parts.resolver.project_id
+        return self._closed or self._parts.resolver.project_id
 
     def check_project(self, project_id: str) -> None:
         """Refuse what is meant for another project, as `assemble` does; "" is this one.
@@ -285,10 +290,11 @@ class ContextEngine:
             self._parts.guard.cast.forget()
 
     def close(self) -> None:
-        """Stop watching and building, close the index; calling it again does nothing."""
+        """Stop watching and building, close the index. Again it does nothing; any other call raises StoreError."""
         parts = self._made.mine()
         if parts is None:  # of a parent, which closes them
             return
+        self._closed = parts.resolver.project_id
         if parts.recall is not None:
             parts.recall.close()
         parts.index.close()
@@ -297,6 +303,8 @@ class ContextEngine:
         return brief(self.project_id, self.status)
 
     def _summary(self) -> list[tuple[str, str]]:
+        if self._closed:
+            return [("project", self._closed), ("index", _CLOSED)]
         recall = self._parts.recall
         model = recall.model if recall is not None else self._parts.no_recall or "no embedder"
         return rows(self.project_id, self.status, model, type(self.graph).__name__)

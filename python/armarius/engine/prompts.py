@@ -119,7 +119,7 @@ class Prompts:
 
         Cost: the slowest fetcher, one allocation, two counts of the prompt.
         """
-        request = read_request(locals())
+        request = read_request("assemble", locals())
         pack = self._assembled(("assemble", timeout_s), request, previous, layers, reword)
         if request.task:
             self._tasks.keep(request.task, pack)
@@ -166,7 +166,7 @@ class Prompts:
         Arguments, errors and cost are those of `assemble`; `debug_mode` and `requested_by` are echoed in
         `inspect_meta`. A request object may be an `InspectRequest`, which carries them.
         """
-        request = read_request(locals())
+        request = read_request("inspect", locals())
         if isinstance(request, InspectRequest):
             debug_mode, requested_by = debug_mode or request.debug_mode, requested_by or request.requested_by
             request = request.assembly()

@@ -5,7 +5,8 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from inspect import isawaitable
 from typing import Any, Final, NamedTuple
 
-from armarius.codex.model import PassageSummary, Summary
+from armarius.codex.authored.collection import Listed
+from armarius.codex.model import Deleted, PassageSummary, Summary
 from armarius.deadline import CALLER, awaitable
 from armarius.documents.document import Document
 from armarius.errors import ArmariusError, ContractError, UnknownId
@@ -106,12 +107,14 @@ Summarise = Callable[[Document], Any]
 """A host's function, or coroutine function, from a chapter to a text or a `SummaryReply`."""
 
 
-class ProjectSummaries:
+class ProjectSummaries(Listed[Summary]):
     """The summaries of a project by document, stored in `.armarius/summaries.toml`. Thread-safe.
 
     Args:
         project: The project of the documents.
     """
+
+    _noun = "summary", "summaries"
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -141,9 +144,16 @@ class ProjectSummaries:
             document, text, self._project.view().document(document).content_hash, passages
         )
 
-    def delete(self, document: str) -> None:
+    create = set  # noqa: A003 - the method
+
+    def update(self, document: str, **changes: Any) -> Summary:  # noqa: ANN401 - checked by `set`
+        """Change `text` or `passages` of the summary of a document as it is now; raises as `get` and `set`."""
+        known = self._known(document)
+        return self.set(document, **{"text": known.text, "passages": known.passages, **changes})
+
+    def delete(self, document: str) -> Deleted:
         """Forget the summary of a document; UnknownId, which is a KeyError, when it has none."""
-        self._project.summaries.delete(self._known(document).id)
+        return self._project.summaries.delete(self._known(document).id)
 
     def stale(self) -> tuple[str, ...]:
         """Paths of summarised documents that have changed or are gone; nothing uses their summaries."""

@@ -23,6 +23,7 @@ from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
 from armarius.errors import ContextWarning, ContractError
+from armarius.text.unicode import expected
 from armarius.validation import shown, texts, valid_text, whole
 from armarius.warnings import CODE_DEPTH_LIMIT
 
@@ -166,7 +167,7 @@ def checked_entity(entity: Entity) -> Entity:
         _encodable("entity.facts", fact.text)
         _chapters("entity.facts", fact.since, fact.until)
     if entity.level not in CONTEXT_LEVELS:
-        raise ContractError(f"entity.level: expected one of {', '.join(CONTEXT_LEVELS)}, got {shown(entity.level)}")
+        raise ContractError(f"entity.level: {expected(CONTEXT_LEVELS, entity.level)}")
     return replace(entity, origins=())
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, get_args
 
+from armarius.codex.model import Deleted
 from armarius.config import CONFIG_NAME, Config
 from armarius.display import counted
 from armarius.errors import BookError, ConfigError, ContractError, UnknownId
@@ -328,6 +329,14 @@ class Books(Mapping[str, Book]):
     def __len__(self) -> int:
         return len(self.snapshot())
 
+    def get(self, key: object, default: Any = None) -> Any:  # noqa: ANN401 - as of a mapping
+        """The book of an id or a name, else `default`; without one UnknownId, as `get` of every collection."""
+        return self[key] if default is None or key in self else default
+
+    def list(self) -> tuple[Book, ...]:
+        """All books, of one look."""
+        return tuple(self.snapshot().values())
+
     def values(self) -> ValuesView[Book]:
         """All books, of one look."""
         return self.snapshot().values()
@@ -398,7 +407,7 @@ class Books(Mapping[str, Book]):
                 self._remembered = allowed(self._root)
             self._kept[id_] = replace(kept, book=replace(kept.book, rules=allow))
 
-    def remove(self, key: str) -> None:
+    def delete(self, key: str) -> Deleted:
         """Take a book out of the project, with its original.
 
         Raises:
@@ -413,6 +422,7 @@ class Books(Mapping[str, Book]):
             if self._keeping is not None:
                 self._keeping.remove(book.id)
             self._kept.pop(book.id, None)
+            return Deleted(book.id, "folder", f"{FOLDER}/{book.id}")
 
     def put(self, book: Book, data: bytes) -> Book:
         """Store a book with its original; the original of a replaced book of the same id stays as `original.1`."""

@@ -1,5 +1,6 @@
 """From a request to a task: the document read, the cursor in code points, counter and profile chosen."""
 
+import re
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -86,10 +87,11 @@ class RequestState(Protocol):
         ...
 
 
-def read_request(given: Mapping[str, Any]) -> AssembleRequest:
+def read_request(verb: str, given: Mapping[str, Any]) -> AssembleRequest:
     """The request of a verb's arguments, or the object that stands in their place.
 
     Args:
+        verb: What was called, for errors: `assemble(budget=…) must be a whole number, got 'x'`.
         given: The arguments by name. `query` holds the user's words, or a request that says everything; of the others
             the fields of a request are read, None is their default.
 
@@ -109,7 +111,11 @@ def read_request(given: Mapping[str, Any]) -> AssembleRequest:
         raise ContractError(
             f"query: a {type(query).__name__} is no text; AssembleRequest.from_wire reads the wire form"
         )
-    return AssembleRequest(query=strict_text("query", query), **fields)
+    query = strict_text(f"{verb}(query=…)", query)
+    try:
+        return AssembleRequest(query=query, **fields)
+    except ContractError as error:
+        raise ContractError(re.sub(r"\bAssembleRequest\.([\w.]+)", rf"{verb}(\1=…)", str(error))) from None
 
 
 _FOR_FETCHERS: Final = (

@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Final
 
 import armarius._core as _core
+from armarius.validation import shown
 
 APOSTROPHES: Final = str.maketrans("‘’ʼ", "'''")  # the core's `is_apostrophe` (rust/text/normalize.rs)
 
@@ -159,6 +160,11 @@ def near_paths(wanted: str, paths: Iterable[str]) -> tuple[str, ...]:
         ends[stem] for stem in get_close_matches(PurePosixPath(name).stem[:_LONGEST], ends, n=_MOST, cutoff=_ALIKE)
     ]
     return (tuple(dict.fromkeys((*same, *stem))) or tuple(dict.fromkeys((*near(wanted, paths), *alike))))[:_MOST]
+
+
+def expected(options: Sequence[str], value: object) -> str:
+    """What an error says of a value that is none of `options`, with the near ones."""
+    return f"expected one of {', '.join(options)}, got {shown(value)}{suggestion(near(value, options))}"
 
 
 def suggestion(names: Iterable[str]) -> str:

@@ -21,27 +21,31 @@ invalid record keeps its last valid state.
 
 import hashlib
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
+from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from armarius.codex.authored.collection import Listed
 from armarius.codex.authored.in_place import Edit, Pages, changed_meanwhile, edit_in_place
 from armarius.codex.authored.protocol import Authored, Block, write_block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import CodexFile, EntryReader
 from armarius.codex.identity import NameIndex, already_exists, places, refuse_taken
 from armarius.codex.merge import merge
-from armarius.codex.model import Codex, Entity, Relation
+from armarius.codex.model import Codex, Deleted, Entity, Relation
 from armarius.display import counted
+from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, UnknownId
+from armarius.headings import frame
 from armarius.text.unicode import fold, near, slug, suggestion
 from armarius.validation import flag, shown
 
-_FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
+_FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts")
 
 
-class AuthoredCodex:
+class AuthoredCodex(Listed[Entity]):
     """Entities and relations authored for one project.
 
     Authored entities are merged over `codex.json` and the profiles: the fields that they state override those of an
@@ -133,9 +137,10 @@ class AuthoredCodex:
             name: Its name.
             id: Used unchanged; derived from the name by default, as for a profile.
             force: Allow a name or alias that another entity has: two are meant. A derived id gets a number, and a
-                profile that would be merged by its name gets a record with its id.
+                profile that would be merged by its name gets a record with its id. Also a type that looks like a slip.
             comment: A line above the record in the file, for who edits it.
-            values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; other fields are not stated.
+            values: `type` (`character`, 人物, or a word of its own), `aliases`, `description`, `attributes`, `level`,
+                `facts`; other fields are not stated.
 
         Raises:
             CodexError: A value is invalid, or the id, the name or an alias belongs to another entity (names are
@@ -157,6 +162,7 @@ class AuthoredCodex:
         if id_ in who.entities:
             raise already_exists(id_, [who.entities[id_]])
         if not force:
+            _refuse_type(data)
             refuse_taken(who, id_, name, data.get("aliases", ()))
         known = {block.id for block in self._file.records() if block.table == "entity"}
         others = [
@@ -173,7 +179,7 @@ class AuthoredCodex:
         Raises:
             CodexError, StoreFull: As `create` and `relate`.
         """
-        records = [("entity", _entity_data({key: getattr(one, key) for key in _FIELDS})) for one in entities]
+        records = [("entity", _entity_data({key: getattr(one, key, None) for key in _FIELDS})) for one in entities]
         taken = {block.id for block in self._file.records() if block.table == "relation"}
         for one in relations:
             id_ = _free_id(one.source, one.target, one.type, taken)
@@ -189,11 +195,12 @@ class AuthoredCodex:
 
         What stands in a Markdown page alone is changed there, the rest of the page keeps every byte; an attribute
         whose value is "" goes. Otherwise (`codex.json`, data files, tables, imported books; a name, facts; what the
-        page cannot say) the changes are an authored record over the file, and aliases are added to those of the file.
+        page cannot say) the changes are an authored record over the file. A list replaces the one there is; aliases of
+        the file that are not given stand in the record as `without`.
 
         Args:
             id_: Of the entity, or its name or an alias.
-            force: Allow a name or alias that another entity has.
+            force: As for `create`.
             expect: The `digest` of a `preview`: the page must still be as it was then.
             changes: As for `create`, and `name`; `attributes` are those that change.
 
@@ -208,7 +215,7 @@ class AuthoredCodex:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
         block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
         if block is None or block.data is None:
-            data = _entity_data({"name": self.get(id_).name, **changes, "id": id_})
+            data = _entity_data({"name": self.get(id_).name, **self._over_files(id_, {}, changes), "id": id_})
             _refuse("entity", data)
             self._refuse_taken(data, changes, force)
             if (edit := self._in_place(id_, changes)) is not None and self._pages is not None:
@@ -218,7 +225,7 @@ class AuthoredCodex:
                 return self.get(id_)
             self._file.add("entity", data)
             return self._written(id_)
-        data = _entity_data(_changed(block.data, changes))
+        data = _entity_data(_changed(block.data, self._over_files(id_, block.data, changes)))
         _refuse("entity", data, checked="facts" in changes)
         self._refuse_taken(data, changes, force)
         self._file.replace("entity", data)
@@ -236,21 +243,32 @@ class AuthoredCodex:
             return edit
         if not changes:
             return Edit(self._file.name, "" if block is None else block.text, "")
-        stated = _changed({} if block is None else block.data or {}, changes)
+        said = {} if block is None else block.data or {}
+        stated = _changed(said, self._over_files(id_, said, changes))
         data = _entity_data({"name": self.get(id_).name, **stated, "id": id_})
         _refuse("entity", data)
         before = "" if block is None else block.text
         return Edit(self._file.name, before, write_block("entity", data, before=block))
+
+    def _over_files(self, id_: str, said: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`changes` of a record; of aliases also those that files give and that are to go, as `without`."""
+        wanted, known = changes.get("aliases"), _by_id(self.list(), id_)
+        if "aliases" not in changes or known is None or all(one.path == self._file.name for one in known.origins):
+            return changes
+        names = dict.fromkeys((*known.aliases, *said.get("without", ()))) if isinstance(wanted, list | tuple) else ()
+        return {**changes, "without": [name for name in names if name not in (wanted or ())]}
 
     def _in_place(self, id_: str, changes: Mapping[str, Any] | None) -> Edit | None:
         return None if self._pages is None else edit_in_place(self._pages, self.get(id_), changes)
 
     def _refuse_taken(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
         """Check only names that change: the check reads every name."""
+        if not force and "type" in changes:
+            _refuse_type(data)
         if not force and not changes.keys().isdisjoint(("name", "aliases")):
             refuse_taken(self._who(), data["id"], data["name"], data.get("aliases", ()))
 
-    def delete(self, id_: str, /, *, relations: bool = False) -> None:
+    def delete(self, id_: str, /, *, relations: bool = False) -> Deleted:
         """Remove the record of an entity; if there is none, its section of the one Markdown page that describes it.
 
         Descriptions in data files, `codex.json` and imported books stay, and pages that are about nobody else.
@@ -258,6 +276,9 @@ class AuthoredCodex:
         Args:
             id_: Of the entity, or its name or an alias.
             relations: Also remove the authored relations that begin or end at it.
+
+        Returns:
+            What was removed, and where the entity is described still.
 
         Raises:
             UnknownId: There is none, or several bear that name.
@@ -271,6 +292,9 @@ class AuthoredCodex:
             where = places(self.get(id_))
             message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
             raise CodexError(message)
+        done = Deleted(id_, "record", self._file.name) if edit is None else Deleted(id_, "section", edit.path)
+        known = _by_id(self.list(), id_)
+        left = () if known is None else tuple(str(one) for one in known.origins if one.path != done.path)
         if relations:
             for block in self._touching(id_):
                 self._file.remove("relation", block.id)
@@ -280,6 +304,7 @@ class AuthoredCodex:
             self._pages.write(edit)
         else:
             self._file.remove("entity", id_)
+        return replace(done, left=left)
 
     def _touching(self, id_: str) -> tuple[Block, ...]:
         """The authored relations that begin or end at an entity, matched by any of its names."""
@@ -363,11 +388,11 @@ class AuthoredCodex:
                     return block
         return None
 
-    def unrelate(self, source: str, target: str, type: str) -> None:  # noqa: A002
+    def unrelate(self, source: str, target: str, type: str) -> Deleted:  # noqa: A002
         """Remove an authored relation, its ends by id, name or alias; UnknownId, which is a KeyError, for none."""
         if written := self._relation(self._who(), source, target, type):
             self._file.remove("relation", written.id)
-            return
+            return Deleted(written.id, "record", self._file.name)
         ends = (source, target, type)
         there = sorted(" ".join(one) for one in self.related())
         close = near(" ".join(shown(one).strip("'") for one in ends), there)
@@ -410,7 +435,8 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
     """Fields in file order, without None and empty values, objects as plain tables."""
     unknown = sorted(values.keys() - set(_FIELDS))
     if unknown:
-        raise CodexError(f"entity {shown(values.get('id'))}: {shown(unknown[0])[1:-1]}: no such field")
+        close = suggestion(near(unknown[0], _FIELDS))
+        raise CodexError(f"entity {shown(values.get('id'))}: {shown(unknown[0])[1:-1]}: no such field{close}")
     data: dict[str, Any] = {}
     for key in _FIELDS:
         value = values.get(key)
@@ -418,9 +444,19 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
             value = list(value)
         if isinstance(value, list):
             value = [asdict(item) if is_dataclass(item) and not isinstance(item, type) else item for item in value]
+        if key == "type" and isinstance(value, str) and type_of(value) in frame().types:
+            value = type_of(value)
         if value is not None and not (isinstance(value, str | list | Mapping) and not value):
             data[key] = value
     return data
+
+
+def _refuse_type(data: dict[str, Any]) -> None:
+    """Refuse a slip of the pen for a type; any other word is a type of its own."""
+    word, types = str(data.get("type", "other")), (*frame().types, "other")
+    if word not in types and (close := get_close_matches(fold(word), types, cutoff=0.88)):
+        what = f"type: {shown(word)} is none of {', '.join(types)}{suggestion(close)}"
+        raise CodexError(f"entity {shown(data['id'])}: {what}; with `force` it is one of its own")
 
 
 def _name(value: object) -> str:

@@ -1,17 +1,18 @@
 """Collections of small records in a `RecordFile`: memories, constraints, pins, summaries."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
 from armarius.codex.authored.protocol import Authored, Block, BookName
 from armarius.codex.authored.record_file import records_of
-from armarius.codex.model import Constraint, Memory, PassageSummary, Pin, Summary
+from armarius.codex.model import Constraint, Deleted, Memory, PassageSummary, Pin, Summary
 from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
-from armarius.text.unicode import near, suggestion
+from armarius.text.unicode import expected, near, suggestion
 from armarius.validation import LONGEST_NAME, MOST, shown
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
@@ -22,21 +23,40 @@ Item = TypeVar("Item", bound=Memory | Constraint | Pin | Summary)
 Wrong = Callable[[dict[str, Any]], str]
 
 
-class Collection(Generic[Item]):
+One = TypeVar("One")
+
+
+class Listed(Generic[One]):
+    """What has a `list`: iterable, with a length, shown in one line."""
+
+    _noun: tuple[str, str]  # what one of it is called, and several
+
+    def list(self) -> tuple[One, ...]:
+        """All of them."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[One]:
+        return iter(self.list())
+
+    def __len__(self) -> int:
+        return len(self.list())
+
+    def __repr__(self) -> str:
+        try:
+            return f"<{counted(len(self), *self._noun)}>"
+        except (ArmariusError, OSError) as error:
+            return f"<{self._noun[1]}: {type(error).__name__}>"
+
+
+class Collection(Listed[Item]):
     """Records of one kind in file order. Threads may share it; hand edits are seen at the next call."""
 
     def __init__(self, authored: Authored | Path, book: BookName, table: str, kind: type[Item], wrong: Wrong) -> None:
         self._kind: type[Item] = kind
         self._table = table
+        self._noun = table, f"{table[:-1]}ies" if table.endswith("y") else f"{table}s"
         self._wrong = wrong
         self._file = records_of(authored, book, tables=[table], check=self._check)
-
-    def __repr__(self) -> str:
-        many = f"{self._table[:-1]}ies" if self._table.endswith("y") else f"{self._table}s"
-        try:
-            return f"<{counted(len(self.list()), self._table, many)}>"
-        except (ArmariusError, OSError) as error:
-            return f"<{many}: {type(error).__name__}>"
 
     def list(self) -> tuple[Item, ...]:
         """All records; an invalid one keeps its last valid state."""
@@ -57,15 +77,16 @@ class Collection(Generic[Item]):
             CodexError: No such field, or a wrong value.
             StoreFull: The file cannot be written; nothing has changed.
         """
-        data = {**asdict(self.get(id_)), **changes, "id": id_}
-        return self._write(data, self._file.replace)
+        known = self.get(id_)
+        return self._write({**asdict(known), **changes, "id": known.id}, self._file.replace)
 
-    def delete(self, id_: str, /) -> None:
+    def delete(self, id_: str, /) -> Deleted:
         """Remove a record; UnknownId (a KeyError) lists similar ids when there is none."""
         try:
             self._file.remove(self._table, id_)
         except KeyError:
-            raise self._unknown(id_) from None
+            self._file.remove(self._table, id_ := self.get(id_).id)
+        return Deleted(id_, "record", self._file.name)
 
     def problems(self) -> tuple[CodexError, ...]:
         """Current errors of the file, each with file, line and message."""
@@ -93,8 +114,9 @@ class Collection(Generic[Item]):
         return self._kind(**data)
 
     def _see(self, data: dict[str, Any]) -> None:
-        unknown = sorted(data.keys() - {field.name for field in fields(self._kind)})
-        what = f"{unknown[0]}: no such field" if unknown else self._wrong(data)
+        names = [field.name for field in fields(self._kind)]
+        unknown = sorted(data.keys() - set(names))
+        what = f"{unknown[0]}: no such field{suggestion(near(unknown[0], names))}" if unknown else self._wrong(data)
         if what:
             raise CodexError(f"{self._table} {shown(data['id'])}: {what}")
 
@@ -205,7 +227,7 @@ def _wrong_memory(data: dict[str, Any]) -> str:
     if wrong := _wrong_text(data):
         return wrong
     if data["kind"] not in kinds:
-        return f"kind: expected one of {', '.join(kinds)}, got {shown(data['kind'])}"
+        return f"kind: {expected(kinds, data['kind'])}"
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         return f"confidence: expected a number from 0 to 1, got {shown(confidence)}"
     return ""
@@ -216,7 +238,7 @@ def _wrong_constraint(data: dict[str, Any]) -> str:
     if wrong := _wrong_text(data):
         return wrong
     if data["source"] not in origins:
-        return f"source: expected one of {', '.join(origins)}, got {shown(data['source'])}"
+        return f"source: {expected(origins, data['source'])}"
     if type(data["priority"]) is not int or not 0 <= data["priority"] <= MOST:
         return f"priority: expected a whole number from 0 to {MOST}, got {shown(data['priority'])}"
     return ""
@@ -259,17 +281,23 @@ class Pins(Collection[Pin]):
             return self._write(data, self._append)
         return known if known.mute == mute else self.update(known.id, mute=mute)
 
-    def remove(self, target: str, *, document: str = "") -> None:
+    create = add
+
+    def get(self, id_: str, /) -> Pin:
+        """One, by id or target; UnknownId (a KeyError) lists similar targets when there is none."""
+        return next((one for one in self.list() if one.id == id_), None) or self._known(id_, "")
+
+    def remove(self, target: str, *, document: str = "") -> Deleted:
         """Remove the pin or mute of a target, by any of its names; UnknownId (a KeyError) when there is none."""
-        try:
-            known = self._find(target, document)
-        except UnknownId:
-            known = None
-        if known is None:
-            close = near(target, [one.target for one in self.list() if one.document == document])
-            where = f" while {shown(document)} is open" if document else ""
-            raise UnknownId(f"{shown(target)} is neither pinned nor muted{where}{suggestion(close)}", close)
-        self.delete(known.id)
+        return self.delete(self._known(target, document).id)
+
+    def _known(self, target: str, document: str) -> Pin:
+        with suppress(UnknownId):
+            if (known := self._find(target, document)) is not None:
+                return known
+        close = near(target, [one.target for one in self.list() if one.document == document])
+        where = f" while {shown(document)} is open" if document else ""
+        raise UnknownId(f"{shown(target)} is neither pinned nor muted{where}{suggestion(close)}", close)
 
     def of(self, document: str) -> tuple[Pin, ...]:
         """The pins and mutes that apply while `document` is open, its own first."""

@@ -183,6 +183,7 @@ class Draft:
     id: str | None = None
     type: str | None = None
     aliases: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list, kw_only=True)  # aliases of weaker drafts that do not hold
     description: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
     level: ContextLevel | None = None
