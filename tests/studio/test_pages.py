@@ -413,7 +413,8 @@ def test_an_edit_is_shown_first_and_then_written_into_the_page(client, engine):
     expect = re.search(r'name="expect" value="(\w+)"', shown)[1]
     page.write_text(before + "\n", encoding="utf-8")
     late = client.post("/change/entity", data={**fields, "expect": expect}, headers=ORIGIN)
-    assert (late.status_code, "changed meanwhile" in late.text) == (400, True)
+    assert (late.status_code, "changed meanwhile" in late.text, "+- 年龄：27" in late.text) == (400, True, True)
+    assert page.read_text(encoding="utf-8") == before + "\n"
     page.write_text(before, encoding="utf-8")
     assert client.post("/change/entity", data={**fields, "expect": expect}, headers=ORIGIN).status_code == 200
     changed = engine.entity("林默")
@@ -477,3 +478,54 @@ def test_why_something_is_not_in_a_prompt_is_answered_by_name_and_by_title(clien
     assert "Left out" in client.get("/why/1", params={"what": "周远山"}).text
     assert "第五章" in client.get("/why/1", params={"what": "周家父子"}).text
     assert client.get("/why/1", params={"what": "无此人"}).status_code == 404
+
+
+def test_two_that_are_the_same_are_shown_and_then_merged_into_one(client, engine):
+    engine.codex.create("阿默", type="character", attributes={"血型": "O"}, description="修表的人", force=True)
+    engine.codex.relate("阿默", "周远", "旧识", since=3)
+    other = engine.codex.get("阿默").id
+    shown = client.post("/change/preview", data={"id": "林默", "other": other}, headers=ORIGIN).text
+    assert ("血型" in shown, "-name" in shown) == (True, True)
+    form = {"id": "林默", "other": other, "expect": re.search(r'name="expect" value="([\w,]+)"', shown)[1]}
+    refused = client.post("/change/merge", data={**form, "expect": "0,0"}, headers=ORIGIN)
+    assert (refused.status_code, engine.codex.get("阿默").id) == (400, other)
+    assert client.post("/change/merge", data=form, headers=ORIGIN).status_code == 200
+    merged = engine.entity("林默")
+    assert ("阿默" in merged.aliases, merged.attributes["血型"]) == (True, "O")
+    assert [one.since for one in engine.codex.relations() if (one.source, one.type) == (merged.id, "旧识")] == [3]
+    assert engine.entity("阿默").id == merged.id
+    itself = client.post("/change/preview", data={"id": "林默", "other": "林默"}, headers=ORIGIN)
+    assert itself.status_code == 400
+
+
+def test_what_a_file_outside_the_studio_says_is_not_deleted(client, engine):
+    answer = client.post("/change/preview", data={"id": "灯塔重燃"}, headers=ORIGIN)
+    assert (answer.status_code, "a file that is not edited here" in answer.text) == (400, True)
+
+
+def test_what_holds_from_a_chapter_on_is_added_and_taken_back(client, engine):
+    client.post("/change/fact", data={"id": "林默", "text": "怕水", "since": "2"}, headers=ORIGIN)
+    assert [(one.text, one.since) for one in engine.entity("林默").facts][1:] == [("怕水", 2)]
+    of_file, ours = (one.text for one in engine.entity("林默").facts)
+    client.post("/change/unfact", data={"id": "林默", "text": ours}, headers=ORIGIN)
+    assert [one.text for one in engine.entity("林默").facts] == [of_file]
+    assert client.post("/change/unfact", data={"id": "林默", "text": of_file}, headers=ORIGIN).status_code == 400
+
+
+def test_entries_of_a_lorebook_are_switched_and_tried_on_a_text(client, engine):
+    world = {"entries": {"0": {"uid": 0, "key": ["铜鱼"], "content": "铜鱼沉在水底。", "order": 90, "comment": "鱼"}}}
+    engine.importing.add(json.dumps(world).encode(), name="lore.json")
+    (book,) = engine.books
+    tried = client.get(f"/book/{book}", params={"text": "铜鱼游过"}).text
+    assert ("<b>In the prompt</b>" in tried, ">90<" in tried, "<code>铜鱼</code>" in tried) == (True, True, True)
+    entry = engine.books[book].entries[0].id
+    client.post("/change/entry", data={"id": book, "entry": entry, "level": "never"}, headers=ORIGIN)
+    assert engine.books[book].entries[0].level == "never"
+    assert "<b>In the prompt</b>" not in client.get(f"/book/{book}", params={"text": "铜鱼游过"}).text
+    client.post("/change/unbook", data={"id": book}, headers=ORIGIN)
+    assert not engine.books
+
+
+def test_a_folder_of_files_gets_a_kind_at_once(client, engine):
+    client.post("/change/kind", data={"path": "spec/**", "kind": "note"}, headers=ORIGIN)
+    assert {engine.index.map.files[one].kind for one in engine.index.map.files if one.startswith("spec/")} == {"note"}

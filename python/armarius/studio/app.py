@@ -224,6 +224,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         "/search": pages.search,
         "/notes": pages.notes,
         "/bring": pages.bring,
+        "/book/{id:path}": pages.book,
     }
     routes: list[Route] = [
         *(route(path, page) for path, page in shown.items()),
@@ -302,10 +303,20 @@ def _here(referer: str) -> str:
     return f"/{place.path.lstrip('/')}{'?' if place.query else ''}{place.query}"
 
 
+_TELLING = (  # words of an error, and the sentence that says it
+    ("is empty", "empty"),
+    ("must be a number", "number"),
+    ("changed meanwhile", "changed"),
+    ("there is one already", "taken"),
+    ("delete it there", "described"),
+    ("below the minimum", "budget"),
+)
+
+
 def _sentence(error: Exception, said: dict[str, str]) -> str:
     """What is wrong, in the language of the page."""
     text, code = _said(error), getattr(error, "code", "other")
-    kind = "empty" if text.endswith("is empty") else "number" if "must be a number" in text else ""
+    kind = next((kind for words, kind in _TELLING if words in text), "")
     keys = (kind, type(error).__name__, code, "other")
     return next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
 

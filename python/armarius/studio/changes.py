@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from armarius.codex.authored.in_place import changed_meanwhile
 from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact
 from armarius.engine.engine import ContextEngine
@@ -37,8 +38,9 @@ class Changes:
     def handlers(self) -> dict[str, Callable[[Form], str | Page]]:
         """Every handler by the name of its form."""
         own = (
-            *(self.alias, self.bring, self.create, self.delete, self.entity, self.fact, self.kind, self.level),
-            *(self.pin, self.preview, self.propose, self.relate, self.settle, self.summary, self.unrelate),
+            *(self.alias, self.bring, self.create, self.delete, self.entity, self.entry, self.fact, self.kind),
+            *(self.level, self.merge, self.pin, self.preview, self.propose, self.relate, self.settle, self.summary),
+            *(self.unbook, self.unfact, self.unrelate),
         )
         return {one.__name__: one for one in own} | _records(self._engine)
 
@@ -64,25 +66,79 @@ class Changes:
         return _entity(self._engine.codex.create(_text(form, "name"), aliases=aliases, **stated).id)
 
     def preview(self, form: Form) -> Page:
-        """What an edit, or without fields a deletion, would write."""
-        entity = self._engine.codex.get(form["id"])
-        deletes = "description" not in form
-        changes = {} if deletes else _changes(form, entity)
-        edit = self._engine.codex.preview(entity.id, **changes) if changes or deletes else None
-        if deletes and edit is not None and not edit.before:
-            self._engine.codex.delete(entity.id)  # refused: says where it stands
-        return "preview.html", {"entity": entity, "edit": edit, "form": form, "deletes": deletes}
+        """What an edit, a merge or, without fields, a deletion would write."""
+        entity, codex = self._engine.codex.get(form["id"]), self._engine.codex
+        edits, do = [], "merge" if "other" in form else "entity" if "description" in form else "delete"
+        if do != "entity":
+            gone = self._other(form) if do == "merge" else entity
+            edits.append(codex.preview(gone.id))
+            if not edits[0].before:
+                codex.delete(gone.id)  # refused: says where it stands
+        changes = {} if do == "delete" else self._merged(entity, form) if do == "merge" else _changes(form, entity)
+        edits += [codex.preview(entity.id, **changes)] if changes else []
+        expect = ",".join(edit.digest for edit in edits)
+        return "preview.html", {"entity": entity, "edits": edits, "form": form, "do": do, "expect": expect}
 
-    def entity(self, form: Form) -> str:
-        """Write an edit that was shown; refused if the file changed since."""
+    def _shown(self, form: Form) -> Page | None:
+        """The preview anew, with an error, where it is another than the one that the form confirms."""
+        template, now = self.preview(form)
+        if form.get("expect", "") == now["expect"]:
+            return None
+        return template, {**now, "failed": changed_meanwhile(now["edits"][0].path if now["edits"] else "")}
+
+    def entity(self, form: Form) -> str | Page:
+        """Write an edit that was shown; shown anew if the file changed since."""
+        if anew := self._shown(form):
+            return anew
         entity = self._engine.codex.get(form["id"])
-        self._engine.codex.update(entity.id, expect=form.get("expect", ""), **_changes(form, entity))
+        self._engine.codex.update(entity.id, **_changes(form, entity))
         return _entity(entity.id)
 
-    def delete(self, form: Form) -> str:
+    def delete(self, form: Form) -> str | Page:
         """Delete an entity, or its record over a file."""
+        if anew := self._shown(form):
+            return anew
         self._engine.codex.delete(form["id"])
         return "/entities"
+
+    def merge(self, form: Form) -> str | Page:
+        """Make one of two that are the same: the other goes, its names, attributes, facts and relations stay."""
+        if anew := self._shown(form):
+            return anew
+        codex, other = self._engine.codex, self._other(form)
+        entity = codex.get(form["id"])
+        changes, stated = self._merged(entity, form), codex.related()
+        moved = [
+            one
+            for one in codex.relations()
+            if other.id in (one.source, one.target) and (one.source, one.target, one.type) in stated
+        ]
+        codex.delete(other.id, relations=True)
+        codex.update(entity.id, force=True, **changes)
+        for one in moved:
+            source, target = (entity.id if end == other.id else end for end in (one.source, one.target))
+            if source != target:
+                codex.relate(source, target, one.type, since=one.since, until=one.until)
+        return _entity(entity.id)
+
+    def _other(self, form: Form) -> Entity:
+        other = self._engine.codex.get(_text(form, "other"))
+        if other.id == self._engine.codex.get(form["id"]).id:
+            raise ContractError("other must be somebody else")
+        return other
+
+    def _merged(self, entity: Entity, form: Form) -> dict[str, Any]:
+        other = self._other(form)
+        names = [name for name in (other.name, *other.aliases) if name not in (entity.name, *entity.aliases)]
+        said = [one for one in (entity.description, other.description) if one]
+        merged = {
+            "aliases": (*entity.aliases, *names),
+            "description": "\n".join(dict.fromkeys(said)),
+            "attributes": {key: value for key, value in other.attributes.items() if key not in entity.attributes},
+            "facts": [*entity.facts, *(one for one in other.facts if one not in entity.facts)],
+        }
+        now = {"aliases": entity.aliases, "description": entity.description, "attributes": {}, "facts": [*entity.facts]}
+        return {name: value for name, value in merged.items() if value != now[name]}
 
     def relate(self, form: Form) -> str:
         """Add a relation."""
@@ -99,6 +155,25 @@ class Changes:
         entity = self._engine.codex.get(form["id"])
         self._engine.codex.update(entity.id, facts=[*entity.facts, Fact(_text(form, "text"), _chapter(form))])
         return _entity(entity.id)
+
+    def unfact(self, form: Form) -> str:
+        """Take back what holds from a chapter on."""
+        entity = self._engine.codex.get(form["id"])
+        kept = [one for one in entity.facts if one.text != form["text"]]
+        if len(self._engine.codex.update(entity.id, facts=kept).facts) > len(kept):  # those of a file hold again
+            raise ContractError(f"it is described in {entity.origins[0].path}: delete it there")
+        return _entity(entity.id)
+
+    def entry(self, form: Form) -> str:
+        """Set when an entry of a lorebook is active."""
+        book = self._engine.books[form["id"]]
+        self._engine.books.update(book.with_entry(book.entry(form["entry"]).changed(level=form["level"])))
+        return f"/book/{quote(book.id, safe='')}"
+
+    def unbook(self, form: Form) -> str:
+        """Take a lorebook out of the project."""
+        self._engine.books.remove(form["id"])
+        return "/bring"
 
     def propose(self, form: Form) -> str:
         """Add the names that were ticked, each with its aliases."""

@@ -64,24 +64,26 @@ class Appearances:
             return self._counts
 
 
-_WIDTH = 1000
+_LABELS = 12  # chapter numbers below the columns, at most
 _RING = 14  # maximum number of neighbours drawn
 
 
 def plot(appearances: Sequence[Appearance]) -> Markup:
-    """A column chart of mentions per chapter; each column is a link."""
+    """A column chart of mentions per chapter, with chapter numbers below; each column is a link."""
     if not appearances:
         return Markup("")
     most = max(1, *(one.count for one in appearances))
-    wide = _WIDTH / len(appearances)
+    wide, step = 100 / len(appearances), -(-len(appearances) // _LABELS)
     columns = []
     for index, one in enumerate(appearances):
         high = 96 * one.count / most
+        label = "" if index % step or one.chapter is None else str(one.chapter)
         name = one.title if one.chapter is None else f"{one.chapter} {one.title}"
         columns.append(
             Markup(
-                '<a href="/chapter/{}"><rect class="ground" x="{:.2f}" y="0" width="{:.2f}" height="100"/>'
-                '<rect class="column" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"/><title>{}: {}</title></a>'
+                '<a href="/chapter/{}"><rect class="ground" x="{:.2f}%" y="0" width="{:.2f}%" height="100"/>'
+                '<rect class="column" x="{:.2f}%" y="{:.2f}" width="{:.2f}%" height="{:.2f}"/>'
+                '<text x="{:.2f}%" y="114">{}</text><title>{}: {}</title></a>'
             ).format(
                 quote(one.path),
                 index * wide,
@@ -90,13 +92,13 @@ def plot(appearances: Sequence[Appearance]) -> Markup:
                 100 - high,
                 wide * 0.8,
                 high,
+                index * wide + wide / 2,
+                label,
                 name,
                 one.count,
             )
         )
-    return Markup('<svg class="plot" viewBox="0 0 {} 100" preserveAspectRatio="none">{}</svg>').format(
-        _WIDTH, Markup("").join(columns)
-    )
+    return Markup('<svg class="plot">{}</svg>').format(Markup("").join(columns))
 
 
 def web(centre: str, relations: Sequence[Relation], names: dict[str, str]) -> Markup:

@@ -17,8 +17,10 @@ from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.project_map import MappedFile
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContractError, UnknownId
+from armarius.headings.reasons import say
 from armarius.names.proposals import ProposedName
 from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
@@ -164,9 +166,14 @@ class Asking:
             if not titled:
                 raise
             found = pack.why(titled[0])
-        change = _CODE.sub("", found.change)
-        target = found.id.removeprefix("entity:") if not found.included else ""
-        return "why.html", {"found": found, "change": change, "number": asked["number"], "target": target}
+        code = "in" if found.included else found.omitted[0].code if found.omitted else "no match"
+        return "why.html", {
+            "found": found,
+            "code": code,
+            "change": _CODE.sub("", found.change) if code == "budget" else "",
+            "number": asked["number"],
+            "target": found.id.removeprefix("entity:"),
+        }
 
     def diff(self, asked: dict[str, Any]) -> Page:
         """Comparison of two stored prompts."""
@@ -435,7 +442,7 @@ class ProjectPages:
         last = self._engine.document(main[-1]) if main else None
         return "home.html", {
             "chapters": len(chapters),
-            "signs": sum(len(one.text) for one in chapters),
+            "length": sum(len(one.text) for one in chapters),
             "people": len(self._engine.entities()),
             "files": len(documents),
             "doubts": len(self._engine.index.map.doubtful),
@@ -458,6 +465,7 @@ class ProjectPages:
             "paragraphs": in_paragraphs(pieces(document.text, marks), [one.end for one in document.paragraphs]),
             "names": names,
             "mentioned": [(id_, names.get(id_, id_), count) for id_, count in here],
+            "contents": [one for one in document.paragraphs if one.role == "heading"],
             **self._asking.beside(asked)[1],
         }
 
@@ -482,6 +490,7 @@ class ProjectPages:
             "types": sorted({one.type for one in every}),
             "levels": CONTEXT_LEVELS,
             "origins": sorted({origin.path for one in every for origin in one.origins}),
+            "shared": shared_names(every),
         }
 
     def entity(self, asked: dict[str, Any]) -> Page:
@@ -517,18 +526,19 @@ class ProjectPages:
 
     def files(self, asked: dict[str, Any]) -> Page:
         """What every file is taken for, doubts first; whether anything is wrong."""
-        index, mapped = self._engine.index, self._engine.index.map
+        mapped = self._engine.index.map
         doubtful = {one.path for one in mapped.doubtful}
         problems, done = self._problems.now()
+        folders: dict[str, list[MappedFile]] = {}
+        for one in sorted(mapped.files.values(), key=lambda one: one.path):
+            folders.setdefault(one.path.rpartition("/")[0], []).append(one)
         return "files.html", {
             "status": self._engine.status(),
-            "mapped": sorted(mapped.files.values(), key=lambda one: (one.path not in doubtful, one.path)),
+            "folders": folders,
             "doubtful": doubtful,
             "kinds": KINDS,
-            "shared": shared_names(self._engine.entities()),
             "problems": problems,
             "done": done,
-            "root": str(index.root or ""),
         }
 
     def propose(self, asked: dict[str, Any]) -> Page:
@@ -558,8 +568,23 @@ class ProjectPages:
         }
 
     def bring(self, asked: dict[str, Any]) -> Page:
-        """The form for a file of another program."""
+        """The form for a file of another program, and the lorebooks that were brought."""
         return "bring.html", {"books": list(self._engine.books.values())}
+
+    def book(self, asked: dict[str, Any]) -> Page:
+        """A lorebook: keys, order and level of its entries; which of them a text makes active, and why."""
+        book, text = self._engine.books[asked["id"]], str(asked.get("text") or "")
+        found = self._engine.active(text=text, books=[book.id]) if text else None
+        reasons = (
+            {}
+            if found is None
+            else {
+                one.entry.id: (kind, say(one.reason, asked["language"]))
+                for kind, these in (("left", found.left), ("active", found))
+                for one in these
+            }
+        )
+        return "book.html", {"book": book, "text": text, "reasons": reasons, "levels": CONTEXT_LEVELS}
 
     def _asking_settings(self, asked: dict[str, Any]) -> list[Row]:
         pack = _told(self._engine.assemble("", budget=_BUDGET), asked["language"])

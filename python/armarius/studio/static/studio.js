@@ -22,13 +22,25 @@ if (live && window.EventSource) {
   window.addEventListener("pagehide", () => events.close());
 }
 
-// Forms: an error stands in the form, which keeps what was typed.
+// Forms: an error stands beside the field that it names, else in the form, which keeps what was typed.
+const beside_field = (form, said) => {
+  const named = said.textContent.match(/[a-z_]+/g) ?? [];
+  const field = [...form.elements].find((one) => one.type !== "hidden" && named.includes(one.name));
+  if (!field) return form.prepend(said);
+  said.id = "said";
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", "said");
+  field.labels?.[0]?.append(said);
+  field.focus();
+};
 const wrong = (form, page) => {
   $("[role=alert]", form)?.remove();
+  $("[aria-invalid]", form)?.removeAttribute("aria-invalid");
   const said = $("[role=alert]", page);
-  if (said) form.prepend(said);
+  if (said) beside_field(form, said);
   return said !== null;
 };
+for (const said of document.querySelectorAll("form > [role=alert]")) beside_field(said.parentElement, said);
 
 document.addEventListener("submit", async (event) => {
   const form = event.target, into = form.dataset.into;
@@ -40,7 +52,7 @@ document.addEventListener("submit", async (event) => {
   const body = form.enctype === "multipart/form-data" ? fields : new URLSearchParams(fields);
   const answer = await fetch(post ? form.action : `${form.action}?${body}`, post ? { method: "POST", body } : {});
   const page = parsed(await answer.text());
-  if (wrong(form, page)) return;
+  if (!("whole" in form.dataset) && wrong(form, page)) return;
   if (inside) return look();
   if (form.id === "bring") return $("#brought").replaceChildren(...content(page));
   if (into) return $(into).replaceChildren(...content(page));
