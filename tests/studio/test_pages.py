@@ -447,10 +447,12 @@ def test_beside_a_text_stands_what_the_model_would_know_and_the_text_is_never_sa
 @pytest.mark.parametrize(
     ("path", "data", "file", "said"),
     [
-        ("create", {"name": "新人", "type": "character", "aliases": "小新、阿新"}, ".armarius/codex.toml", "阿新"),
+        ("create", {"name": "新人", "type": "character", "aliases": "小新、阿新"}, "人物.md", "- 别名：小新、阿新"),
+        ("create", {"name": "Mole Pier", "type": "location", "description": "Wet."}, "places.md", "## Mole Pier"),
+        ("create", {"name": "铜铃", "type": "item"}, ".armarius/codex.toml", "铜铃"),
         ("relate", {"id": "林默", "other": "周远", "type": "旧识", "since": "3"}, ".armarius/codex.toml", "旧识"),
         ("fact", {"id": "林默", "text": "怕水", "since": "2"}, ".armarius/codex.toml", "怕水"),
-        ("propose", {"name": '["甲乙", "person", ["小甲"]]'}, ".armarius/codex.toml", "小甲"),
+        ("propose", {"name": '["甲乙", "person", ["小甲"]]'}, "人物.md", "小甲"),
         ("rule", {"text": "不写梦"}, ".armarius/constraints.toml", "不写梦"),
         ("summary", {"document": "chapters/ch001.md", "text": "怀表来了"}, ".armarius/summaries.toml", "怀表来了"),
         ("kind", {"path": "style.md", "kind": "setting"}, "armarius.toml", '"style.md" = "setting"'),

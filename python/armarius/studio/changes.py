@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,12 +14,16 @@ from armarius.codex.authored.in_place import changed_meanwhile
 from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ContractError
-from armarius.io import write_atomic
+from armarius.errors import ContractError, UnknownId
+from armarius.io import read_file, remove_file, write_atomic
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.studio.pages import Page
+from armarius.text.unicode import fold
 
 Form = dict[str, Any]
+_MOST_BYTES = 4 * 1024 * 1024  # of a page
+_PAGES = {"character": ("人物.md", "characters.md"), "location": ("地点.md", "places.md")}  # as `armarius new` makes
+_HEADINGS = {"人物.md": "人物", "characters.md": "Characters", "地点.md": "地点", "places.md": "Places"}
 
 
 class Changes:
@@ -61,9 +66,35 @@ class Changes:
 
     def create(self, form: Form) -> str:
         """Add an entity."""
-        stated = {"type": form.get("type"), "description": form.get("description", "").strip()}
-        aliases = _names(form.get("aliases", ""))
-        return _entity(self._engine.codex.create(_text(form, "name"), aliases=aliases, **stated).id)
+        name, aliases = _text(form, "name"), _names(form.get("aliases", ""))
+        return _entity(self._add(name, form.get("type", "other"), aliases, form.get("description", "").strip()))
+
+    def _add(self, name: str, type_: str, aliases: list[str], description: str = "") -> str:
+        """The id of a new entity: a section of the page of people or of places, else a record."""
+        engine, codex = self._engine, self._engine.codex
+        known = {fold(one) for entity in engine.entities() for one in (entity.name, *entity.aliases)}
+        free = known.isdisjoint(fold(one) for one in (name, *aliases))
+        if engine.root is not None and free and type_ in _PAGES:
+            pages = _PAGES[type_]
+            path = next((one for one in pages if (engine.root / one).is_file()), pages[name.isascii()])
+            before = _read(engine.root, path)
+            if before is not None:
+                heading = before or f"# {_HEADINGS[path]}\n"
+                section = f"{heading.rstrip()}\n\n## {name}\n"
+                write_atomic(engine.root / path, section.encode(), below=engine.root)
+                engine.refresh()
+                with suppress(UnknownId):
+                    made = codex.get(name)
+                    if (made.name, made.type) == (name, type_):
+                        stated = {"aliases": aliases, "description": description}
+                        codex.update(made.id, **{key: value for key, value in stated.items() if value})
+                        return made.id
+                if before:
+                    write_atomic(engine.root / path, before.encode(), below=engine.root)
+                else:
+                    remove_file(engine.root / path, below=engine.root)
+                engine.refresh()
+        return codex.create(name, type=type_, aliases=aliases, description=description).id
 
     def preview(self, form: Form) -> Page:
         """What an edit, a merge or, without fields, a deletion would write."""
@@ -180,7 +211,7 @@ class Changes:
         wanted = [json.loads(one) for one in form["every"].getlist("name")]
         for name, kind, aliases in wanted:
             type_ = {"person": "character", "place": "location"}.get(kind, "item")
-            self._engine.codex.create(name, type=type_, aliases=aliases)
+            self._add(name, type_, aliases)
         return "/entities" if wanted else "/propose"
 
     def summary(self, form: Form) -> str:
@@ -281,6 +312,16 @@ def _chapter(form: Form) -> int | None:
     if since and not (since.isascii() and since.isdigit()):
         raise ContractError(f"since must be a number, got {since[:40]!r}")
     return int(since) if since else None
+
+
+def _read(root: Path, path: str) -> str | None:
+    """A page of the project, "" where there is none, None where it cannot be read."""
+    try:
+        return read_file(root / path, limit=_MOST_BYTES, below=root).decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _names(text: str) -> list[str]:

@@ -152,8 +152,11 @@ class _Page:
         rest = [_said(one) for n, one in enumerate(self.drafts) if n != self.at]
         if wanted is None:
             return [_said(one) for one in found] == rest
-        same = len(found) == len(self.drafts) and _said(found[self.at]) == _said(wanted)
-        return same and [_said(one) for n, one in enumerate(found) if n != self.at] == rest
+        if len(found) != len(self.drafts):
+            return False
+        if found[self.at].standing == "declared":  # a field declares who was only listed
+            wanted = replace(wanted, standing="declared")
+        return _said(found[self.at]) == _said(wanted) and [_said(one) for n, one in enumerate(found) if n != self.at] == rest
 
 
 class _Section:
