@@ -9,6 +9,7 @@ import pytest
 from tests.studio.test_pages import ROOT
 
 import armarius
+from armarius.studio.app import texts
 from armarius.studio.serving import serve
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -297,3 +298,82 @@ def test_keys_search_and_explain_themselves(page):
     page.keyboard.press("Enter")
     page.get_by_role("main").get_by_role("link").first.click()
     assert "七点四十分" in page.locator("span:target").inner_text()
+
+
+class Writer:
+    """Somebody at the studio in one language, whose clicks, choices of a file and sent forms are counted."""
+
+    def __init__(self, page, language):
+        self.page, self.said, self.clicks, self.main = page, texts(language), 0, page.get_by_role("main")
+
+    def click(self, role, key, *, of=None, exact=True):
+        self.clicks += 1
+        (of or self.page).get_by_role(role, name=self.said.get(key, key), exact=exact).first.click()
+
+    def describe(self, name, fields):
+        self.click("link", name, of=self.main)
+        self.clicks += 1
+        self.main.locator("details.edit summary").click()
+        form = self.main.locator("details.edit form").first
+        for key, value in fields.items():
+            form.locator(f"[name={key}]").fill(value)
+        self.click("button", "show_change")
+        self.click("button", "write_change")
+        playwright.expect(self.main.locator("details.edit")).to_have_count(1)
+        assert fields["description"] in self.main.locator("pre.text").first.inner_text()
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_first_half_hour_takes_twenty_four_clicks(chromium, tmp_path, language):
+    case = json.loads((ROOT / "tests" / "cases" / "half_hour.json").read_text(encoding="utf-8"))[language]
+    folder = tmp_path / case["name"]
+    if "copy" in case:
+        shutil.copytree(ROOT / case["copy"], folder)
+    for number, text in enumerate(case.get("chapters", ()), 1):
+        folder.mkdir(exist_ok=True)
+        (folder / case["file"].format(number=number)).write_text(text, encoding="utf-8")
+    card = tmp_path / "card.json"
+    card.write_text(json.dumps({"spec": "chara_card_v2", "spec_version": "2.0", "data": case["card"]}), "utf-8")
+    engine, told = studio_of(folder)
+    page = opened(chromium, told, "light", DESK, {"zh": "zh-CN", "en": "en-GB"}[language])
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    writer = Writer(page, language)
+    writer.click("link", "propose")
+    for name in case["people"]:
+        writer.clicks += 1
+        page.get_by_role("checkbox", name=re.compile(name)).first.check(timeout=20_000)
+    writer.click("button", "add_ticked")
+    writer.describe(case["people"][0], case["fields"][0])
+    writer.click("link", "people")
+    writer.describe(case["people"][1], case["fields"][1])
+    writer.click("link", "chapters")
+    writer.click("link", case["chapter"])
+    muted = page.locator("#beside").get_by_role("button", name=f"{writer.said['mute']}: {case['people'][1]}")
+    writer.clicks += 1
+    muted.click()
+    playwright.expect(page.locator("#beside .pins")).to_contain_text(case["people"][1])
+    writer.click("link", "ask", of=page.get_by_role("navigation").first)
+    page.get_by_label(writer.said["question"]).fill(case["question"])
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator(".rows").first).to_contain_text(case["people"][0])
+    page.get_by_label(writer.said["why_not"]).fill(case["why"])
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#why")).to_contain_text(writer.said["left_out"])
+    writer.click("button", "copy")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert case["question"] in copied
+    writer.click("link", "conflicts")
+    playwright.expect(page.locator("main blockquote").first).to_be_visible(timeout=20_000)
+    writer.click("button", "settle")
+    playwright.expect(page.locator("main > section")).to_have_count(0)
+    writer.click("link", "bring")
+    writer.clicks += 1
+    page.locator("input[type=file]").set_input_files(card)
+    writer.click("button", "preview")
+    playwright.expect(page.locator("#brought")).to_contain_text(case["card"]["name"])
+    writer.click("button", "add_it")
+    playwright.expect(page.locator("#brought")).to_contain_text(writer.said["was_added"])
+    assert (case["card"]["name"] in {one.name for one in engine.entities()}, page.wrong) == (True, [])
+    assert writer.clicks == 24
+    page.context.close()
+    engine.close()

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from armarius.arguments import KINDS
 from armarius.codex.cards import entity_card
 from armarius.codex.identity import shared_names
-from armarius.codex.model import CONTEXT_LEVELS
+from armarius.codex.model import CONTEXT_LEVELS, Pin
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile
@@ -200,7 +200,7 @@ class Asking:
         return "beside.html", {
             "pack": pack,
             "rows": [row for _, same in groupby(rows, _whole) for row in _joined(list(same))],
-            "pins": [one for one in self._engine.pins.list() if one.document in ("", path)],
+            "pins": [(one, title) for one, title in self.pins() if one.document in ("", path)],
             "path": path,
             "cursor": cursor,
         }
@@ -209,6 +209,12 @@ class Asking:
         """What is in a prompt."""
         known = self._targets()
         return [_row(one, known, pack.prompt[slice(*one.span)], one.form) for one in pack.items]
+
+    def pins(self) -> list[tuple[Pin, str]]:
+        """Pins and mutes, each with what its target is called."""
+        names = {one.id: one.name for one in self._engine.entities()}
+        names |= {one.path: one.title for one in self._engine.documents()}
+        return [(one, names.get(one.target, one.target)) for one in self._engine.pins.list()]
 
     def _targets(self) -> set[str]:
         names = {name for one in self._engine.entities() for name in (one.id, one.name)}
@@ -560,7 +566,7 @@ class ProjectPages:
         return "notes.html", {
             "rules": self._engine.constraints.list(),
             "memories": self._engine.memories.list(),
-            "pins": self._engine.pins.list(),
+            "pins": self._asking.pins(),
             "summaries": self._engine.summaries.list(),
             "stale": self._engine.summaries.stale(),
             "styles": styles,
