@@ -37,6 +37,8 @@ def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("studio") / "novel"
     shutil.copytree(ROOT / "examples" / "novel", folder)
     engine, told = studio_of(folder)
+    world = {"entries": {"0": {"uid": 0, "key": ["铜鱼"], "content": "铜鱼沉在水底。", "comment": "鱼"}}}
+    engine.importing.add(json.dumps(world).encode(), name="lore.json")
     yield told, folder
     engine.close()
 
@@ -231,8 +233,15 @@ def test_no_page_breaks_a_rule_of_accessibility(page, address):
             "/entities",
         ),
         *("/entity/lin-xiaoyu", "/conflicts", "/notes", "/files", "/propose", "/search?words=1", "/bring", "/entity/x"),
+        *("/book/lore?text=%E9%93%9C%E9%B1%BC", "/why/1?what=style.md", "delete"),
     ):
-        page.goto(ground + path)
+        if path == "delete":
+            page.goto(f"{ground}/entity/小雨点")
+            page.locator("details.edit summary").click()
+            page.get_by_role("button", name="Delete").last.click()
+            playwright.expect(page.locator("pre.diff")).to_have_count(1)
+        else:
+            page.goto(ground + path)
         page.evaluate(f"(() => {{ {axe.read_text(encoding='utf-8')} }})()")
         found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html]))")
         assert found == [], path

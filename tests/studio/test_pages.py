@@ -243,6 +243,9 @@ def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
             client.get(f"/?lang={language}")
             (who,) = engine.entities()
             engine.memories.create("1")
+            world = {"entries": {"0": {"uid": 0, "key": [who.name], "content": who.name, "comment": who.name}}}
+            engine.importing.add(json.dumps(world).encode(), name="1.json")
+            (book,) = engine.books
             for path in (
                 *(
                     "/",
@@ -264,8 +267,14 @@ def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
                     "/pack?budget=x",
                 ),
                 *(f"/pack?query={who.name}&budget=2000", "/why/1?what=1", f"/why/1?what={who.name}", "/diff?a=1&b=2"),
+                *(f"/book/{book}?text={who.name}", "preview"),
             ):
-                page = client.get(path).text.partition("<main")[2].partition(">")[2]
+                answer = (
+                    client.get(path)
+                    if path != "preview"
+                    else client.post("/change/preview", data={"id": who.id}, headers=ORIGIN)
+                )
+                page = answer.text.partition("<main")[2].partition(">")[2]
                 page = re.sub(r"<(code|small|pre|datalist|title)\b.*?</\1>", "", page, flags=re.DOTALL)
                 said = re.sub(
                     r"<option[^>]*>|<[^>]*?(?:title|aria-label|placeholder)=\"([^\"]*)\"[^>]*>", r" \1 ", page

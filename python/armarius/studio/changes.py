@@ -86,7 +86,7 @@ class Changes:
                 with suppress(UnknownId):
                     made = codex.get(name)
                     if (made.name, made.type) == (name, type_):
-                        stated = {"aliases": aliases, "description": description}
+                        stated: dict[str, Any] = {"aliases": aliases, "description": description}
                         codex.update(made.id, **{key: value for key, value in stated.items() if value})
                         return made.id
                 if before:

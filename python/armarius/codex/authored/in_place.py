@@ -154,9 +154,10 @@ class _Page:
             return [_said(one) for one in found] == rest
         if len(found) != len(self.drafts):
             return False
-        if found[self.at].standing == "declared":  # a field declares who was only listed
+        mine = found.pop(self.at)
+        if mine.standing == "declared":  # a field declares who was only listed
             wanted = replace(wanted, standing="declared")
-        return _said(found[self.at]) == _said(wanted) and [_said(one) for n, one in enumerate(found) if n != self.at] == rest
+        return _said(mine) == _said(wanted) and [_said(one) for one in found] == rest
 
 
 class _Section:

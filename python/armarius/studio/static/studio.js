@@ -3,7 +3,7 @@
 
 const $ = (selector, of = document) => of.querySelector(selector);
 const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
-const content = (page) => ($("main", page) ?? page.body).childNodes;
+const content = (page) => ($("[data-part]", page) ?? $("main", page) ?? page.body).childNodes;
 
 const live = $("#live");
 if (live && window.EventSource) {
