@@ -7,7 +7,7 @@ import struct
 import zipfile
 import zlib
 
-from armarius.lorebooks.formats.file_encoding import MODULE_HEAD, encode_module
+from armarius.lorebooks.formats.containers import MODULE_HEAD, encode_module
 
 NATIVE = {
     "entries": {

@@ -17,10 +17,11 @@ from tests.steps import steps
 from armarius import activate
 from armarius.errors import BookError
 from armarius.lorebooks import read_book
+from armarius.lorebooks.active.syntax import compiled
 from armarius.lorebooks.book import EXPORTS
+from armarius.lorebooks.formats.chats import DEFAULTS
 from armarius.lorebooks.formats.format import MAX_KEYS
-from armarius.lorebooks.formats.sillytavern import DEFAULTS
-from armarius.lorebooks.js_regex import compiled, expression_of
+from armarius.lorebooks.record import expression_of
 
 SEEDED = 600
 MESSAGES = ["the boat at night, 白鹭", "heron tide"]

@@ -10,7 +10,7 @@ from tests.books.samples import BOOK, CARD, NATIVE, picture, text
 
 from armarius.errors import BookError
 from armarius.lorebooks import Entry, read_book
-from armarius.lorebooks.formats import file_encoding
+from armarius.lorebooks.formats import containers
 
 CODED = base64.b64encode(text(CARD))
 
@@ -39,7 +39,7 @@ def test_a_card_in_another_chunk_is_read_edited_and_given_back(name):
     assert book.export() == PICTURES[name]
     changed = book.with_entry(book.entry("0").changed(text="新的。")).export()
     assert read_book(changed).entry("0").text == "新的。"
-    before, after = (file_encoding.png_chunks(data, "x")[0] for data in (PICTURES[name], changed))
+    before, after = (containers.png_chunks(data, "x")[0] for data in (PICTURES[name], changed))
     assert [(one.kind, one.crc) for one in before if b"hara" not in one.data] == [
         (one.kind, one.crc) for one in after if b"hara" not in one.data
     ]
@@ -49,7 +49,7 @@ def test_a_card_in_another_chunk_is_read_edited_and_given_back(name):
 def test_a_compressed_chunk_that_is_damaged_or_endless_is_one_row_or_our_error(monkeypatch):
     with pytest.raises(BookError, match="damaged"):
         read_book(with_chunk(b"zTXt", b"chara\0\0" + b"no zlib"))
-    monkeypatch.setattr(file_encoding, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(containers, "MAX_BYTES", 1_000)
     with pytest.raises(BookError, match="more than 1,000 bytes unpacked"):
         read_book(with_chunk(b"zTXt", b"chara\0\0" + zlib.compress(b"A" * 100_000)))
     for kind in (b"zTXt", b"iTXt"):

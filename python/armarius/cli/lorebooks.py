@@ -20,10 +20,9 @@ from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.book import EXPORTS, Book
-from armarius.lorebooks.edits import Change
 from armarius.lorebooks.importing import Importing, ImportReport, ManuscriptReport, import_manuscript, is_manuscript
 from armarius.lorebooks.project_books import FOLDER, Books, available_books
-from armarius.lorebooks.record import Conflict, UnsupportedField
+from armarius.lorebooks.record import Change, Conflict, UnsupportedField
 
 _SHOWN = 12
 

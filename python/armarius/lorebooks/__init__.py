@@ -1,6 +1,6 @@
 """Lorebooks, cards, modules, vaults and manuscripts: import and export without loss, activation by program.
 
-record.py (`Entry`, `UnsupportedField`, `Conflict`)   book.py (`Book`: read, edit, export)   edits.py js_regex.py
+record.py (`Entry`, `UnsupportedField`, `Conflict`, edits)   book.py (`Book`: read, edit, export)
 formats/ (detect, read, write)   active/ (activation rules of each profile)   activation.py (by profile, in a project)
 project_books.py (books of a project, their files)   importing.py (files, manuscripts)
 
@@ -14,12 +14,11 @@ TABLE = {
     "lorebooks.activation": "ProfileDifference activate profile_differences scan_of",
     "lorebooks.active.result": "Activation Active Effect Scan SkippedEntry State",
     "lorebooks.book": "Book Exported detect_book read_book",
-    "lorebooks.edits": "Change",
     "lorebooks.importing": "ImportReport Importing Proposal",
     "lorebooks.project_books": "BookKeeping Books",
     "lorebooks.record": (
-        "Condition Conflict Decorator Entry EntrySource Key Matching Place Priority Probability Range Recursion Scope "
-        "Timing UnsupportedField"
+        "Change Condition Conflict Decorator Entry EntrySource Key Matching Place Priority Probability Range Recursion "
+        "Scope Timing UnsupportedField"
     ),
 }
 

@@ -13,12 +13,12 @@ from armarius.lorebooks.book import Book as Book
 from armarius.lorebooks.book import Exported as Exported
 from armarius.lorebooks.book import detect_book as detect_book
 from armarius.lorebooks.book import read_book as read_book
-from armarius.lorebooks.edits import Change as Change
 from armarius.lorebooks.importing import ImportReport as ImportReport
 from armarius.lorebooks.importing import Importing as Importing
 from armarius.lorebooks.importing import Proposal as Proposal
 from armarius.lorebooks.project_books import BookKeeping as BookKeeping
 from armarius.lorebooks.project_books import Books as Books
+from armarius.lorebooks.record import Change as Change
 from armarius.lorebooks.record import Condition as Condition
 from armarius.lorebooks.record import Conflict as Conflict
 from armarius.lorebooks.record import Decorator as Decorator

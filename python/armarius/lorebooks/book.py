@@ -17,10 +17,10 @@ from armarius.lorebooks.formats.containers import (
     EmbeddedText,
     by_short,
     card_format,
+    dump_json,
     found_in,
     open_container,
 )
-from armarius.lorebooks.formats.file_encoding import dump_json
 from armarius.lorebooks.formats.format import (
     FieldOrigin,
     Format,

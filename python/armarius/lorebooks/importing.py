@@ -24,12 +24,21 @@ from armarius.errors import BookError, UnknownId
 from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, file_bytes, read_book
-from armarius.lorebooks.edits import Change, applied, changes_between, decided, to_json
 from armarius.lorebooks.formats.format import ProfileName, checked_profile
 from armarius.lorebooks.formats.notes import NO_ENTITIES, ExtractedEntities
 from armarius.lorebooks.project_books import FOLDER as BOOKS_FOLDER
 from armarius.lorebooks.project_books import Books, edits_of
-from armarius.lorebooks.record import Conflict, Entry, UnsupportedField, book_id
+from armarius.lorebooks.record import (
+    Change,
+    Conflict,
+    Entry,
+    UnsupportedField,
+    applied,
+    book_id,
+    decided,
+    differences,
+    to_json,
+)
 from armarius.validation import texts, valid_text
 
 _LONGEST_NAME = 40
@@ -222,7 +231,7 @@ class Importing:
                 entries, _, more = applied(book.read, edits, base, before.id)
             losses += more
             book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
-            changes = changes_between(before, book)
+            changes = differences(before.settings, before.entries, book.settings, book.entries)
             is_there = before.container is not None and before.container.data == data
             kind = "same" if is_there and book.profile == before.profile and not changes else "update"
         if theirs and before is None:

@@ -4,14 +4,21 @@ An entry is not an entity: books hold several entries about one person with the 
 `Entry.entity` may refer to an entity. The parts of an entry are its keys (`match`), recursion (`wake`), probability and
 groups (`chance`), timing, order and budget (`share`), position (`place`) and the characters that it is limited to
 (`scope`). All records are immutable: `dataclasses.replace` makes a changed copy, `Book.with_entry` a book with it.
+
+Edits of a book map entry id and dotted field to a value; they are stored as JSON next to the original. If a new version
+of the file changed the same field, it is a conflict; the edit stays.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from armarius.codex.model import ContextLevel
+from armarius.errors import UnknownId
+from armarius.text.unicode import near, suggestion
+from armarius.validation import shown
 
 KeyKind = Literal["plain", "regex", "wildcard"]
 How = Literal["any", "all", "none", "not_all"]
@@ -32,6 +39,22 @@ class Key:
 
     text: str
     kind: KeyKind = "plain"
+
+
+LONGEST_EXPRESSION: Final = 10_000
+"""Code points of an expression; a longer text is plain."""
+_WHOLE = re.compile(r"/([\s\S]+?)/([gimsuy]*)\Z")
+_BARE_SLASH = re.compile(r"(?:^|[^\\])/")
+
+
+def expression_of(text: str) -> tuple[str, str] | None:
+    """Pattern and flags of `/pattern/flags`; None when it is plain text: an unescaped slash is inside."""
+    if len(text) > LONGEST_EXPRESSION:
+        return None
+    found = _WHOLE.match(text)
+    if found is None or _BARE_SLASH.search(found[1]):
+        return None
+    return found[1], found[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,3 +366,195 @@ class Conflict(NamedTuple):
 def dotted(path: Iterable[str | int]) -> str:
     """A path inside a file as text."""
     return ".".join(str(part) for part in path)
+
+
+_TUPLES = frozenset(
+    {"match.sources", "chance.groups", "scope.characters", "scope.tags", "scope.triggers", "share.trim"}
+)
+
+
+def to_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
+    """The value of a field as JSON; None where there is none."""
+    if value is None:
+        return None
+    if leaf == "decorators":
+        return [f"@@{mark.name} {','.join(mark.args)}".strip() for mark in value]
+    if leaf == "match.keys":
+        return [{"text": key.text, "kind": key.kind} for key in value]
+    if leaf == "match.require":
+        return [{"how": one.how, "keys": to_json("match.keys", one.keys)} for one in value]
+    if leaf == "match.range":
+        return {"count": value.count, "unit": value.unit}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
+    """The value of a field from JSON.
+
+    Raises:
+        KeyError, TypeError, ValueError: It is none.
+    """
+    if leaf == "match.keys":
+        return tuple(Key(str(key["text"]), _one_of(key["kind"], ("plain", "regex", "wildcard"))) for key in value)
+    if leaf == "match.require":
+        hows = ("any", "all", "none", "not_all")
+        return tuple(Condition(_one_of(one["how"], hows), from_json("match.keys", one["keys"])) for one in value)
+    if leaf == "match.range" and value is not None:
+        units = ("messages", "characters", "actions", "tokens")
+        return Range(int(value["count"]), _one_of(value["unit"], units))
+    if leaf in _TUPLES:
+        return None if value is None else tuple(str(one) for one in value)
+    default = value_of(Entry(""), leaf)
+    if value is not None and default is not None and type(value) is not type(default):
+        numbers = isinstance(value, int | float) and isinstance(default, int | float)
+        if not numbers or isinstance(value, bool) or isinstance(default, bool):
+            raise TypeError(f"{leaf}: expected {type(default).__name__}")
+    if isinstance(value, list | dict):
+        raise TypeError(f"{leaf}: a plain value was expected")
+    return value
+
+
+def _one_of(value: Any, known: tuple[str, ...]) -> Any:  # noqa: ANN401
+    if value not in known:
+        raise ValueError(f"expected one of {', '.join(known)}")
+    return value
+
+
+def applied(
+    read: tuple[Entry, ...],
+    edits: Mapping[str, Any],
+    base: Mapping[str, Entry],
+    book: str,
+) -> tuple[tuple[Entry, ...], list[Conflict], list[UnsupportedField]]:
+    """Entries as they were read, with edits over them.
+
+    Args:
+        read: Of the file as it is now.
+        edits: By entry id; None deletes one.
+        base: Entries of the file as it was when the edits were made; where both sides changed a field there is a
+            conflict, and the edit stays.
+        book: Id of the book.
+    """
+    conflicts: list[Conflict] = []
+    losses: list[UnsupportedField] = []
+    made: list[Entry] = []
+    waiting = dict(edits)
+    for entry in read:
+        said = waiting.pop(entry.id, {})
+        if said is None:
+            if entry.id in base and base[entry.id] != entry:
+                conflicts.append(Conflict(entry.id, "", base[entry.id].text, None, entry.text))
+            continue
+        made.append(_changed(entry, said, base.get(entry.id), conflicts, losses))
+    for id_, said in waiting.items():
+        if said is None:
+            continue
+        if id_ in base:  # it was in the file and is not any more: what was changed in it here stays as an entry
+            conflicts.append(Conflict(id_, "", base[id_].text, said, None))
+            made.append(_changed(replace(base[id_], book=book), said, None, conflicts, losses))
+        else:
+            made.append(_changed(Entry(id_, book=book), said, None, conflicts, losses))
+    return tuple(made), conflicts, losses
+
+
+def decided(
+    edits: Mapping[str, Any], conflicts: Sequence[Conflict], theirs: Sequence[str]
+) -> tuple[dict[str, Any], list[Conflict]]:
+    """The edits without those that give way to the file, and the conflicts that are left.
+
+    Args:
+        edits: As in `applied`.
+        conflicts: Of these edits.
+        theirs: Ids of entries that were changed here, `entry.field`, or `all` for every conflict. A conflict that was
+            passed over at an earlier import is a change like any other by now, so any change can be named.
+
+    Raises:
+        UnknownId: One of them names nothing that was changed here; names near ones.
+    """
+    fields = {f"{id_}.{leaf}": (id_, leaf) for id_, said in edits.items() for leaf in said or ()}
+    named = {**fields, **{id_: (id_, "") for id_ in edits}}
+    kept = {id_: dict(said) if isinstance(said, dict) else said for id_, said in edits.items()}
+    taken = [(one.entry, one.field) for one in conflicts] if "all" in theirs else []
+    for wanted in theirs:
+        if wanted in named:
+            taken.append(named[wanted])
+        elif wanted != "all":
+            close = near(wanted, sorted(named))
+            raise UnknownId(f"theirs: nothing here differs from the file at {shown(wanted)}{suggestion(close)}", close)
+    for id_, leaf in taken:
+        if not leaf:
+            kept.pop(id_, None)
+        elif (said := kept.get(id_)) is not None:
+            said.pop(leaf, None)
+    gone = set(taken)
+    return kept, [one for one in conflicts if not {(one.entry, one.field), (one.entry, "")} & gone]
+
+
+def _changed(
+    entry: Entry, said: Mapping[str, Any], base: Entry | None, conflicts: list[Conflict], losses: list[UnsupportedField]
+) -> Entry:
+    values: dict[str, Any] = {}
+    for leaf, raw in said.items():
+        try:
+            if leaf not in LEAVES:
+                raise KeyError(leaf)
+            value = from_json(leaf, raw)
+        except (KeyError, TypeError, ValueError) as error:
+            losses.append(UnsupportedField(f"{entry.id}.{leaf}", raw, f"an edit that cannot be read: {error}"))
+            continue
+        now = value_of(entry, leaf)
+        if base is not None and value_of(base, leaf) != now and now != value:
+            conflicts.append(Conflict(entry.id, leaf, value_of(base, leaf), value, now))
+        values[leaf.replace(".", "__")] = value
+    return entry.changed(**values) if values else entry
+
+
+class Change(NamedTuple):
+    """An entry that is new or gone, or one field that says something else.
+
+    Attributes:
+        kind: `new` and `gone` are whole entries; `changed` is one field.
+        entry: Id of the entry; "" for a setting of the book.
+        name: Of the entry, "" where it has none.
+        field: Dotted, as `match.keys`; "" for a whole entry.
+        was: The value before the import, edits made here included; the text of an entry that is gone.
+        now: The value after it; the text of a new entry.
+    """
+
+    kind: Literal["new", "changed", "gone"]
+    entry: str
+    name: str
+    field: str
+    was: Any
+    now: Any
+
+    def values(self) -> tuple[Any, Any]:
+        """Both values as JSON, in the form of `book.json`."""
+        field = self.field if self.entry else ""
+        return to_json(field, self.was), to_json(field, self.now)
+
+
+def differences(
+    settings: Mapping[str, Any], entries: Iterable[Entry], new_settings: Mapping[str, Any], new_entries: Iterable[Entry]
+) -> tuple[Change, ...]:
+    """What differs between two states of a book, in the order of the new one; settings first, what is gone last.
+
+    Cost: linear in the number of entries.
+    """
+    changes = [
+        Change("changed", "", "", key, settings.get(key), new_settings.get(key))
+        for key in dict.fromkeys((*settings, *new_settings))
+        if settings.get(key) != new_settings.get(key)
+    ]
+    before = {one.id: one for one in entries}
+    for entry in new_entries:
+        old = before.pop(entry.id, None)
+        if old is None:
+            changes.append(Change("new", entry.id, entry.name, "", None, entry.text))
+            continue
+        for leaf in (*LEAVES, "decorators"):
+            was, now = value_of(old, leaf), value_of(entry, leaf)
+            if was != now:
+                changes.append(Change("changed", entry.id, entry.name, leaf, was, now))
+    changes += [Change("gone", entry.id, entry.name, "", entry.text, None) for entry in before.values()]
+    return tuple(changes)

@@ -1,7 +1,7 @@
 """Activation: which entries are active for a text or a chat under the rules of a profile, and why others are not.
 
 result.py (input: messages, text, settings, random numbers; output: active and skipped entries, state)
-compiled.py (settings of a profile, entries with compiled keys)   macros.py (macros and `@@name` decorators)
+compiled.py (settings of a profile, entries with compiled keys)   syntax.py (macros, decorators, expressions)
 rounds.py (engine of most profiles: sillytavern, character-card-spec, obsidian, novelcrafter, armarius)
 programs.py (other engines: RisuAI, Agnai, KoboldAI, Kobold Lite, AI Dungeon, NovelAI)
 

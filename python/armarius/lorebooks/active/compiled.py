@@ -14,11 +14,10 @@ from typing import Any, Final, Literal
 
 from armarius._core import KeyPattern, KeySet
 from armarius.errors import ContractError
-from armarius.lorebooks.active.macros import SILLYTAVERN, SPECIFICATION, decorated, expanded
 from armarius.lorebooks.active.result import Random
+from armarius.lorebooks.active.syntax import SILLYTAVERN, SPECIFICATION, compiled, decorated, expanded
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.js_regex import compiled, expression_of
-from armarius.lorebooks.record import Entry, How, Key
+from armarius.lorebooks.record import Entry, How, Key, expression_of
 from armarius.positions import cleaned
 from armarius.text.unicode import near, suggestion
 

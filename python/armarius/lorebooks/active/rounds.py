@@ -11,8 +11,8 @@ from typing import Literal
 
 from armarius.headings import Reason
 from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry, KeyRef, Rules
-from armarius.lorebooks.active.macros import expanded, searched, without_comments
 from armarius.lorebooks.active.result import Activation, Active, Effect, Random, Scan, SkippedEntry, State
+from armarius.lorebooks.active.syntax import expanded, searched, without_comments
 from armarius.positions import cleaned
 
 _MAX_DEPTH = 1000

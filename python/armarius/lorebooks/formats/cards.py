@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from armarius.documents.data import card_members
-from armarius.lorebooks.formats.fields import field, put
+from armarius.lorebooks.formats.chats import native_table
 from armarius.lorebooks.formats.format import (
     FieldOrigin,
     Format,
@@ -21,9 +21,10 @@ from armarius.lorebooks.formats.format import (
     TreePath,
     appender,
     at,
+    field,
+    put,
     written_id,
 )
-from armarius.lorebooks.formats.sillytavern import native_table
 from armarius.lorebooks.record import Entry, Range, dotted
 
 _EXTENSIONS = {

@@ -7,20 +7,26 @@ scenario or a story; what an entry leaves out its category says.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from armarius.lorebooks.formats.fields import (
+from armarius.lorebooks.formats.format import (
     UNSAID,
     FieldRow,
     FieldTable,
+    Format,
+    Reader,
+    TreePath,
     Values,
+    appender,
+    at,
     content,
     field,
+    in_order,
     keep_priority,
     keys,
     level,
     secondary,
     typed_keys,
+    written_id,
 )
-from armarius.lorebooks.formats.format import Format, Reader, TreePath, appender, at, in_order, written_id
 from armarius.lorebooks.record import Condition, Entry, Key, Matching, Priority, Range
 
 
