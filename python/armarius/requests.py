@@ -8,9 +8,9 @@ field that is null is one that is absent.
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -45,39 +45,11 @@ from armarius.arguments import (
 from armarius.display import camel_case
 from armarius.errors import ContractError
 from armarius.headings import Language
-from armarius.positions import PositionEncoding, code_points, read_selection, read_text
+from armarius.positions import PositionEncoding as PositionEncoding
+from armarius.positions import code_points as code_points
+from armarius.positions import read_selection, read_text
 from armarius.types import LAYERS, LayerName
 from armarius.validation import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT, shown
-
-__all__ = [
-    "WIRE_NAMES",
-    "AssembleRequest",
-    "AssembleResult",
-    "ChapterIn",
-    "ChaptersIn",
-    "Flag",
-    "InspectMeta",
-    "InspectRequest",
-    "InspectResult",
-    "InspectTotals",
-    "KindsIn",
-    "LayerDetail",
-    "LayerDetails",
-    "LayerResult",
-    "LayerResults",
-    "MessagesIn",
-    "PositionEncoding",
-    "Share",
-    "ShownPlace",
-    "Text",
-    "Whole",
-    "Wire",
-    "WordingsIn",
-    "code_points",
-    "documented",
-    "python_name",
-    "wire_name",
-]
 
 # Nothing is converted, as everywhere else (`armarius.validation`): "5", 1.0, True and b"5" are no numbers.
 Whole = Annotated[int, Strict()]
@@ -438,25 +410,6 @@ class InspectRequest(AssembleRequest):
         return AssembleRequest(**self.model_dump(include=set(AssembleRequest.model_fields)))
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def documented(kind: type[Wire]) -> Callable[[Function], Function]:
-    """Puts the descriptions of a request's fields before the other arguments in the docstring of a function.
-
-    Cost: a millisecond, when it is defined.
-    """
-    from textwrap import fill
-
-    def decorate(function: Function) -> Function:
-        rows = (f"{name}: {field.description}" for name, field in kind.model_fields.items())
-        lines = "\n".join(fill(row, 116, initial_indent=" " * 12, subsequent_indent=" " * 16) for row in rows)
-        function.__doc__ = (function.__doc__ or "").replace("Args:\n", f"Args:\n{lines}\n", 1)
-        return function
-
-    return decorate
-
-
 class LayerResult(Wire):
     """One layer of a result: where its content comes from and what it costs. Both are mandatory.
 
@@ -483,16 +436,7 @@ class LayerDetail(LayerResult):
     content: Text
 
 
-class _Layers(Wire):
-    @field_validator(*LAYERS, check_fields=False)
-    @classmethod
-    def _stands_under_its_name(cls, layer: LayerResult, info: ValidationInfo) -> LayerResult:
-        if layer.layer != info.field_name:
-            raise ValueError(f"the layer says that it is {layer.layer!r}")
-        return layer
-
-
-class LayerResults(_Layers):
+class LayerResults(Wire):
     """The four layers of a result, in prompt order."""
 
     rules: LayerResult
@@ -500,20 +444,24 @@ class LayerResults(_Layers):
     retrieved: LayerResult
     immediate: LayerResult
 
+    @field_validator(*LAYERS)
+    @classmethod
+    def _stands_under_its_name(cls, layer: LayerResult, info: ValidationInfo) -> LayerResult:
+        if layer.layer != info.field_name:
+            raise ValueError(f"the layer says that it is {layer.layer!r}")
+        return layer
+
     def __getitem__(self, layer: LayerName) -> LayerResult:
         return getattr(self, layer)  # type: ignore[no-any-return]
 
 
-class LayerDetails(_Layers):
+class LayerDetails(LayerResults):
     """The four layers of an inspection, in prompt order."""
 
     rules: LayerDetail
     settings: LayerDetail
     retrieved: LayerDetail
     immediate: LayerDetail
-
-    def __getitem__(self, layer: LayerName) -> LayerDetail:
-        return getattr(self, layer)  # type: ignore[no-any-return]
 
 
 class ShownPlace(Wire):
@@ -623,46 +571,6 @@ class Why(Wire):
     text: Text
     items: tuple[AccountRow, ...]
     omitted: tuple[AccountRow, ...]
-
-
-class WhyRequest(AssembleRequest):
-    """A request for a prompt, and what is asked about."""
-
-    thing: Text = Field(
-        min_length=1, description="Id, name, alias, path or paragraph (`path#n`) of what is asked about."
-    )
-
-
-class MessagesRequest(AssembleRequest):
-    """A request for a prompt as a provider's messages."""
-
-    form: Literal["openai", "anthropic"] = Field(
-        default="openai", description="Whose messages: those of OpenAI and compatible servers, or of Anthropic."
-    )
-
-
-class MessagesResult(Wire):
-    """A prompt as messages, its cache marker right after the stable prefix; `system` beside them is Anthropic's."""
-
-    system: list[dict[str, Any]] | None = None
-    messages: list[dict[str, Any]]
-    token_count: Whole
-    stable_prefix_hash: Text
-    stable_prefix_unchanged: Flag
-    warnings: list[Text]
-    capacity_percent: Share
-
-
-class WhatIfRequest(AssembleRequest):
-    """A request for a prompt, and another budget for it."""
-
-    other_budget: Whole = Field(ge=1, description="Tokens: the same candidates under another budget.")
-
-
-class DiffRequest(AssembleRequest):
-    """A request for a prompt, and what is another in the one that it is compared with."""
-
-    other: dict[str, Any] = Field(description="The fields that differ, by their names on the wire.")
 
 
 class InspectTotals(Wire):

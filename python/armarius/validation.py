@@ -64,7 +64,7 @@ def _indexed(value: object) -> int | None:
         return None
 
 
-def text(field: str, value: object, *, most: int | None = None, error: type[ContractError] = ContractError) -> str:
+def text(field: str, value: object, *, most: int | None = None) -> str:
     """Check that `value` is a string of at most `most` code points.
 
     Raises:
@@ -73,62 +73,61 @@ def text(field: str, value: object, *, most: int | None = None, error: type[Cont
     Cost: constant.
     """
     if not isinstance(value, str):
-        _refuse(field, "a text", value, error)
+        _refuse(field, "a text", value)
     if most is not None and len(value) > most:
-        raise error(f"{field} has {len(value):,} characters, at most {most:,} are read")
+        raise ContractError(f"{field} has {len(value):,} characters, at most {most:,} are read")
     return value
 
 
-def valid_text(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:
+def valid_text(field: str, value: object) -> str:
     """Check that `value` is a string that UTF-8 can encode; required of names, paths and ids.
 
     Raises:
         ContractError: Not a string, holds a lone surrogate, or has more than `LONGEST_NAME` code points.
     """
-    found = text(field, value, most=LONGEST_NAME, error=error)
+    found = text(field, value, most=LONGEST_NAME)
     try:
         found.encode()
     except UnicodeEncodeError as problem:
-        raise error(f"{field}: character {problem.start} is a lone surrogate, which is no text") from None
+        raise ContractError(f"{field}: character {problem.start} is a lone surrogate, which is no text") from None
     return found
 
 
-def texts(field: str, value: object, *, what: str = "texts", error: type[ContractError] = ContractError) -> list[str]:
+def texts(field: str, value: object, *, what: str = "texts") -> list[str]:
     """Check that `value` is an iterable of strings. A single string is refused, because it iterates over characters.
 
     Args:
         field: Name of the field, for the error.
         value: The value to check, of any type.
         what: Name of the items, for the error.
-        error: Class of the error.
 
     Raises:
         ContractError: Not an iterable, or an item that is not a string; names the first such item by its index.
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        _refuse(field, f"a list of {what}", value, error)
-    return [text(f"{field}[{at}]", one, error=error) for at, one in enumerate(value)]
+        _refuse(field, f"a list of {what}", value)
+    return [text(f"{field}[{at}]", one) for at, one in enumerate(value)]
 
 
-def flag(field: str, value: object, *, error: type[ContractError] = ContractError) -> bool:
+def flag(field: str, value: object) -> bool:
     """Check that `value` is True or False.
 
     Raises:
         ContractError: Anything else, 0 and 1 included.
     """
     if not isinstance(value, bool):
-        _refuse(field, "True or False", value, error)
+        _refuse(field, "True or False", value)
     return value
 
 
-def seconds(field: str, value: object, *, error: type[ContractError] = ContractError) -> float:
+def seconds(field: str, value: object) -> float:
     """Check that `value` is a number of seconds above 0; infinity is accepted and becomes `MOST`.
 
     Raises:
         ContractError: Not a number, a bool, NaN, or 0 and below.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        _refuse(field, "a number of seconds above 0", value, error)
+        _refuse(field, "a number of seconds above 0", value)
     return float(value) if value < MOST else float(MOST)
 
 
@@ -144,5 +143,5 @@ def shown(value: object) -> str:
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
 
 
-def _refuse(field: str, wanted: str, value: object, error: type[ContractError]) -> NoReturn:
+def _refuse(field: str, wanted: str, value: object, error: type[ContractError] = ContractError) -> NoReturn:
     raise error(f"{field} must be {wanted}, got {shown(value)}")

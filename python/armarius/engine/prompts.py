@@ -1,8 +1,9 @@
 """Prompts of a project: resolves a request against a view and assembles it; equal concurrent requests share it."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from textwrap import fill
+from typing import Any, TypeVar
 
 from armarius.arguments import OPEN, Chapters, Kind, asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
@@ -15,7 +16,7 @@ from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.prompt.report.items import PromptPlace, Region, located
 from armarius.prompt.report.pack import Pack, inspection
 from armarius.prompt.request import Resolver, read_request
-from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding, documented
+from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.rewording import Model, Reworder
 from armarius.types import LayerName
 from armarius.validation import LONGEST_TEXT, valid_text
@@ -23,6 +24,15 @@ from armarius.validation import text as strict_text
 
 _TASKS = 32  # whose last pack is kept; a pack is some hundreds of kilobytes
 Layers = Mapping[LayerName, LayerBudget | Mapping[str, Any]]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _documented(function: Function) -> Function:
+    """`function` with the descriptions of a request's fields before the other arguments in its docstring."""
+    rows = (f"{name}: {field.description}" for name, field in AssembleRequest.model_fields.items())
+    lines = "\n".join(fill(row, 116, initial_indent=" " * 12, subsequent_indent=" " * 16) for row in rows)
+    function.__doc__ = (function.__doc__ or "").replace("Args:\n", f"Args:\n{lines}\n", 1)
+    return function
 
 
 class Prompts:
@@ -57,7 +67,7 @@ class Prompts:
         self._follow_ups = follow_ups
         self._tasks = Recent[Pack](_TASKS)  # the last pack of each
 
-    @documented(AssembleRequest)
+    @_documented
     def assemble(  # noqa: D417 - the fields of the request are put there
         self,
         query: str | AssembleRequest = "",

@@ -22,6 +22,7 @@ from armarius.lorebooks.book import BookFormat
 from armarius.lorebooks.formats.format import ProfileName
 from armarius.requests import (
     AsOfIn,
+    AssembleRequest,
     ChapterIn,
     ChaptersIn,
     Count,
@@ -33,7 +34,9 @@ from armarius.requests import (
     ProjectIn,
     QueryIn,
     Share,
+    Text,
     TextIn,
+    Whole,
     Wire,
     WordingsIn,
 )
@@ -86,6 +89,46 @@ class ListedProject(Wire):
     characters: int | None = None
     bytes: int | None = None
     touched: str | None = None
+
+
+class WhyRequest(AssembleRequest):
+    """A request for a prompt, and what is asked about."""
+
+    thing: Text = Field(
+        min_length=1, description="Id, name, alias, path or paragraph (`path#n`) of what is asked about."
+    )
+
+
+class MessagesRequest(AssembleRequest):
+    """A request for a prompt as a provider's messages."""
+
+    form: Literal["openai", "anthropic"] = Field(
+        default="openai", description="Whose messages: those of OpenAI and compatible servers, or of Anthropic."
+    )
+
+
+class MessagesResult(Wire):
+    """A prompt as messages, its cache marker right after the stable prefix; `system` beside them is Anthropic's."""
+
+    system: list[dict[str, Any]] | None = None
+    messages: list[dict[str, Any]]
+    token_count: Whole
+    stable_prefix_hash: Text
+    stable_prefix_unchanged: Flag
+    warnings: list[Text]
+    capacity_percent: Share
+
+
+class WhatIfRequest(AssembleRequest):
+    """A request for a prompt, and another budget for it."""
+
+    other_budget: Whole = Field(ge=1, description="Tokens: the same candidates under another budget.")
+
+
+class DiffRequest(AssembleRequest):
+    """A request for a prompt, and what is another in the one that it is compared with."""
+
+    other: dict[str, Any] = Field(description="The fields that differ, by their names on the wire.")
 
 
 class ListProjects(Params):

@@ -21,14 +21,9 @@ from armarius.requests import (
     Account,
     AssembleRequest,
     AssembleResult,
-    DiffRequest,
     InspectRequest,
     InspectResult,
-    MessagesRequest,
-    MessagesResult,
-    WhatIfRequest,
     Why,
-    WhyRequest,
     Wire,
     wire_name,
 )
@@ -156,28 +151,28 @@ def _account(engine: "Engine", asked: AssembleRequest) -> Json:
 
 
 @_verb("context:prompt:why", Why, "assemble")
-def _why(engine: "Engine", asked: WhyRequest) -> Json:
+def _why(engine: "Engine", asked: p.WhyRequest) -> Json:
     """Why something is in the prompt or is not, and what would change it."""
     return why_wire(_pack(engine, asked), asked.thing, asked.position_encoding)
 
 
-@_verb("context:prompt:messages", MessagesResult, "assemble")
-def _messages(engine: "Engine", asked: MessagesRequest) -> Json:
+@_verb("context:prompt:messages", p.MessagesResult, "assemble")
+def _messages(engine: "Engine", asked: p.MessagesRequest) -> Json:
     """The prompt as messages to send to a provider, with its cache marker."""
     pack = _pack(engine, asked)
-    made, known = pack.to_messages(asked.form), set(map(wire_name, MessagesResult.model_fields))
+    made, known = pack.to_messages(asked.form), set(map(wire_name, p.MessagesResult.model_fields))
     told = {name: value for name, value in pack.to_wire().items() if name in known}
     return {**told, **(made if isinstance(made, dict) else {"messages": made})}
 
 
 @_verb("context:prompt:whatif", Account, "assemble")
-def _what_if(engine: "Engine", asked: WhatIfRequest) -> Json:
+def _what_if(engine: "Engine", asked: p.WhatIfRequest) -> Json:
     """The account of the same candidates under another budget."""
     return account_wire(_pack(engine, asked).what_if(budget=asked.other_budget), asked.position_encoding)
 
 
 @_verb("context:prompt:diff", Difference, "assemble")
-def _diff(engine: "Engine", asked: DiffRequest) -> Json:
+def _diff(engine: "Engine", asked: p.DiffRequest) -> Json:
     """What changes from the prompt to the one of the request with other fields; entries are sources."""
     sent = {name: value for name, value in asked.to_wire().items() if name != "other"}
     other = AssembleRequest(**{**sent, **asked.other})
