@@ -15,7 +15,7 @@ Other tables belong to the rooms that read them (`Config.table`). The file came 
 and nothing outside the project but by a name that the user's own configuration explains (`armarius.trust`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,6 +29,7 @@ CONFIG_NAME = "armarius.toml"
 BUILT_IN_MODELS = frozenset({"e5", "lexical"})
 """Names of embedders that are installed with the package or an extra of it: any project may choose them."""
 _MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
+_LONGEST_S = 86_400
 _NOWHERE = "\0"  # no system has a folder of that name
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
@@ -59,16 +60,39 @@ class Config:
     index_dir: str | None = None
     tables: Mapping[str, Any] = field(default_factory=dict)
 
-    def table(self, name: str) -> Mapping[str, Any]:
+    def table(self, name: str, known: Collection[str] = ()) -> Mapping[str, Any]:
         """The top-level table `name`, {} when absent.
 
         Raises:
-            ConfigError: It is there but no table.
+            ConfigError: It is there but no table, or has a key that is not `known`.
         """
         value = self.tables.get(name, {})
         if not isinstance(value, dict):
             raise ConfigError(f"{CONFIG_NAME}: {name} must be a table, got {type(value).__name__}")
+        if known and (unknown := sorted(value.keys() - set(known))):
+            raise ConfigError(f"{CONFIG_NAME}: unknown key {name}.{unknown[0]}; known: {', '.join(known)}")
         return value
+
+    def typed_table(self, name: str, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+        """A table of texts and of numbers above 0; seconds are at most a day.
+
+        Args:
+            name: Of the table.
+            kinds: Its keys, each with the types of its value.
+
+        Raises:
+            ConfigError: As `table`, or a value of the wrong kind; names file and key.
+        """
+        table = self.table(name, kinds)
+        for key, value in table.items():
+            if not isinstance(value, kinds[key]) or isinstance(value, bool):
+                wanted = " or ".join(kind.__name__ for kind in kinds[key])
+                raise ConfigError(f"{CONFIG_NAME}: {name}.{key} must be {wanted}, got {value!r}")
+            most = _LONGEST_S if key.endswith("_s") else float("inf")
+            if isinstance(value, int | float) and not 0 < value <= most:
+                upto = f" and <= {most:,}" if key.endswith("_s") else ""
+                raise ConfigError(f"{CONFIG_NAME}: {name}.{key} must be > 0{upto}, got {value!r}")
+        return dict(table)
 
 
 def load_config(root: Path) -> Config:

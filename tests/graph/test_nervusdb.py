@@ -17,7 +17,7 @@ from armarius.config import Config
 from armarius.errors import ContractError, GraphError
 from armarius.graph import NervusDBGraph
 from armarius.graph import nervusdb as module
-from armarius.graph.options import read_graph_options
+from armarius.graph.entity_cache import read_graph_options
 from armarius.trust.settings import Permissions
 from armarius.verbs.wire import describe
 

@@ -11,7 +11,7 @@ from armarius.codex.identity import shared_names
 from armarius.config import load_config
 from armarius.documents.hidden import unread_files
 from armarius.errors import ConfigError, GraphError
-from armarius.graph.options import read_graph_options
+from armarius.graph.entity_cache import read_graph_options
 from armarius.index.next_steps import books_lying_about, broken_files, found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
 from armarius.io.folder import project_folder

@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 import armarius._core as _core
 from armarius.code import source as freshness
@@ -76,7 +76,6 @@ class CodeOptions:
     withheld: str = ""
 
 
-_LONGEST_S = 86_400
 _KEYS: dict[str, tuple[type, ...]] = {
     "source": (str,),
     "index": (str,),
@@ -99,18 +98,7 @@ def read_options(config: Config, root: Path, *, permissions: Permissions | None 
     Raises:
         ConfigError: An unknown key or a value of the wrong kind; names file and key.
     """
-    found: dict[str, Any] = {}
-    for key, value in config.table("code").items():
-        if key not in _KEYS:
-            raise ConfigError(f"{CONFIG_NAME}: unknown key code.{key}; known: {', '.join(_KEYS)}")
-        if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
-            names = " or ".join(kind.__name__ for kind in _KEYS[key])
-            raise ConfigError(f"{CONFIG_NAME}: code.{key} must be {names}, got {value!r}")
-        most = _LONGEST_S if key == "timeout_s" else float("inf")
-        if isinstance(value, int | float) and not 0 < value <= most:
-            upto = f" and <= {most:,}" if key == "timeout_s" else ""
-            raise ConfigError(f"{CONFIG_NAME}: code.{key} must be > 0{upto}, got {value!r}")
-        found[key.removesuffix("_s")] = value
+    found = {key.removesuffix("_s"): value for key, value in config.typed_table("code", _KEYS).items()}
     if found.get("source", "auto") not in ("auto", "scip", "ckb"):
         raise ConfigError(f"{CONFIG_NAME}: code.source must be auto, scip or ckb, got {found['source']!r}")
     permissions = Permissions.of(root) if permissions is None else permissions

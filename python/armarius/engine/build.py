@@ -15,8 +15,7 @@ from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.rewords import FollowUps, Rewords
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
-from armarius.graph.entity_cache import GraphGuard
-from armarius.graph.options import read_graph_options
+from armarius.graph.entity_cache import GraphGuard, read_graph_options
 from armarius.graph.protocol import GraphStore
 from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex

@@ -1,9 +1,8 @@
 """External graphs of entities and relations: NervusDB, or a store that the user implements.
 
 protocol.py      `GraphStore`, `Graph`, a breadth-first walk for any store
-entity_cache.py  `GraphGuard`: queries with a timeout; a cache of all entities
+entity_cache.py  `GraphGuard`: queries with a timeout; a cache of all entities; the table `graph` of `armarius.toml`
 nervusdb.py      a store over the NervusDB program; a graph as JSON bytes
-options.py       the table `graph` of `armarius.toml`
 
 A new store is a class that passes `armarius.testing.GraphStoreConformance`; the project's own graph is
 `armarius.index.graph`. What must hold: a store adds entities and never overrides those of files; a request waits at

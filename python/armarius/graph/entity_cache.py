@@ -2,6 +2,16 @@
 
 A background thread reads the store's stamp, then its snapshot; one reading runs at a time. Requests wait for it until
 it is `timeout_s` old; after that they use the previous result at once.
+
+The table `graph` of `armarius.toml`:
+
+    store = "nervusdb"               # "project" (the default): what the files say, and nothing else
+    path = ".armarius/nervusdb"      # the database, inside the project unless that is trusted
+    timeout_s = 2.0                  # that a request waits; then KG_UNAVAILABLE and the answer from the files
+    max_entities = 200               # of one answer; then KG_TRUNCATED
+
+A project cannot choose the program: `NERVUSDB_BIN`, the user's configuration or the PATH does. The program reads and
+writes files of the project, so it is run only for trusted projects; otherwise the graph returns the reason.
 """
 
 import logging
@@ -9,13 +19,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 
 from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Entity, Relation
+from armarius.config import CONFIG_NAME, Config
 from armarius.deadline import remaining, wait_until
-from armarius.errors import ContextWarning, GraphError
+from armarius.errors import ConfigError, ContextWarning, GraphError
+from armarius.graph.nervusdb import NervusDBGraph
 from armarius.graph.protocol import Graph, GraphStore, checked_entity, checked_relation, relation_key
+from armarius.trust.settings import Permissions
 from armarius.warnings import KG_TRUNCATED, KG_UNAVAILABLE
 
 logger = logging.getLogger("armarius")
@@ -284,3 +298,53 @@ class GraphGuard:
             tuple(relation for relation in whole.relations if relation_key(relation) not in stated),
             tuple(warnings),
         )
+
+
+_KEYS: dict[str, tuple[type, ...]] = {
+    "store": (str,), "path": (str,), "timeout_s": (int, float), "max_entities": (int,),
+}  # fmt: skip
+_PATH = ".armarius/nervusdb"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOptions:
+    """The table `graph`, checked; `store` is None for the project's own graph."""
+
+    store: GraphStore | None = None
+    timeout_s: float = 2.0
+    max_entities: int = 200
+
+    def guard(self, store: GraphStore) -> GraphGuard:
+        """`store` with these limits."""
+        return GraphGuard(store, timeout_s=self.timeout_s, max_entities=self.max_entities)
+
+
+def read_graph_options(config: Config, root: Path | None, *, permissions: Permissions | None = None) -> GraphOptions:
+    """The table `graph` of a project's configuration; does not look for a program.
+
+    Args:
+        config: The project's configuration.
+        root: The project folder, None where there is none.
+        permissions: Permissions of the project; None reads the user's configuration.
+
+    Raises:
+        ConfigError: An unknown key, a value of the wrong kind, or a database in the folder of a project that has none;
+            names file and key.
+    """
+    found = config.typed_table("graph", _KEYS)
+    name, path = found.pop("store", "project"), found.pop("path", None)
+    if name not in ("project", "nervusdb"):
+        raise ConfigError(f"{CONFIG_NAME}: graph.store must be project or nervusdb, got {name!r}")
+    if root is None:
+        if name == "nervusdb":
+            raise ConfigError(f"{CONFIG_NAME}: graph.store is nervusdb, which needs a project folder")
+        return GraphOptions(None, **found)
+    permissions = Permissions.of(root) if permissions is None else permissions
+    heeded = permissions.heeded(config).table("graph")
+    path = heeded.get("path")
+    where = None if path is None else permissions.place("graph.path", path)
+    if where is not None and where.resolve() == root.resolve():
+        raise ConfigError(f"{CONFIG_NAME}: graph.path must be a folder of its own, got {path!r}")
+    if heeded.get("store", "project") == "project":
+        return GraphOptions(None, **found)
+    return GraphOptions(NervusDBGraph(where or root / _PATH, project=root), **found)

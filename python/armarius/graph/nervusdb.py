@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
@@ -25,11 +25,13 @@ from typing import Any, Literal
 
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import ConfigError, ContractError, GraphError, StoreBusy, StoreFull, UnknownId
-from armarius.graph.protocol import Graph, checked_entity, checked_relation, relation_key, walk
+from armarius.graph.protocol import Graph, checked_entity, checked_relation, ordered, relation_key, walk
 from armarius.io import folder_lock, scratch_folder, write_atomic
 from armarius.trust.user import child_path, end_program, find_program, named_by_user
 from armarius.validation import whole
 
+_ENTITY = ("id", "name", "type", "description", "more")
+_RELATION = ("source", "target", "type", "since", "until")
 _UNSAFE = re.compile("[\x00-\x1f\"$%'/;\\\\`\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]")
 _CODED = re.compile("(?:%[0-9A-F]{2})+")
 
@@ -41,14 +43,14 @@ def encode(text: str) -> str:
 
 def decode(text: str) -> str:
     """The text that was encoded; a foreign `%` is kept."""
-    return _CODED.sub(_decoded, text)
 
+    def decoded(found: re.Match[str]) -> str:
+        try:
+            return bytes.fromhex(found[0].replace("%", "")).decode()
+        except UnicodeDecodeError:
+            return found[0]
 
-def _decoded(found: re.Match[str]) -> str:
-    try:
-        return bytes.fromhex(found[0].replace("%", "")).decode()
-    except UnicodeDecodeError:
-        return found[0]
+    return _CODED.sub(decoded, text)
 
 
 def literal(text: str) -> str:
@@ -82,19 +84,8 @@ _NO_WINDOW = 0x08000000 if sys.platform == "win32" else 0
 _TAIL = 4096  # bytes of standard error kept for the log
 
 
-class Finished:
-    """The exit status, the output and the end of standard error of a program."""
-
-    __slots__ = ("errors", "output", "status")
-
-    def __init__(self, status: int, output: bytes, errors: str) -> None:
-        self.status = status
-        self.output = output
-        self.errors = errors
-
-
-def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) -> Finished:
-    """Run `command` without input and wait for it.
+def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) -> tuple[int, bytes, str]:
+    """The exit status, the output and the end of standard error of `command`, which gets no input.
 
     On a timeout its process group is killed on POSIX; on Windows only the program, not its children.
 
@@ -148,7 +139,7 @@ def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) 
             process.stdout.close()
     if overdue.is_set():
         raise GraphError(f"the graph program did not answer within {timeout_s:g} s")
-    return Finished(status, output, b"".join(tail)[-_TAIL:].decode("utf-8", "replace"))
+    return status, output, b"".join(tail)[-_TAIL:].decode("utf-8", "replace")
 
 
 def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
@@ -162,8 +153,8 @@ def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
 
 def to_bytes(graph: Graph) -> bytes:
     """`graph` as UTF-8 JSON in the format of `codex.json`, without origins and warnings."""
-    entities = ",\n".join(_line(entity_wire(entity)) for entity in graph.entities)
-    relations = ",\n".join(_line(_relation_wire(relation)) for relation in graph.relations)
+    entities = _lines(map(entity_wire, graph.entities))
+    relations = _lines(_stated(relation, *_RELATION) for relation in graph.relations)
     return f'{{"entities": [\n{entities}\n],\n"relations": [\n{relations}\n]}}\n'.encode()
 
 
@@ -179,13 +170,8 @@ def from_bytes(data: bytes) -> Graph:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a graph: {type(error).__name__}") from None
     try:
-        return Graph.of(
-            [read_entity(entry) for entry in entries],
-            [
-                checked_relation(Relation(r["source"], r["target"], r["type"], r.get("since"), r.get("until")))
-                for r in relations
-            ],
-        )
+        stated = [Relation(r["source"], r["target"], r["type"], r.get("since"), r.get("until")) for r in relations]
+        return Graph.of(map(read_entity, entries), map(checked_relation, stated))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a graph: {type(error).__name__}: {error}") from None
 
@@ -200,7 +186,7 @@ def entity_wire(entity: Entity) -> dict[str, Any]:
         "description": entity.description,
         "attributes": dict(sorted(entity.attributes.items())),
         "aiContextLevel": entity.level,
-        "facts": [_stated({"text": fact.text, "since": fact.since, "until": fact.until}) for fact in entity.facts],
+        "facts": [_stated(fact, "text", "since", "until") for fact in entity.facts],
     }
     return {key: value for key, value in stated.items() if value not in ("", [], {})}
 
@@ -225,28 +211,18 @@ def read_entity(entry: dict[str, Any]) -> Entity:
     )
 
 
-def _relation_wire(relation: Relation) -> dict[str, Any]:
-    return {
-        "source": relation.source,
-        "target": relation.target,
-        "type": relation.type,
-        **_stated({"since": relation.since, "until": relation.until}),
-    }
+def _stated(record: Fact | Relation, *names: str) -> dict[str, Any]:
+    """Fields of a record, without those that are None."""
+    return {name: value for name in names if (value := getattr(record, name)) is not None}
 
 
-def _stated(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def _line(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _lines(values: Iterable[dict[str, Any]]) -> str:
+    return ",\n".join(json.dumps(value, ensure_ascii=False) for value in values)
 
 
 logger = logging.getLogger("armarius")
 
 PROGRAM = "nervusdb-cli"
-_ENTITY = ("id", "name", "type", "description", "more")
-_RELATION = ("source", "target", "type", "since", "until")
 _MAX_BYTES = 64 << 20
 _LONGEST_ARGUMENT = 8_000  # bytes of a statement; a longer one is passed in a file (Windows allows 32 KB)
 _ONE_BY_ONE = 4  # for more ids reading all nodes of a label needs fewer processes
@@ -297,8 +273,7 @@ class NervusDBGraph:
         """See `GraphStore`."""
         limit = whole("limit", limit, least=1)
         with self._alone():
-            found = {relation_key(relation): relation for relation in self._touching([entity_id])}
-        return tuple(found[key] for key in sorted(found))[:limit]
+            return ordered(self._touching([entity_id]))[:limit]
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """See `GraphStore`."""
@@ -413,11 +388,12 @@ class NervusDBGraph:
             return self._answer([*command, "--file", str(file)])
 
     def _answer(self, command: Sequence[str]) -> bytes:
-        finished = run(command, timeout_s=self._timeout, max_bytes=_MAX_BYTES, path=child_path(self._project))
-        if finished.status != 0:
-            logger.debug("%s failed with status %d: %s", PROGRAM, finished.status, finished.errors)
-            raise GraphError(f"the graph program failed with status {finished.status}")
-        return finished.output
+        path = child_path(self._project)
+        status, output, errors = run(command, timeout_s=self._timeout, max_bytes=_MAX_BYTES, path=path)
+        if status != 0:
+            logger.debug("%s failed with status %d: %s", PROGRAM, status, errors)
+            raise GraphError(f"the graph program failed with status {status}")
+        return output
 
     def _find(self) -> str:
         try:
@@ -481,9 +457,7 @@ def _entity(row: Mapping[str, str]) -> Entity:
 
 
 def _relation_row(relation: Relation) -> Row:
-    chapters = {"since": relation.since, "until": relation.until}
-    stated = {key: "" if value is None else str(value) for key, value in chapters.items()}
-    return {"source": relation.source, "target": relation.target, "type": relation.type, **stated}
+    return {name: "" if (value := getattr(relation, name)) is None else str(value) for name in _RELATION}
 
 
 def _relation(row: Mapping[str, str]) -> Relation:

@@ -55,25 +55,16 @@ class Graph:
     ) -> "Graph":
         """Sorted, without origins; the later of two with one key wins; relations with unknown ends are left out."""
         by_id = {entity.id: replace(entity, origins=()) for entity in entities}
-        by_key = {
-            relation_key(relation): replace(relation, origin=None)
-            for relation in relations
-            if relation.source in by_id and relation.target in by_id
-        }
-        return cls(
-            tuple(by_id[id_] for id_ in sorted(by_id)),
-            tuple(by_key[key] for key in sorted(by_key)),
-            truncated,
-            tuple(warnings),
-        )
+        held = (replace(one, origin=None) for one in relations if one.source in by_id and one.target in by_id)
+        return cls(tuple(by_id[id_] for id_ in sorted(by_id)), ordered(held), truncated, tuple(warnings))
 
     def load_into(self, store: "GraphStore") -> None:
         """Write all entities and relations into `store`; its other content stays.
 
         Cost: one `upsert_all` where the store has it, else a write for each entity and relation.
         """
-        if isinstance(store, _Batched):
-            store.upsert_all(self)
+        if (upsert_all := getattr(store, "upsert_all", None)) is not None:
+            upsert_all(self)
             return
         for entity in self.entities:
             store.upsert_entity(entity)
@@ -135,14 +126,15 @@ class GraphStore(Protocol):
         ...
 
 
-@runtime_checkable
-class _Batched(Protocol):
-    def upsert_all(self, graph: Graph, /) -> None: ...
-
-
 def relation_key(relation: Relation) -> tuple[str, str, str]:
     """The key of a relation: source, target, type."""
     return relation.source, relation.target, relation.type
+
+
+def ordered(relations: Iterable[Relation]) -> tuple[Relation, ...]:
+    """The relations by key, each once; the later of two with one key wins."""
+    by_key = {relation_key(relation): relation for relation in relations}
+    return tuple(by_key[key] for key in sorted(by_key))
 
 
 def checked_entity(entity: Entity) -> Entity:

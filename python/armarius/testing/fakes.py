@@ -21,7 +21,7 @@ from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document
 from armarius.errors import CodexError, ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
 from armarius.graph import Graph, walk
-from armarius.graph.protocol import checked_entity, checked_relation, relation_key
+from armarius.graph.protocol import checked_entity, checked_relation, ordered, relation_key
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Remove
 from armarius.types import Candidate, Fetched, FetchRequest, LayerName, Omission
@@ -111,8 +111,7 @@ class FakeGraph:
         limit = whole("limit", limit, least=1)
         self._called("neighbors", entity_id)
         with self._lock:
-            found = {relation_key(relation): relation for relation in self._touching([entity_id])}
-        return tuple(found[key] for key in sorted(found))[:limit]
+            return ordered(self._touching([entity_id]))[:limit]
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """See `GraphStore`."""

@@ -43,9 +43,7 @@ class ProjectStyle:
     """
 
     def __init__(self, documents: Iterable[Document], config: Config | None = None) -> None:
-        table = (config or Config()).table("style")
-        if unknown := sorted(table.keys() - set(_KEYS)):
-            raise ConfigError(f"{CONFIG_NAME}: unknown key style.{unknown[0]}; known: {', '.join(_KEYS)}")
+        table = (config or Config()).table("style", _KEYS)
         files, text = table.get("files", []), table.get("text", "")
         if not isinstance(files, list) or not all(isinstance(item, str) for item in files):
             raise ConfigError(f"{CONFIG_NAME}: style.files must be a list of paths, got {files!r}")
