@@ -5,7 +5,6 @@ messages of a conversation (`Turn`). `chapters` and `kinds` say where to look; `
 Code that reads documents for a request asks `Bounds` what it may show.
 """
 
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any, Final, Literal, TypeVar, get_args
 
 from armarius.errors import ContractError
 from armarius.headings import Reason, kind_name
-from armarius.validation import LONGEST_TEXT, shown
+from armarius.validation import LONGEST_TEXT, cleaned, shown
 
 Kind = Literal[
     "chapter",
@@ -310,7 +309,6 @@ _ROLES: Final[Mapping[str, Role]] = {
     "function": "tool",
 }
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +360,7 @@ def read_messages(value: object, *, lines: bool = False) -> tuple[Turn, ...]:
         length += len(turns[-1].content)
         if length > LONGEST_TEXT:
             raise ValueError(f"more than {LONGEST_TEXT:,} characters together, up to message {at}")
-    return tuple(Turn(one.role, _clean(one.content), _clean(one.name)) for one in turns)
+    return tuple(Turn(one.role, cleaned(one.content), cleaned(one.name)) for one in turns)
 
 
 def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn, ...]]:
@@ -373,7 +371,7 @@ def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn,
     last = messages[-1] if messages else None
     if last is None or last.role != "user" or not last.content.strip():
         return query, messages
-    if query.strip() and _clean(query).strip() != last.content.strip():
+    if query.strip() and cleaned(query).strip() != last.content.strip():
         return query, messages
     return (query if query.strip() else last.content), messages[:-1]
 
@@ -437,7 +435,3 @@ def _part(at: int, number: int, part: Any) -> str:  # noqa: ANN401 - any JSON of
             f"messages[{at}].content[{number}].text: expected the text of a part of type {kind}, got {shown(text)}"
         )
     return text
-
-
-def _clean(text: str) -> str:
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)

@@ -251,7 +251,7 @@ def run_with_deadline(work: Callable[[], Answer], late: Callable[[float], Except
 
     threading.Thread(target=run, name="armarius-bounded", daemon=True).start()
     seconds = remaining(_FOR_EVER)
-    if not wait_until(lambda left: bool(wait([done], left).done), seconds):
+    if not wait_until(partial(landed, done), seconds):
         raise late(seconds)
     return done.result()
 
@@ -368,7 +368,7 @@ class SingleFlight(Generic[Answer]):
                     break
                 self.waiting += 1
             try:
-                wait_until(partial(_lands, under_way), _FOR_EVER)
+                wait_until(partial(landed, under_way), _FOR_EVER)
             finally:
                 with self._lock:
                     self.waiting -= 1
@@ -401,7 +401,8 @@ class SingleFlight(Generic[Answer]):
             del self._flying[key]
 
 
-def _lands(flight: "Future[Answer]", seconds: float) -> bool:
+def landed(flight: "Future[Answer]", seconds: float) -> bool:
+    """Whether an answer is there within so many seconds; for `wait_until`."""
     return bool(wait([flight], seconds).done)
 
 

@@ -45,11 +45,10 @@ from armarius.arguments import (
 from armarius.display import camel_case
 from armarius.errors import ContractError
 from armarius.headings import Language
-from armarius.positions import PositionEncoding as PositionEncoding
-from armarius.positions import code_points as code_points
-from armarius.positions import read_selection, read_text
 from armarius.types import LAYERS, LayerName
-from armarius.validation import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT, shown
+from armarius.validation import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT, read_selection, read_text, shown
+from armarius.validation import PositionEncoding as PositionEncoding
+from armarius.validation import code_points as code_points
 
 # Nothing is converted, as everywhere else (`armarius.validation`): "5", 1.0, True and b"5" are no numbers.
 Whole = Annotated[int, Strict()]

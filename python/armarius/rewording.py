@@ -15,16 +15,17 @@ import json
 import logging
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from inspect import isawaitable
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
 
 from armarius.arguments import LONGEST, MOST
-from armarius.deadline import CALLER, remaining, wait_until
+from armarius.deadline import CALLER, Recent, landed, remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.io.messages_without_paths import without_paths
 from armarius.lexicon import word_file
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     import asyncio
 
 _READ = 20_000  # code points read of a reply
-_ARRAYS = 40  # opening brackets that are tried as the start of a JSON array
+_BRACKETS = 40  # opening brackets that are tried as the start of a JSON value
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _ITEM = re.compile(
@@ -84,18 +85,19 @@ def read_object(reply: object) -> dict[str, Any] | None:
     """
     if isinstance(reply, Mapping) and not {"content", "text"} & reply.keys():
         return dict(reply)
-    text, decoder = _THOUGHT.sub("", _text(reply)), json.JSONDecoder()
-    at, tried = text.find("{"), 0
-    while at >= 0 and tried < _ARRAYS:
-        tried += 1
-        try:
-            value, _ = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            return value
-        at = text.find("{", at + 1)
-    return None
+    values = _json_values(_THOUGHT.sub("", _text(reply)), "{")
+    return next((value for value in values if isinstance(value, dict)), None)
+
+
+def _json_values(text: str, opening: str) -> Iterator[Any]:
+    """The JSON values in a text that begin with a bracket; the first 40 brackets are tried."""
+    decoder, at = json.JSONDecoder(), text.find(opening)
+    for _ in range(_BRACKETS):
+        if at < 0:
+            return
+        with suppress(ValueError, RecursionError):
+            yield decoder.raw_decode(text, at)[0]
+        at = text.find(opening, at + 1)
 
 
 def _text(reply: Any) -> str:  # noqa: ANN401 - model libraries have many types of replies
@@ -105,7 +107,7 @@ def _text(reply: Any) -> str:  # noqa: ANN401 - model libraries have many types 
     if isinstance(reply, bytes):
         return reply[:_READ].decode("utf-8", "replace")
     if isinstance(reply, list | tuple):
-        return "\n".join(_text(one) for one in reply[:_ARRAYS])[:_READ]
+        return "\n".join(_text(one) for one in reply[:_BRACKETS])[:_READ]
     if isinstance(reply, Mapping):
         return _text(next((reply[key] for key in ("content", "text") if reply.get(key) is not None), ""))
     for name in ("content", "text"):
@@ -122,11 +124,12 @@ def _blocks(reply: list[Any] | tuple[Any, ...]) -> bool:
 def _read(text: str) -> Iterable[str]:
     text = _THOUGHT.sub("", text)
     for piece in (*(fence[1] for fence in _FENCE.finditer(text)), text):
-        if found := _from_json(piece):
+        arrays = (list(_items(value)) for value in _json_values(piece, "[") if isinstance(value, list))
+        if found := next(filter(None, arrays), None):
             return found
     fenced = _FENCE.search(text)
     if (begun := (fenced[1] if fenced else text).strip()).startswith("["):
-        return _cut_short(begun)
+        return [json.loads(one) for one in _STRING.findall(begun)]  # the complete strings of an array cut short
     lines = [line for line in (fenced[1] if fenced else text).splitlines() if line.strip()]
     items = [item["said"] for line in lines if (item := _ITEM.fullmatch(line))]
     return items or [line for line in lines if not _is_talk(line.strip())]
@@ -134,28 +137,9 @@ def _read(text: str) -> Iterable[str]:
 
 def _is_talk(line: str) -> bool:
     """Whether a line outside a list introduces the reply or is a refusal; list items are never checked for that."""
-    return line.endswith((":", "：")) or line.casefold().replace("’", "'").startswith(_talk())
-
-
-def _from_json(text: str) -> list[str]:
-    """The first JSON array of strings in `text`."""
-    decoder = json.JSONDecoder()
-    at, tried = text.find("["), 0
-    while at >= 0 and tried < _ARRAYS:
-        tried += 1
-        try:
-            value, _ = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, list) and (found := list(_items(value))):
-            return found
-        at = text.find("[", at + 1)
-    return []
-
-
-def _cut_short(array: str) -> list[str]:
-    """The complete strings of a truncated JSON array."""
-    return [json.loads(one) for one in _STRING.findall(array)]
+    words = word_file("rewording")
+    openings = (*words["talk"], *words["refusals"])
+    return line.endswith((":", "：")) or line.casefold().replace("’", "'").startswith(openings)
 
 
 def _items(values: Iterable[Any]) -> Iterator[str]:
@@ -204,12 +188,6 @@ def _is_wording(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-@cache
-def _talk() -> tuple[str, ...]:
-    words = word_file("rewording")
-    return (*words["talk"], *words["refusals"])
 
 
 MOST_NAMES = 200
@@ -303,15 +281,9 @@ def request(question: str, *, names: Iterable[str] = (), language: str | None = 
     return made
 
 
-def _cleaned(names: Iterable[str]) -> Sequence[str]:
-    found: dict[str, None] = {}
-    for name in names:
-        line = " ".join(name.split())[:_LONGEST_NAME]
-        if line:
-            found[line] = None
-        if len(found) >= MOST_NAMES:
-            break
-    return list(found)
+def _cleaned(names: Iterable[str]) -> list[str]:
+    lines = (" ".join(name.split())[:_LONGEST_NAME] for name in names)
+    return list(islice(dict.fromkeys(line for line in lines if line), MOST_NAMES))
 
 
 def _is_chinese(text: str) -> bool:
@@ -352,6 +324,10 @@ Model = Callable[[RewordingRequest], Any] | ChatModel
 """A function (or coroutine function) from messages to a reply, or a chat model."""
 
 
+Question = tuple[str, tuple[str, ...]]
+"""A question and the names that go with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reworded:
     """The variants of a query, or the warning why there are none."""
@@ -375,13 +351,7 @@ class Reworder:
     """
 
     def __init__(
-        self,
-        model: Model,
-        *,
-        n: int = 4,
-        timeout_s: float = 10.0,
-        remembered: int = 256,
-        language: str | None = None,
+        self, model: Model, *, n: int = 4, timeout_s: float = 10.0, remembered: int = 256, language: str | None = None
     ) -> None:
         check_model("reword", model)
         n, remembered = how_many(n), whole("remembered", remembered)
@@ -391,11 +361,10 @@ class Reworder:
         self.model = model
         self.timeout_s = timeout_s
         self._n = n
-        self._remembered = remembered
         self._language = language
         self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[str, tuple[str, ...]], tuple[str, ...]] = OrderedDict()
-        self._asked: dict[tuple[str, tuple[str, ...]], Future[tuple[str, ...]]] = {}
+        self._known = Recent[tuple[str, ...]](remembered)
+        self._asked: dict[Question, Future[tuple[str, ...]]] = {}
 
     @classmethod
     def of(cls, model: "Model | Reworder") -> "Reworder":
@@ -412,7 +381,6 @@ class Reworder:
         key = (question, tuple(names))
         with self._lock:
             if (known := self._known.get(key)) is not None:
-                self._known.move_to_end(key)
                 return Reworded(known)
             flight = self._asked.get(key)
             if flight is None and len(self._asked) >= _AT_ONCE:
@@ -422,7 +390,7 @@ class Reworder:
                 asked = (key, flight, CALLER.get())
                 threading.Thread(target=self._answer, args=asked, name="armarius-reword", daemon=True).start()
         seconds = remaining(self.timeout_s, share=_SHARE)
-        if not wait_until(lambda left: _is_over(flight, left), seconds):
+        if not wait_until(partial(landed, flight), seconds):
             return _unavailable(f"no reply within {round(seconds, 2):g} s")
         try:
             wordings = flight.result(0)
@@ -440,10 +408,7 @@ class Reworder:
         return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
     def _answer(
-        self,
-        key: tuple[str, tuple[str, ...]],
-        flight: "Future[tuple[str, ...]]",
-        caller: "asyncio.AbstractEventLoop | None",
+        self, key: Question, flight: "Future[tuple[str, ...]]", caller: "asyncio.AbstractEventLoop | None"
     ) -> None:
         try:
             asked = request(key[0], names=key[1], language=self._language, n=self._n)
@@ -455,13 +420,11 @@ class Reworder:
         self._done(key, wordings)
         flight.set_result(wordings)
 
-    def _done(self, key: tuple[str, tuple[str, ...]], wordings: tuple[str, ...] = ()) -> None:
+    def _done(self, key: Question, wordings: tuple[str, ...] = ()) -> None:
         with self._lock:
             self._asked.pop(key, None)
-            if wordings and self._remembered:
-                self._known[key] = wordings
-                while len(self._known) > self._remembered:
-                    self._known.popitem(last=False)
+            if wordings:
+                self._known.keep(key, wordings)
 
 
 def check_model(argument: str, model: object) -> None:
@@ -503,7 +466,3 @@ def reply_of(
 
 def _unavailable(why: str) -> Reworded:
     return Reworded(warning=REWORDING_UNAVAILABLE(why=why))
-
-
-def _is_over(flight: "Future[tuple[str, ...]]", seconds: float) -> bool:
-    return bool(wait([flight], seconds).done)

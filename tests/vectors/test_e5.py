@@ -12,7 +12,7 @@ from tests.vectors.packed_weights import write_packed
 import armarius
 from armarius import embedders
 from armarius.cli import main
-from armarius.embedders import e5_model
+from armarius.embedders import bert
 from armarius.errors import EmbeddingError, MissingExtra
 
 TEXTS = [
@@ -64,7 +64,7 @@ def weights(request, tmp_path, monkeypatch):
     else:
         packed = write_packed(tmp_path / "e5-small-q4.bin")
         carry(packed, monkeypatch)
-        monkeypatch.setattr(e5_model, "_SHA256", hashlib.sha256(packed.read_bytes()).hexdigest())
+        monkeypatch.setattr(bert, "_SHA256", hashlib.sha256(packed.read_bytes()).hexdigest())
     return tmp_path / "cache"
 
 

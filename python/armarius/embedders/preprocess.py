@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.protocol import Vectors
 from armarius.errors import EmbeddingError, MissingExtra
+from armarius.store.vectors_protocol import Fingerprint, Vectors
+from armarius.validation import cleaned
 
 Pooling = Literal["mean", "cls", "max", "lasttoken"]
 
@@ -117,7 +118,7 @@ class Tokens:
         limit = self._max_length * _CHARS_PER_TOKEN or None
         out: list[list[int]] = []
         for start in range(0, len(texts), _ENCODE_TEXTS):
-            clean = [_clean(text[:limit]) for text in texts[start : start + _ENCODE_TEXTS]]
+            clean = [cleaned(text[:limit]) for text in texts[start : start + _ENCODE_TEXTS]]
             out += [encoding.ids for encoding in self._tokenizer.encode_batch_fast(clean, add_special_tokens=special)]
         return out if self._end is None else [self._ended(ids, self._end) for ids in out]
 
@@ -150,7 +151,7 @@ class Tokens:
             yield Batch(np.asarray(rows, np.intp), ids, mask)
 
 
-def pool(hidden: Vectors, mask: NDArray[np.int64], pooling: Pooling) -> Vectors:
+def pool(hidden: Vectors, mask: NDArray[np.int64], pooling: str) -> Vectors:
     """One vector per text from token vectors.
 
     Args:
@@ -203,14 +204,6 @@ def pooling_of(folder: ModelFolder, silent: Pooling = "mean") -> Pooling:
             chosen: Pooling = pooling
             return chosen
     raise folder.unsupported(f"its pooling is {' + '.join(wanted)}", f"Supported: {', '.join(get_args(Pooling))}")
-
-
-def _clean(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join("�" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
 
 
 def _load(folder: ModelFolder, inside: Path | None) -> tuple[Path, Any]:
@@ -346,6 +339,37 @@ def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str |
 def prompted(prompt: str, texts: Sequence[str]) -> Sequence[str]:
     """Prefix each text with `prompt`."""
     return [prompt + text for text in texts] if prompt else texts
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How texts become vectors around a model's forward pass; see `armarius.embedders.safetensors`."""
+
+    max_length: int
+    pooling: Pooling
+    normalise: bool
+    prompts: EmbeddingPrompts
+
+
+class PromptedEmbedder:
+    """An `Embedder` with one method `embed`, and prompts before queries and documents."""
+
+    __slots__ = ()
+
+    fingerprint: Fingerprint
+    query_prompt: str
+
+    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the query prompt before each text."""
+        return self.embed(prompted(self.query_prompt, texts))
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the document prompt before each text."""
+        return self.embed(prompted(self.fingerprint.document_prompt, texts))
+
+    def embed(self, texts: Sequence[str], /) -> Vectors:
+        """One vector per text, without a prompt: float32, shape (n, dimension)."""
+        raise NotImplementedError
 
 
 def _one(said: dict[str, str], names: tuple[str, ...], default: str | None) -> str:

@@ -13,20 +13,6 @@ from armarius.errors import ArmariusError, ContractError, DimensionMismatch, Emb
 from armarius.store.vectors_protocol import Fingerprint, Vectors, unit_rows
 from armarius.validation import shown
 
-__all__ = [
-    "PROBE",
-    "AnyEmbedder",
-    "Embedder",
-    "Fingerprint",
-    "OneKindEmbedder",
-    "Vectors",
-    "as_embedder",
-    "checked_vectors",
-    "fingerprint_of",
-    "likeness",
-    "model_failed",
-]
-
 
 @runtime_checkable
 class Embedder(Protocol):

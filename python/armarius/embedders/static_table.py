@@ -8,16 +8,17 @@ Source: model2vec (Tulkens & van Dongen 2024), `StaticModel.encode`; equal to it
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import armarius._core as _core
 from armarius.embedders.folder import ModelFolder, read_tensors
-from armarius.embedders.preprocess import MOST_TOKENS, EmbeddingPrompts, Tokens, prompted
-from armarius.embedders.protocol import Fingerprint, Vectors
+from armarius.embedders.preprocess import MOST_TOKENS, EmbeddingPrompts, PromptedEmbedder, Tokens
 from armarius.errors import ContractError
-from armarius.store.vectors_protocol import unit_rows
+from armarius.store.vectors_protocol import Fingerprint, Vectors, unit_rows
+from armarius.validation import cleaned
 
 _TABLES = ("embeddings", "embedding.weight")
 _FILES = ("model.safetensors", "0_StaticEmbedding/model.safetensors")
@@ -25,7 +26,7 @@ _DEFAULT_MAX_LENGTH = 512
 
 
 @dataclass(frozen=True, slots=True)
-class StaticEmbedder:
+class StaticEmbedder(PromptedEmbedder):
     """An embedder from a table of token vectors.
 
     Attributes:
@@ -47,14 +48,6 @@ class StaticEmbedder:
     unknown: int | None
     characters: int
     query_prompt: str = ""
-
-    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the query prompt before each text."""
-        return self.embed(prompted(self.query_prompt, texts))
-
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """As `embed`, with the document prompt before each text."""
-        return self.embed(prompted(self.fingerprint.document_prompt, texts))
 
     def embed(self, texts: Sequence[str], /) -> Vectors:
         """The mean of each text's token vectors; zeros if no token is known.
@@ -107,46 +100,36 @@ def load_static(
     table = np.ascontiguousarray(tensors[name], np.float32)
     if table.ndim != 2 or not np.isfinite(table).all():
         raise folder.broken(path, f"has a table of shape {table.shape} with values that are not all finite")
+    config = folder.json("config.json")
     if max_length is None:
-        max_length = _max_length(folder)
+        max_length = _max_length(folder, config)
     tokens = Tokens.read(folder, max_length, inside=path.parent)
     mapping, weights = _mapping(folder, path, tensors, len(table)), _weights(folder, path, tensors)
-    for what, size in (
-        ("table", len(table) if mapping is None else None),
-        ("mapping", None if mapping is None else len(mapping)),
-        ("weights", None if weights is None else len(weights)),
-    ):
-        if size is not None and tokens.vocabulary > size:
-            raise folder.broken(
-                tokens.path, f"has {tokens.vocabulary} tokens, the {what} {size}: it belongs to another model"
-            )
+    sized = {"table": table} if mapping is None else {"mapping": mapping}
+    for what, rows in (sized | ({} if weights is None else {"weights": weights})).items():
+        if tokens.vocabulary > len(rows):
+            counts = f"has {tokens.vocabulary} tokens, the {what} {len(rows)}"
+            raise folder.broken(tokens.path, f"{counts}: it belongs to another model")
     fingerprint = Fingerprint(
         name=folder.path.resolve().name,
         model=folder.sha256([path, tokens.path]),
         dimension=table.shape[1],
         max_length=max_length,
-        normalise=_normalise(folder),
+        normalise=bool(config["normalize"]) if "normalize" in config else folder.says("Normalize"),
         document_prompt=prompts.document,
     )
     characters = max_length * tokens.median_length
     return StaticEmbedder(fingerprint, tokens, table, mapping, weights, tokens.unknown, characters, prompts.query)
 
 
-def _max_length(folder: ModelFolder) -> int:
-    value = folder.json("config.json").get("max_length", _DEFAULT_MAX_LENGTH)
+def _max_length(folder: ModelFolder, config: Mapping[str, Any]) -> int:
+    value = config.get("max_length", _DEFAULT_MAX_LENGTH)
     if value is None:
         return 0
     if not isinstance(value, int) or not 1 <= value <= MOST_TOKENS:
         wanted = f"a number from 1 to {MOST_TOKENS:,} or null"
         raise folder.broken(folder.path / "config.json", f"says max_length {value!r}, expected {wanted}")
     return value
-
-
-def _normalise(folder: ModelFolder) -> bool:
-    config = folder.json("config.json")
-    if "normalize" in config:
-        return bool(config["normalize"])
-    return folder.says("Normalize")
 
 
 def _mapping(
@@ -201,14 +184,6 @@ class LexicalEmbedder:
         """Name, version and dimension of the hash."""
         return Fingerprint("lexical (no model)", _SCHEME, self.dimension, pooling="sum of n-grams", normalise=True)
 
-    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
-        """The same as `embed`."""
-        return self.embed(texts)
-
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """The same as `embed`."""
-        return self.embed(texts)
-
     def embed(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text; zeros for a text without letters or digits.
 
@@ -219,11 +194,9 @@ class LexicalEmbedder:
         """
         out = np.empty((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), _SLICE):
-            part = [_clean(text) for text in texts[start : start + _SLICE]]
+            part = [cleaned(text) for text in texts[start : start + _SLICE]]
             rows = np.frombuffer(_core.lexical_embed(part, self.dimension), dtype="<f4")
             out[start : start + len(part)] = rows.reshape(len(part), self.dimension)
         return out
 
-
-def _clean(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    embed_queries = embed_documents = embed

@@ -9,7 +9,6 @@ from armarius.arguments import OPEN, Chapters, Kind, asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
 from armarius.engine.rewords import FollowUps, Rewords
 from armarius.headings import Language
-from armarius.positions import cleaned
 from armarius.project import Project, ProjectView
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
@@ -19,7 +18,7 @@ from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.rewording import Model, Reworder
 from armarius.types import LayerName
-from armarius.validation import LONGEST_TEXT, valid_text
+from armarius.validation import LONGEST_TEXT, cleaned, valid_text
 from armarius.validation import text as strict_text
 
 _TASKS = 32  # whose last pack is kept; a pack is some hundreds of kilobytes

@@ -33,9 +33,8 @@ from armarius.lorebooks.book import Book
 from armarius.lorebooks.formats.format import ProfileName
 from armarius.lorebooks.project_books import Books
 from armarius.lorebooks.record import Decorator, Entry, Timing
-from armarius.positions import cleaned
 from armarius.text.tokens import TokenCounter
-from armarius.validation import MOST, shown, texts, whole
+from armarius.validation import MOST, cleaned, shown, texts, whole
 from armarius.validation import text as strict_text
 from armarius.validation import texts as strict_texts
 

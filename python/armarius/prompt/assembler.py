@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from armarius.deadline import stage
 from armarius.errors import BudgetError, ContextWarning
-from armarius.positions import PositionEncoding
 from armarius.prompt.admit import Admitted, admit
 from armarius.prompt.allocate import Previous, available_tokens
 from armarius.prompt.continuation import Continuation, still_valid
@@ -23,6 +22,7 @@ from armarius.prompt.report.pack import Pack, account
 from armarius.prompt.shares import query_candidate, spoken
 from armarius.requests import AssembleRequest
 from armarius.types import Fetcher, FetchRequest, LayerName
+from armarius.validation import PositionEncoding
 from armarius.warnings import COUNTER_FAILED
 
 

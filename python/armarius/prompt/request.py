@@ -15,7 +15,6 @@ from armarius.documents.editor_texts import LIVE
 from armarius.documents.kinds import STORY_KINDS
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
 from armarius.headings import Language, Reason
-from armarius.positions import clamped, code_points, units
 from armarius.prompt.assembler import Task
 from armarius.prompt.continuation import Continuation
 from armarius.prompt.counter import CachedCounter, Counter
@@ -27,7 +26,7 @@ from armarius.search.query.intents import meant
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import suggestion
 from armarius.types import Fetcher, FetchRequest, LayerName, Wish
-from armarius.validation import shown
+from armarius.validation import clamped, code_points, shown, units
 from armarius.validation import text as strict_text
 from armarius.warnings import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
 

@@ -22,9 +22,8 @@ from armarius._core import Match, Mention, Rejection, Speech
 from armarius.display import ResultList
 from armarius.errors import ContractError
 from armarius.headings import Reason
-from armarius.positions import cleaned
 from armarius.text.unicode import caseless
-from armarius.validation import shown
+from armarius.validation import cleaned, shown
 from armarius.validation import text as strict_text
 
 __all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection", "ShortName"]

@@ -15,7 +15,7 @@ from typing import Literal
 
 from armarius.deadline import Recent, run_with_deadline
 from armarius.documents.kinds import PROSE_KINDS
-from armarius.embedders.protocol import AnyEmbedder, Embedder, Vectors, as_embedder, fingerprint_of, model_failed
+from armarius.embedders.protocol import AnyEmbedder, Embedder, as_embedder, fingerprint_of, model_failed
 from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import ArmariusError, DimensionMismatch, EmbeddingError, StoreError, message_of
 from armarius.store.protocol import Store
@@ -28,6 +28,7 @@ from armarius.store.vectors_protocol import (
     SetState,
     VectorFilter,
     VectorIndexStatus,
+    Vectors,
     VectorSet,
     VectorStore,
     require_same,

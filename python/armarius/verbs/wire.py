@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from armarius.errors import ArmariusError, ContextWarning
 from armarius.io.messages_without_paths import without_paths
-from armarius.positions import PositionEncoding, units
 from armarius.prompt.escape import escape
 from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.requests import wire_name
 from armarius.types import LAYERS, Hit
+from armarius.validation import PositionEncoding, units
 
 if TYPE_CHECKING:
     from armarius.documents.document import Document

@@ -18,8 +18,8 @@ from armarius.lorebooks.active.result import Random
 from armarius.lorebooks.active.syntax import SILLYTAVERN, SPECIFICATION, compiled, decorated, expanded
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, How, Key, expression_of
-from armarius.positions import cleaned
 from armarius.text.unicode import near, suggestion
+from armarius.validation import cleaned
 
 
 @dataclass(frozen=True, slots=True)

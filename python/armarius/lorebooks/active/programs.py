@@ -20,7 +20,7 @@ from armarius.lorebooks.active.result import Activation, Active, Random, Scan, S
 from armarius.lorebooks.active.syntax import RISU, Decorated, decorated, expanded, without_comments
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key, Place
-from armarius.positions import cleaned
+from armarius.validation import cleaned
 
 AGNAI_SETTINGS = frozenset({"memoryDepth", "memoryContextLimit"})
 _DEPTH, _LIMIT = 50, 500

@@ -13,7 +13,7 @@ from armarius.headings import Reason
 from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry, KeyRef, Rules
 from armarius.lorebooks.active.result import Activation, Active, Effect, Random, Scan, SkippedEntry, State
 from armarius.lorebooks.active.syntax import expanded, searched, without_comments
-from armarius.positions import cleaned
+from armarius.validation import cleaned
 
 _MAX_DEPTH = 1000
 _MARK = "\n\x01"

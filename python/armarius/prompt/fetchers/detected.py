@@ -12,12 +12,12 @@ from armarius._core import KeySet, Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.headings import Reason, heading
 from armarius.names.words import letters, words
-from armarius.positions import cleaned
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.search.query.intents import asked_for
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.validation import cleaned
 from armarius.warnings import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 
 # Cards of the scene in one prompt, by weight.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import DEFAULT_LANGUAGE, Reason, say
-from armarius.positions import PositionEncoding, units
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.allocate import Previous, layer_tokens
 from armarius.prompt.continuation import Continuation
@@ -49,7 +48,7 @@ from armarius.requests import (
 )
 from armarius.text.unicode import near, suggestion
 from armarius.types import LAYERS, STORY, Candidate, LayerName
-from armarius.validation import shown
+from armarius.validation import PositionEncoding, shown, units
 from armarius.validation import text as strict_text
 from armarius.warnings import (
     CONTEXT_CAPACITY_FORCE_TRIM,
