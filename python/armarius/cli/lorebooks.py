@@ -119,7 +119,7 @@ def _story_folder(root: Path) -> str:
 def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
     from typing import get_args
 
-    from armarius.lorebooks.formats.format import ProfileName
+    from armarius.lorebooks.record import ProfileName
 
     profile = arguments.profile
     if profile is not None and profile not in get_args(ProfileName):

@@ -30,9 +30,8 @@ from armarius.lorebooks.active.programs import (
 from armarius.lorebooks.active.result import Activation, Active, Random, Scan, SkippedEntry, State
 from armarius.lorebooks.active.rounds import search_rounds
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.formats.format import ProfileName
 from armarius.lorebooks.project_books import Books
-from armarius.lorebooks.record import Decorator, Entry, Timing
+from armarius.lorebooks.record import Decorator, Entry, ProfileName, Timing
 from armarius.text.tokens import TokenCounter
 from armarius.validation import MOST, cleaned, shown, texts, whole
 from armarius.validation import text as strict_text

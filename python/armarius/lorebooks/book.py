@@ -21,18 +21,9 @@ from armarius.lorebooks.formats.containers import (
     found_in,
     open_container,
 )
-from armarius.lorebooks.formats.format import (
-    FieldOrigin,
-    Format,
-    ProfileName,
-    Reader,
-    TreePath,
-    at,
-    checked_profile,
-    is_empty,
-)
+from armarius.lorebooks.formats.format import FieldOrigin, Format, Reader, TreePath, at, is_empty
 from armarius.lorebooks.formats.notes import NO_ENTITIES, VAULT_MARK, ExtractedEntities, extract_entities
-from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, dotted, value_of
+from armarius.lorebooks.record import LEAVES, Entry, ProfileName, UnsupportedField, checked_profile, dotted, value_of
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, valid_text
 

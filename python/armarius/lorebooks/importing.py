@@ -24,7 +24,6 @@ from armarius.errors import BookError, UnknownId
 from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, file_bytes, read_book
-from armarius.lorebooks.formats.format import ProfileName, checked_profile
 from armarius.lorebooks.formats.notes import NO_ENTITIES, ExtractedEntities
 from armarius.lorebooks.project_books import FOLDER as BOOKS_FOLDER
 from armarius.lorebooks.project_books import Books, edits_of
@@ -32,9 +31,11 @@ from armarius.lorebooks.record import (
     Change,
     Conflict,
     Entry,
+    ProfileName,
     UnsupportedField,
     applied,
     book_id,
+    checked_profile,
     decided,
     differences,
     to_json,

@@ -30,9 +30,8 @@ from armarius.errors import BookError, ConfigError, ContractError, UnknownId
 from armarius.io import folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, read_book
-from armarius.lorebooks.formats.format import ProfileName, checked_profile
 from armarius.lorebooks.formats.notes import NO_ENTITIES, codex_json
-from armarius.lorebooks.record import applied, to_json
+from armarius.lorebooks.record import ProfileName, applied, checked_profile, to_json
 from armarius.text.unicode import near, suggestion
 from armarius.trust.settings import allow as remember
 from armarius.trust.settings import allowed, disallow

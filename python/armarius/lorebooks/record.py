@@ -13,10 +13,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from armarius.codex.model import ContextLevel
-from armarius.errors import UnknownId
+from armarius.errors import ContractError, UnknownId
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown
 
@@ -26,6 +26,21 @@ Boundary = Literal["auto", "word", "substring"]
 Slot = Literal[
     "before", "after", "note_top", "note_bottom", "at_depth", "examples_before", "examples_after", "outlet", "key"
 ]
+ProfileName = Literal[
+    "armarius", "sillytavern", "character-card-spec", "novelai", "risu", "agnai", "kobold-lite", "koboldai",
+    "ai-dungeon", "novelcrafter", "obsidian",
+]  # fmt: skip
+
+
+def checked_profile(value: object) -> ProfileName:
+    """`value` as the name of a profile.
+
+    Raises:
+        ContractError: It is none of them.
+    """
+    if isinstance(value, str) and value in get_args(ProfileName):
+        return value  # type: ignore[return-value]
+    raise ContractError(f"profile: expected one of {', '.join(get_args(ProfileName))}, got {shown(value)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -558,3 +573,24 @@ def differences(
                 changes.append(Change("changed", entry.id, entry.name, leaf, was, now))
     changes += [Change("gone", entry.id, entry.name, "", entry.text, None) for entry in before.values()]
     return tuple(changes)
+
+
+def split_decorators(text: str) -> tuple[tuple[Decorator, ...], str]:
+    """The decorators `@@name a,b` at the top of a text, and the text without them and the blank lines around them.
+
+    Source: Character Card Specification V3, "Decorators"; the lines are kept in the file and never sent.
+    """
+    bare = text.lstrip("\r\n \t")
+    if not bare.startswith("@@"):
+        return (), text
+    found: list[Decorator] = []
+    lines = bare.split("\n")
+    for at, line in enumerate(lines):
+        said = line.strip()
+        if said.startswith("@@") and len(said) > 2:
+            name, _, rest = said.lstrip("@").partition(" ")
+            args = tuple(part.strip() for part in rest.split(",")) if rest.strip() else ()
+            found.append(Decorator(name.strip(), args, said.startswith("@@@")))
+        elif said:
+            return tuple(found), "\n".join(lines[at:])
+    return tuple(found), ""

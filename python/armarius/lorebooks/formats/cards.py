@@ -8,45 +8,38 @@ Source: Character Card Specification V2 and V3; both tell programs to keep membe
 """
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from armarius.documents.data import card_members
-from armarius.lorebooks.formats.chats import native_table
+from armarius.lorebooks.formats.chats import DEFAULTS, native_table
 from armarius.lorebooks.formats.format import (
     FieldOrigin,
     Format,
-    ProfileName,
     Reader,
     TreePath,
     appender,
     at,
     field,
+    inner,
     put,
+    sample,
     written_id,
 )
-from armarius.lorebooks.record import Entry, Range, dotted
+from armarius.lorebooks.record import Entry, ProfileName, Range, dotted
 
-_EXTENSIONS = {
-    "position": "position", "depth": "depth", "role": "role", "outletName": "outlet_name",
-    "excludeRecursion": "exclude_recursion", "preventRecursion": "prevent_recursion",
-    "delayUntilRecursion": "delay_until_recursion", "probability": "probability", "useProbability": "useProbability",
-    "selectiveLogic": "selectiveLogic", "group": "group", "groupOverride": "group_override",
-    "groupWeight": "group_weight", "useGroupScoring": "use_group_scoring", "scanDepth": "scan_depth",
-    "caseSensitive": "case_sensitive", "matchWholeWords": "match_whole_words", "sticky": "sticky",
-    "cooldown": "cooldown", "delay": "delay", "automationId": "automation_id", "vectorized": "vectorized",
-    "displayIndex": "display_index", "triggers": "triggers", "ignoreBudget": "ignore_budget", "addMemo": "addMemo",
-    "matchPersonaDescription": "match_persona_description",
-    "matchCharacterDescription": "match_character_description",
-    "matchCharacterPersonality": "match_character_personality",
-    "matchCharacterDepthPrompt": "match_character_depth_prompt", "matchScenario": "match_scenario",
-    "matchCreatorNotes": "match_creator_notes",
-}  # fmt: skip
 _OWN = {
     "key": "keys", "keysecondary": "secondary_keys", "selective": "selective", "constant": "constant",
     "content": "content", "comment": "comment", "order": "insertion_order", "priority": "priority",
     "use_regex": "use_regex",
 }  # fmt: skip
+_AS_IN_SILLYTAVERN = frozenset({"useProbability", "selectiveLogic", "addMemo"})
+_EXTENSIONS = {
+    name: name if name in _AS_IN_SILLYTAVERN else re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+    for name in (*DEFAULTS, "displayIndex")
+    if name not in _OWN and name != "disable"
+}
 _MEMBERS = _OWN | {native: f"extensions.{snake}" for native, snake in _EXTENSIONS.items()}
 _KNOWN = frozenset({*_OWN.values(), "enabled", "position", "case_sensitive", "id", "name", "extensions"})
 _BOOK_KNOWN = frozenset(
@@ -68,10 +61,9 @@ _TABLE = native_table(
 def _flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]:
     """A card's entry with SillyTavern's own names."""
     flat: dict[str, Any] = {native: raw[own] for native, own in _OWN.items() if own in raw}
-    own_extensions = raw.get("extensions")
-    extensions: dict[str, Any] = own_extensions if isinstance(own_extensions, dict) else {}
-    if own_extensions is not None and not isinstance(own_extensions, dict):
-        reader.report((*path, "extensions"), own_extensions, "an object was expected; kept")
+    extensions = inner(raw, "extensions")
+    if not extensions and raw.get("extensions") not in (None, {}):
+        reader.report((*path, "extensions"), raw["extensions"], "an object was expected; kept")
     for native, snake in _EXTENSIONS.items():
         if extensions.get(snake) is not None:
             flat[native] = extensions[snake]
@@ -102,10 +94,9 @@ def _read_book(book: Any, path: TreePath, reader: Reader, card: Mapping[str, Any
     if not isinstance(book, dict):
         reader.report(path, book, "an object was expected; kept")
         return
-    reader.name = reader.text(book.get("name"), (*path, "name"))
+    reader.head(book, path)
     if card is not None and not reader.name:
         reader.name = reader.text(card.get("name"), ("data", "name"))
-    reader.description = book["description"] if isinstance(book.get("description"), str) else ""
     depth = reader.whole(book.get("scan_depth"), (*path, "scan_depth"))
     recursive = book.get("recursive_scanning")
     reader.settings |= {
@@ -113,7 +104,7 @@ def _read_book(book: Any, path: TreePath, reader: Reader, card: Mapping[str, Any
         "budget": reader.whole(book.get("token_budget"), (*path, "token_budget")),
         "recursion": None if recursive is None else reader.flag(recursive, (*path, "recursive_scanning")),
     }
-    extensions: dict[str, Any] = book["extensions"] if isinstance(book.get("extensions"), dict) else {}
+    extensions = inner(book, "extensions")
     if isinstance(extensions.get("risu_fullWordMatching"), bool):
         reader.settings["full_words"] = extensions["risu_fullWordMatching"]
     reader.report_unknown(extensions, frozenset({"risu_fullWordMatching"}), (*path, "extensions"))
@@ -153,10 +144,8 @@ def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
 
 def _read_card(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     data = tree["data"]
-    for key in _PROMPTS:
-        reader.report_unused(data, key, ("data",), _use_of(key))
-    if isinstance(data.get("extensions"), dict):
-        reader.report_unknown(data["extensions"], frozenset(), ("data", "extensions"))
+    _report_prompts(data, ("data",), reader)
+    reader.report_unknown(inner(data, "extensions"), frozenset(), ("data", "extensions"))
     if data.get("character_book") is not None:
         _read_book(data["character_book"], ("data", "character_book"), reader, data)
     reader.settings["character"] = reader.text(data.get("nickname") or data.get("name"), ("data", "name"))
@@ -165,29 +154,22 @@ def _read_card(tree: Any, reader: Reader) -> None:  # noqa: ANN401
 
 def _read_v1(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     reader.name = reader.settings["character"] = reader.text(tree.get("name"), ("name",))
+    _report_prompts(tree, (), reader)
+
+
+def _report_prompts(card: Mapping[str, Any], path: TreePath, reader: Reader) -> None:
     for key in _PROMPTS:
-        reader.report_unused(tree, key, (), _use_of(key))
-
-
-def _use_of(key: str) -> str:
-    return "in no entry: the codex has it" if key in _IN_CODEX else "a prompt of the card; kept, not used"
-
-
-def _book_of(tree: Any) -> TreePath | None:  # noqa: ANN401
-    data = tree.get("data")
-    return ("data", "character_book") if isinstance(data, dict) and "character_book" in data else None
+        what = "in no entry: the codex has it" if key in _IN_CODEX else "a prompt of the card; kept, not used"
+        reader.report_unused(card, key, path, what)
 
 
 def _profile(tree: Any) -> ProfileName:  # noqa: ANN401
     """SillyTavern's where its fields stand in the entries, RisuAI's where it says so, else the specification's."""
-    data = tree.get("data") if isinstance(tree.get("data"), dict) else tree
-    book = data.get("character_book") if isinstance(data.get("character_book"), dict) else data
-    entries = book.get("entries")
-    for raw in (entries if isinstance(entries, list) else [])[:50]:
-        if isinstance(raw, dict) and isinstance(raw.get("extensions"), dict) and "selectiveLogic" in raw["extensions"]:
-            return "sillytavern"
-    extensions = book.get("extensions")
-    if isinstance(extensions, dict) and any(str(key).startswith("risu") for key in extensions):
+    data = inner(tree, "data") or tree
+    book = inner(data, "character_book") or data
+    if any("selectiveLogic" in inner(raw, "extensions") for raw in sample(book, "entries")):
+        return "sillytavern"
+    if any(key.startswith("risu") for key in inner(book, "extensions")):
         return "risu"
     return "character-card-spec" if tree.get("spec") in ("chara_card_v3", "lorebook_v3") else "sillytavern"
 
@@ -233,12 +215,10 @@ def _adder(path: TreePath) -> Callable[[Any, Entry], TreePath]:
 
 
 # Members of a card other than its entries, copied from one card to another.
-_SINCE_V3 = frozenset(
-    {
-        "assets", "nickname", "creator_notes_multilingual", "source", "group_only_greetings", "creation_date",
-        "modification_date",
-    }
-)  # fmt: skip
+_SINCE_V3 = {
+    "assets", "nickname", "creator_notes_multilingual", "source", "group_only_greetings", "creation_date",
+    "modification_date",
+}  # fmt: skip
 _NOT_COPIED = frozenset({"character_book", "extensions", "spec", "spec_version", "data"})
 
 
@@ -280,8 +260,7 @@ def _fill_book(book: dict[str, Any], origin: FieldOrigin) -> frozenset[str]:
 
 def _copy_extensions(target: dict[str, Any], source: Mapping[str, Any], at: TreePath) -> Iterator[str]:
     """Copy the extensions of a card or a book; the path of each."""
-    extensions = source.get("extensions")
-    for name, value in extensions.items() if isinstance(extensions, Mapping) else ():
+    for name, value in inner(source, "extensions").items():
         target["extensions"][name] = copy.deepcopy(value)
         yield dotted((*at, "extensions", name))
 
@@ -291,8 +270,7 @@ def _carry(raw: dict[str, Any], original: Mapping[str, Any]) -> tuple[str, ...]:
     carried = [name for name in original if name not in _KNOWN]
     for name in carried:
         raw[name] = copy.deepcopy(original[name])
-    held = original.get("extensions")
-    for name, value in held.items() if isinstance(held, Mapping) else ():
+    for name, value in inner(original, "extensions").items():
         if name not in _WITH_EFFECT:
             raw.setdefault("extensions", {})[name] = copy.deepcopy(value)
             carried.append(f"extensions.{name}")
@@ -304,7 +282,7 @@ def _card(name: str, short: str, spec: str) -> Format:
         name=name,
         short=short,
         claims=lambda tree: isinstance(tree, dict) and tree.get("spec") == spec and isinstance(tree.get("data"), dict),
-        book=_book_of,
+        book=lambda tree: ("data", "character_book") if "character_book" in inner(tree, "data") else None,
         profile=_profile,
         read=_read_card,
         write=_write,
@@ -317,10 +295,9 @@ def _card(name: str, short: str, spec: str) -> Format:
 
 
 def _claims_book(tree: Any) -> bool:  # noqa: ANN401
-    entries = tree.get("entries") if isinstance(tree, dict) else None
-    return isinstance(entries, list) and any(
-        isinstance(one, dict) and "keys" in one and ("content" in one or "insertion_order" in one)
-        for one in entries[:50]
+    held = isinstance(tree, dict) and isinstance(tree.get("entries"), list)
+    return held and any(
+        "keys" in one and ("content" in one or "insertion_order" in one) for one in sample(tree["entries"])
     )
 
 

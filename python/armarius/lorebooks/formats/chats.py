@@ -28,12 +28,12 @@ from armarius.lorebooks.formats.format import (
     keys,
     level,
     put,
+    sample,
     secondary,
-    split_decorators,
     typed_keys,
     written_id,
 )  # fmt: skip
-from armarius.lorebooks.record import Condition, Entry, How, Matching, Place, Range, Slot
+from armarius.lorebooks.record import Condition, Entry, How, Matching, Place, Range, Slot, split_decorators
 
 DEFAULTS: dict[str, Any] = {
     "key": [], "keysecondary": [], "comment": "", "content": "", "constant": False, "vectorized": False,
@@ -53,14 +53,10 @@ _SLOTS: tuple[Slot, ...] = (
 _AT_DEPTH, _OUTLET = _SLOTS.index("at_depth"), _SLOTS.index("outlet")
 _ROLES = ("system", "user", "assistant")
 _SOURCES = {
-    "matchPersonaDescription": "persona",
-    "matchCharacterDescription": "character",
-    "matchCharacterPersonality": "personality",
-    "matchCharacterDepthPrompt": "depth_prompt",
-    "matchScenario": "scenario",
-    "matchCreatorNotes": "creator_notes",
-}
-_SOURCES_KNOWN = frozenset(_SOURCES.values())
+    "matchPersonaDescription": "persona", "matchCharacterDescription": "character",
+    "matchCharacterPersonality": "personality", "matchCharacterDepthPrompt": "depth_prompt",
+    "matchScenario": "scenario", "matchCreatorNotes": "creator_notes",
+}  # fmt: skip
 Raw = Mapping[str, Any]
 _SPLIT = {True: "word", False: "substring", None: None}
 
@@ -87,7 +83,8 @@ def _read_sources(raw: Raw, path: TreePath, reader: Reader, into: Values) -> Non
 
 def _save_sources(entry: Entry, raw: Raw) -> Values | None:
     sources = set(entry.match.sources)
-    return {name: source in sources for name, source in _SOURCES.items()} if sources <= _SOURCES_KNOWN else None
+    known = {name: source in sources for name, source in _SOURCES.items()}
+    return known if sources <= set(_SOURCES.values()) else None
 
 
 def _read_probability(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
@@ -214,15 +211,16 @@ _KNOWN = frozenset(DEFAULTS) | {"uid", "displayIndex", "characterFilter", "exten
 
 
 def _claims(tree: Any) -> bool:  # noqa: ANN401
-    entries = tree.get("entries") if isinstance(tree, dict) else None
-    some = list(entries.values()) if isinstance(entries, dict) else entries if isinstance(entries, list) else []
-    values = [one for one in some[:50] if isinstance(one, dict)]
-    return any("key" in one for one in values) if values else isinstance(entries, dict)
+    values = sample(tree, "entries")
+    return (
+        any("key" in one for one in values)
+        if values
+        else isinstance(tree, dict) and isinstance(tree.get("entries"), dict)
+    )
 
 
 def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    reader.name = reader.text(tree.get("name"), ("name",))
-    reader.description = tree["description"] if isinstance(tree.get("description"), str) else ""
+    reader.head(tree)
     for key, raw, path in reader.objects(in_order(tree["entries"]), ("entries",)):
         uid = raw.get("uid", key)
         if isinstance(uid, bool) or not isinstance(uid, int | str):
@@ -264,7 +262,7 @@ WORLD_INFO = Format(
     add=_add,
 )
 
-# tavern-helper: SillyTavern's name, where it stands, its value as the flat object has it and as the file has it.
+# tavern-helper: SillyTavern's name and where its value stands; how a value of the file is read, and written.
 _POSITIONS = (
     "before_character_definition", "after_character_definition", "before_author_note", "after_author_note", "at_depth",
     "before_example_messages", "after_example_messages", "outlet",
@@ -272,38 +270,28 @@ _POSITIONS = (
 _LOGICS = ("and_any", "not_all", "not_any", "and_all")
 
 
-def _same(value: Any) -> Any:  # noqa: ANN401
-    return value
-
-
-def _index_in(values: tuple[str, ...]) -> Callable[[Any], int | None]:
-    return lambda value: values.index(value) if value in values else None
-
-
-_SPELLINGS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "comment": ("name", _same, _same),
-    "content": ("content", _same, _same),
-    "disable": ("enabled", lambda value: value is False, not_),
-    "key": ("strategy.keys", _same, _same),
-    "keysecondary": ("strategy.keys_secondary.keys", _same, _same),
-    "selectiveLogic": ("strategy.keys_secondary.logic", _index_in(_LOGICS), _LOGICS.__getitem__),
-    "scanDepth": (
-        "strategy.scan_depth",
-        lambda value: None if value == "same_as_global" else value,
-        lambda value: "same_as_global" if value is None else value,
-    ),
-    "position": ("position.type", _index_in(_POSITIONS), _POSITIONS.__getitem__),
-    "role": ("position.role", _same, _ROLES.__getitem__),
-    "depth": ("position.depth", _same, _same),
-    "order": ("position.order", _same, _same),
-    "outletName": ("position.outlet", _same, _same),
-    "excludeRecursion": ("recursion.prevent_incoming", _same, _same),
-    "preventRecursion": ("recursion.prevent_outgoing", _same, _same),
-    "delayUntilRecursion": ("recursion.delay_until", _same, lambda value: value or None),
-    "probability": ("probability", _same, _same),
-    "sticky": ("effect.sticky", _same, _same),
-    "cooldown": ("effect.cooldown", _same, _same),
-    "delay": ("effect.delay", _same, _same),
+_SPELLINGS = {
+    "comment": "name", "content": "content", "disable": "enabled", "key": "strategy.keys",
+    "keysecondary": "strategy.keys_secondary.keys", "selectiveLogic": "strategy.keys_secondary.logic",
+    "scanDepth": "strategy.scan_depth", "position": "position.type", "role": "position.role",
+    "depth": "position.depth", "order": "position.order", "outletName": "position.outlet",
+    "excludeRecursion": "recursion.prevent_incoming", "preventRecursion": "recursion.prevent_outgoing",
+    "delayUntilRecursion": "recursion.delay_until", "probability": "probability", "sticky": "effect.sticky",
+    "cooldown": "effect.cooldown", "delay": "effect.delay",
+}  # fmt: skip
+_LOADS: dict[str, Callable[[Any], Any]] = {
+    "disable": lambda value: value is False,
+    "selectiveLogic": lambda value: _LOGICS.index(value) if value in _LOGICS else None,
+    "scanDepth": lambda value: None if value == "same_as_global" else value,
+    "position": lambda value: _POSITIONS.index(value) if value in _POSITIONS else None,
+}
+_SAVES: dict[str, Callable[[Any], Any]] = {
+    "disable": not_,
+    "selectiveLogic": _LOGICS.__getitem__,
+    "scanDepth": lambda value: "same_as_global" if value is None else value,
+    "position": _POSITIONS.__getitem__,
+    "role": _ROLES.__getitem__,
+    "delayUntilRecursion": lambda value: value or None,
 }
 _HELPER_KNOWN = frozenset(
     {"name", "uid", "enabled", "content", "strategy", "position", "recursion", "probability", "effect", "content_hash"}
@@ -311,11 +299,8 @@ _HELPER_KNOWN = frozenset(
 
 
 def _helper_claims(tree: Any) -> bool:  # noqa: ANN401
-    entries = tree.get("entries") if isinstance(tree, dict) else None
-    return any(
-        isinstance(one, dict) and isinstance(one.get("strategy"), dict) and isinstance(one.get("position"), dict)
-        for one in (list(entries.values())[:50] if isinstance(entries, dict) else [])
-    )
+    found = sample(tree, "entries")
+    return any(isinstance(one.get("strategy"), dict) and isinstance(one.get("position"), dict) for one in found)
 
 
 def _helper_flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]:
@@ -327,9 +312,10 @@ def _helper_flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[st
             reader.report((*path, *name.split(".")), part, "an object was expected; kept")
         parts[name] = part if isinstance(part, dict) else {}
     flat: dict[str, Any] = {"selective": True, "constant": parts["strategy"].get("type") == "constant"}
-    for native, (name, load, _) in _SPELLINGS.items():
+    for native, name in _SPELLINGS.items():
         within, _, last = name.rpartition(".")
-        flat[native] = load(parts[within].get(last))
+        value = parts[within].get(last)
+        flat[native] = _LOADS[native](value) if native in _LOADS else value
     if flat["position"] is None and (kind := parts["position"].get("type")) is not None:
         reader.report((*path, "position", "type"), kind, "no place that is known; read as before the character")
     if parts["strategy"].get("type") == "vectorized":
@@ -350,8 +336,7 @@ def _helper_write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
     changes = _TABLE.changes(raw, leaf, entry)
     for native, value in (changes or {}).items():
         if native in _SPELLINGS:
-            name, _, save = _SPELLINGS[native]
-            if not put(raw, name, save(value)):
+            if not put(raw, _SPELLINGS[native], _SAVES[native](value) if native in _SAVES else value):
                 return False
         elif native == "constant":
             strategy = raw.setdefault("strategy", {})
@@ -474,8 +459,7 @@ def _new_row(entry: Entry) -> dict[str, Any]:
 def _read_module(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     module = tree.get("module") if isinstance(tree.get("module"), dict) else tree
     path: TreePath = ("module",) if module is not tree else ()
-    reader.name = reader.text(module.get("name"), (*path, "name"))
-    reader.description = module["description"] if isinstance(module.get("description"), str) else ""
+    reader.head(module, path)
     _read_rows(module.get("lorebook", []), (*path, "lorebook"), reader)
     for name in ("regex", "trigger", "cjs", "assets", "backgroundEmbedding"):
         reader.report_unused(module, name, path, "of the module; kept, without effect here")
@@ -514,8 +498,7 @@ _OF_A_CARD = "kept for cards; Agnai does not use it"
 
 
 def _read_agnai(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    reader.name = reader.text(tree.get("name"), ("name",))
-    reader.description = tree["description"] if isinstance(tree.get("description"), str) else ""
+    reader.head(tree)
     for name in ("scanDepth", "tokenBudget", "recursiveScanning", "extensions"):
         if tree.get(name) not in (None, {}, ""):
             reader.report((name,), tree[name], _OF_A_CARD)

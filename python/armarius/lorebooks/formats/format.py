@@ -6,54 +6,36 @@ and the dotted field of the entry, one of `LEAVES`.
 """
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Final, Literal, NamedTuple
 
-from armarius.errors import ContractError
 from armarius.lorebooks.record import (
     Condition,
-    Decorator,
     Entry,
     EntrySource,
     Key,
     KeyKind,
-    Matching,
+    ProfileName,
     UnsupportedField,
     book_id,
     dotted,
     expression_of,
+    split_decorators,
     value_of,
 )
-from armarius.validation import shown
 
 MAX_ENTRIES: Final = 200_000
 """Entries of one book."""
 MAX_KEYS: Final = 1_000
 """Keys of one entry; what is above is kept and has no effect."""
 TreePath = tuple[str | int, ...]
+Raw = Mapping[str, Any]
+Values = dict[str, Any]
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # an id stands on one line, in files and prompts
 _UNUSED = "kept, without effect here"
-_TOO_MANY_KEYS = f"more than {MAX_KEYS:,} keys; those above are kept, without effect"
-_Part = TypeVar("_Part")
-ProfileName = Literal[
-    "armarius", "sillytavern", "character-card-spec", "novelai", "risu", "agnai", "kobold-lite", "koboldai",
-    "ai-dungeon", "novelcrafter", "obsidian",
-]  # fmt: skip
-
-
-def checked_profile(value: object) -> ProfileName:
-    """`value` as the name of a profile.
-
-    Raises:
-        ContractError: It is none of them.
-    """
-    for one in get_args(ProfileName):
-        if isinstance(value, str) and value == one:
-            return one  # type: ignore[no-any-return]
-    raise ContractError(f"profile: expected one of {', '.join(get_args(ProfileName))}, got {shown(value)}")
 
 
 def at(tree: Any, path: TreePath) -> Any:  # noqa: ANN401
@@ -71,6 +53,19 @@ def at(tree: Any, path: TreePath) -> Any:  # noqa: ANN401
 def is_empty(value: Any) -> bool:  # noqa: ANN401
     """Whether a value says nothing, so that nothing is lost with it."""
     return value is None or value is False or value in ("", 0) or value in ([], {})
+
+
+def inner(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A member that is an object; {} for anything else."""
+    found = raw.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def sample(tree: Any, name: str = "") -> list[dict[str, Any]]:  # noqa: ANN401
+    """The objects among the first 50 entries of a list or an object, or of the member of that name."""
+    entries = (tree.get(name) if isinstance(tree, dict) else None) if name else tree
+    some = list(entries.values()) if isinstance(entries, dict) else entries if isinstance(entries, list) else []
+    return [one for one in some[:50] if isinstance(one, dict)]
 
 
 def in_order(entries: Any) -> list[tuple[str | int, Any]]:  # noqa: ANN401
@@ -123,7 +118,6 @@ class Reader:
         self.settings: dict[str, Any] = {}
         self._id = id_
         self._ids: set[str] = set()
-        self._parts: dict[Hashable, Any] = {}
         self._full = False
 
     @property
@@ -135,6 +129,11 @@ class Reader:
     def book_id(self) -> str:
         """The id of the book."""
         return self._id or book_id(self.book_name)
+
+    def head(self, raw: Mapping[str, Any], path: TreePath = ()) -> None:
+        """Take name and description of the book from these members."""
+        self.name = self.text(raw.get("name"), (*path, "name"))
+        self.description = raw["description"] if isinstance(raw.get("description"), str) else ""
 
     def report(self, path: Iterable[str | int], value: object, reason: str) -> None:
         """Add a row to the losses."""
@@ -156,9 +155,8 @@ class Reader:
         """Add an entry with these fields; a duplicate id is replaced and reported."""
         if len(self.entries) >= MAX_ENTRIES:
             if not self._full:
-                self.report(
-                    path, None, f"more than {MAX_ENTRIES:,} entries: this one and what follows is kept, not read"
-                )
+                what = f"more than {MAX_ENTRIES:,} entries: this one and what follows is kept, not read"
+                self.report(path, None, what)
             self._full = True
             return
         written, id_ = id_, _CONTROL.sub("\ufffd", id_ or dotted(path))
@@ -175,17 +173,7 @@ class Reader:
         source = EntrySource(self.format, self.file, path)
         self.entries.append(Entry(id_, book=self._id, source=source, original=original, **values))
 
-    def part(self, kind: type[_Part], values: dict[str, Any]) -> _Part:
-        """A part of an entry; equal ones are one object: most entries of a book share most parts."""
-        key = (kind, tuple(values.items()), tuple(map(type, values.values())))
-        made: _Part | None = self._parts.get(key)
-        if made is None:
-            made = self._parts[key] = kind(**values)
-        return made
-
-    def objects(
-        self, entries: Iterable[tuple[str | int, Any]], path: TreePath
-    ) -> Iterator[tuple[Any, dict[str, Any], TreePath]]:
+    def objects(self, entries: Iterable[tuple[Any, Any]], path: TreePath) -> Iterator[tuple[Any, Values, TreePath]]:
         """The entries that are objects, each with its place and path; any other is reported."""
         for place, raw in entries:
             where = (*path, place)
@@ -247,25 +235,22 @@ class Reader:
 
     def keys(self, value: object, path: TreePath) -> list[str]:
         """A list of keys; a string where a list belongs is read as one with commas."""
-        if isinstance(value, list):
-            if len(value) <= MAX_KEYS and all(type(one) is str for one in value):
-                return value
-            found = []
-            for at, one in enumerate(value):
-                if isinstance(one, str):
-                    found.append(one)
-                elif one is not None:
-                    self.report((*path, at), one, "a text was expected as a key; kept, without effect")
-        elif isinstance(value, str):
+        if isinstance(value, str):
             self.report(path, value, "a list was expected; the string was read as keys between commas")
-            found = [part for part in value.split(",") if part.strip()]
-        else:
+            value = [part for part in value.split(",") if part.strip()]
+        elif not isinstance(value, list):
             if value is not None:
                 self.report(path, value, "a list was expected; kept, without effect")
             return []
-        if len(found) > MAX_KEYS:
-            self.report(path, len(found), _TOO_MANY_KEYS)
-        return found[:MAX_KEYS]
+        for at, one in enumerate(value):
+            if not isinstance(one, str) and one is not None:
+                self.report((*path, at), one, "a text was expected as a key; kept, without effect")
+        return self._at_most([one for one in value if isinstance(one, str)], path)
+
+    def _at_most(self, keys: list[str], path: TreePath) -> list[str]:
+        if len(keys) > MAX_KEYS:
+            self.report(path, len(keys), f"more than {MAX_KEYS:,} keys; those above are kept, without effect")
+        return keys[:MAX_KEYS]
 
     def comma_keys(self, value: object, path: TreePath, *, trim: bool, blanks: bool) -> list[str]:
         """Keys of a string with commas; `blanks` keeps pieces without a letter."""
@@ -275,10 +260,7 @@ class Reader:
         else:
             text = self.text(value, path)
             pieces = text.split(",") if text else []
-        if len(pieces) > MAX_KEYS:
-            self.report(path, len(pieces), _TOO_MANY_KEYS)
-            pieces = pieces[:MAX_KEYS]
-        pieces = [piece.strip() for piece in pieces] if trim else pieces
+        pieces = [piece.strip() if trim else piece for piece in self._at_most(pieces, path)]
         return [piece for piece in pieces if piece or blanks]
 
 
@@ -343,14 +325,8 @@ class Format:
 
 UNSAID: Final = object()
 """What the `save` of a field gives for a value that the format cannot say."""
-Raw = Mapping[str, Any]
-Values = dict[str, Any]
 _BASE: Final = Entry("")
 _PARTS: Final = ("match", "wake", "chance", "timing", "share", "place", "scope")
-
-
-def unread(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
-    """The `read` of a row that only writes."""
 
 
 class FieldRow(NamedTuple):
@@ -361,13 +337,13 @@ class FieldRow(NamedTuple):
         leaves: The fields, dotted; all that are read are of the part of the first.
         save: The entry and the raw object as it is to the members with their values; None when they cannot say it.
         read: Takes a raw object, its path and the reader, and puts the values of the fields, by their names in the
-            part, into the last argument; those that are left out are as in the base of the table.
+            part, into the last argument; those that are left out are as in the base of the table. None only writes.
     """
 
     names: tuple[str, ...]
     leaves: tuple[str, ...]
     save: Callable[[Entry, Raw], Values | None]
-    read: Callable[[Raw, TreePath, Reader, Values], None] = unread
+    read: Callable[[Raw, TreePath, Reader, Values], None] | None = None
 
 
 class FieldTable:
@@ -391,7 +367,7 @@ class FieldTable:
         for row in rows:
             for leaf in row.leaves:
                 self._by_leaf.setdefault(leaf, []).append(row)
-            if row.read is not unread:
+            if row.read is not None:
                 part, dot, _ = row.leaves[0].partition(".")
                 readers[part if dot else ""].append(row.read)
         self._plain = readers.pop("")
@@ -413,7 +389,7 @@ class FieldTable:
             found = dict(said)
             for read in reads:
                 read(raw, path, reader, found)
-            values[part] = Matching(**found) if part == "match" else reader.part(type(base), found)
+            values[part] = type(base)(**found)
         return values
 
     def changes(self, raw: Raw, leaf: str, entry: Entry) -> Values | None:
@@ -491,7 +467,7 @@ def field(
         value = value_of(entry, leaf) if save is None else save(value_of(entry, leaf))
         return None if value is UNSAID else {name: value}
 
-    return FieldRow((name,), (leaf,), saved, read if kind else unread)
+    return FieldRow((name,), (leaf,), saved, read if kind else None)
 
 
 def keep_priority(name: str, *, read: bool) -> FieldRow:
@@ -618,26 +594,6 @@ def typed_keys(texts: Iterable[str], kinds: tuple[KeyKind, ...] = ("plain", "reg
     """Keys from texts: slashes mark expressions, `*` and `?` wild cards."""
     if "regex" in kinds:
         return tuple([Key(text, "regex") if text[:1] == "/" and expression_of(text) else Key(text) for text in texts])
-    wild = "wildcard" in kinds
-    return tuple([Key(text, "wildcard") if wild and ("*" in text or "?" in text) else Key(text) for text in texts])
-
-
-def split_decorators(text: str) -> tuple[tuple[Decorator, ...], str]:
-    """The decorators `@@name a,b` at the top of a text, and the text without them and the blank lines around them.
-
-    Source: Character Card Specification V3, "Decorators"; the lines are kept in the file and never sent.
-    """
-    bare = text.lstrip("\r\n \t")
-    if not bare.startswith("@@"):
-        return (), text
-    found: list[Decorator] = []
-    lines = bare.split("\n")
-    for at, line in enumerate(lines):
-        said = line.strip()
-        if said.startswith("@@") and len(said) > 2:
-            name, _, rest = said.lstrip("@").partition(" ")
-            args = tuple(part.strip() for part in rest.split(",")) if rest.strip() else ()
-            found.append(Decorator(name.strip(), args, said.startswith("@@@")))
-        elif said:
-            return tuple(found), "\n".join(lines[at:])
-    return tuple(found), ""
+    if "wildcard" in kinds:
+        return tuple([Key(text, "wildcard") if "*" in text or "?" in text else Key(text) for text in texts])
+    return tuple(map(Key, texts))

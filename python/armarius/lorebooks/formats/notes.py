@@ -27,22 +27,17 @@ from armarius.documents.data import card_members
 from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
-from armarius.lorebooks.formats.format import Format, Reader, TreePath
+from armarius.lorebooks.formats.format import Format, Reader, TreePath, inner
 from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField
 from armarius.text.unicode import fold
 
-TREE = "novelcrafter"
 _FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
 _FIELD = re.compile(r"\s+([^:]{1,60}):(?:\s+(.*))?$")
 _TYPES = {
-    "characters": "character",
-    "locations": "location",
-    "objects": "item",
-    "lore": "lore",
-    "subplots": "subplot",
+    "characters": "character", "locations": "location", "objects": "item", "lore": "lore", "subplots": "subplot",
     "other": "other",
-}
+}  # fmt: skip
 
 
 def archived_texts(archive: Archive) -> tuple[dict[str, str], tuple[UnsupportedField, ...]]:
@@ -81,7 +76,7 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
                 reader.report((folder, "metadata.json"), None, "not JSON; kept, entry.md is read")
         if not isinstance(metadata, dict):
             metadata = {}
-        attributes = metadata.get("attributes") if isinstance(metadata.get("attributes"), dict) else {}
+        attributes = inner(metadata, "attributes")
         fields, end = parse_front_matter(files.get("entry.md", ""))
         text = files.get("entry.md", "")[end:].strip()
         if "entry.md" not in files:
@@ -119,8 +114,7 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
 
 def nested_of(original: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of the entries that one nests, in order; the object is that of `Entry.original`."""
-    relations = original.get("metadata", {}).get("relationships")
-    ids = relations.get("nestedEntries") if isinstance(relations, dict) else None
+    ids = inner(inner(original, "metadata"), "relationships").get("nestedEntries")
     return tuple(dict.fromkeys(one for one in ids if isinstance(one, str))) if isinstance(ids, list) else ()
 
 
@@ -194,8 +188,7 @@ def linked(text: str) -> tuple[str, ...]:
 
 
 def _read_vault(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    files = tree.get("files")
-    for path, text in files.items() if isinstance(files, dict) else ():
+    for path, text in inner(tree, "files").items():
         if not isinstance(text, str):
             reader.report(("files", path), text, "a text was expected; kept")
             continue

@@ -20,9 +20,11 @@ from armarius.lorebooks.formats.format import (
     content,
     field,
     in_order,
+    inner,
     keep_priority,
     keys,
     level,
+    sample,
     secondary,
     typed_keys,
     written_id,
@@ -84,11 +86,11 @@ def _read_save(table: FieldTable) -> Callable[[Any, Reader], None]:
     def read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         reader.settings["story"] = _story(tree)
         folders = {}
-        for key, raw in (tree["wifolders_d"] if isinstance(tree.get("wifolders_d"), dict) else {}).items():
+        for key, raw in inner(tree, "wifolders_d").items():
             if isinstance(raw, dict) and isinstance(raw.get("name"), str):
                 folders[str(key)] = raw["name"]
-        saved = tree.get("savedsettings")
-        if isinstance(saved, dict) and isinstance(saved.get("case_sensitive_wi"), bool):
+        saved = inner(tree, "savedsettings")
+        if isinstance(saved.get("case_sensitive_wi"), bool):
             reader.settings["case"] = saved["case_sensitive_wi"]
         if isinstance(tree.get("wisearchdepth"), int):
             reader.settings["search_depth"] = tree["wisearchdepth"]
@@ -102,9 +104,8 @@ def _story(tree: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Opening and actions of a story, which is what its book searches."""
     actions = tree.get("actions")
     if isinstance(actions, dict):  # version 2: {action_count, actions: {"0": {"Selected Text": …}}}
-        inner = actions.get("actions")
-        listed = [one for _, one in in_order(inner)] if isinstance(inner, dict) else []
-        actions = [one.get("Selected Text", "") if isinstance(one, dict) else "" for one in listed]
+        listed = in_order(inner(actions, "actions"))
+        actions = [one.get("Selected Text", "") if isinstance(one, dict) else "" for _, one in listed]
     texts = tuple(one for one in actions if isinstance(one, str)) if isinstance(actions, list) else ()
     prompt = tree.get("prompt")
     return (prompt if isinstance(prompt, str) else "", texts)
@@ -186,9 +187,7 @@ KOBOLD_STORY = Format(
 LITE = Format(
     name="kobold-lite-world-info",
     short="kobold",
-    claims=lambda tree: (
-        isinstance(tree, list) and any(isinstance(row, dict) and "key" in row and "content" in row for row in tree[:50])
-    ),
+    claims=lambda tree: isinstance(tree, list) and any("key" in row and "content" in row for row in sample(tree)),
     profile="kobold-lite",
     read=lambda tree, reader: _read_rows(tree, (), reader, _LITE, {}),
     write=_LITE.write,
@@ -212,9 +211,7 @@ _AI_DUNGEON_KNOWN = _TABLES[True].names | {"entry", "id", "hidden", "useForChara
 
 
 def _claims(tree: Any) -> bool:  # noqa: ANN401
-    return isinstance(tree, list) and any(
-        isinstance(row, dict) and "keys" in row and ("entry" in row or "value" in row) for row in tree[:50]
-    )
+    return isinstance(tree, list) and any("keys" in row and ("entry" in row or "value" in row) for row in sample(tree))
 
 
 def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
@@ -303,11 +300,8 @@ _NOVELAI_KNOWN = _TABLE.names | {"lastUpdatedAt", "id", "category", "loreBiasGro
 
 def _merged(raw: dict[str, Any], category: Mapping[str, Any]) -> dict[str, Any]:
     """An entry over the defaults of its category; `contextConfig` member by member."""
-    defaults = category.get("categoryDefaults") if category.get("useCategoryDefaults") else None
-    defaults = defaults if isinstance(defaults, dict) else {}
-    config: dict[str, Any] = {}
-    for part in (_CONFIG, defaults.get("contextConfig"), raw.get("contextConfig")):
-        config |= part if isinstance(part, dict) else {}
+    defaults = inner(category, "categoryDefaults") if category.get("useCategoryDefaults") else {}
+    config = {**_CONFIG, **inner(defaults, "contextConfig"), **inner(raw, "contextConfig")}
     usable = {key: value for key, value in defaults.items() if key in _OF_CATEGORIES}
     return {**usable, **raw, "contextConfig": config}
 
@@ -333,8 +327,7 @@ def _reader(path: TreePath) -> Callable[[Any, Reader], None]:
             return
         if path:
             reader.name = reader.text(tree.get("title") or at(tree, ("metadata", "title")), ("title",))
-        settings = book.get("settings")
-        if isinstance(settings, dict) and settings.get("orderByKeyLocations"):
+        if inner(book, "settings").get("orderByKeyLocations"):
             where = (*path, "settings", "orderByKeyLocations")
             reader.report(where, True, "entries of one priority stand in list order here")
         categories = _categories(book, path, reader)
