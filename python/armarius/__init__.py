@@ -43,12 +43,10 @@ TABLE = {
     "search.rerank": "Reranker",
     "store.protocol": "Store",
     "store.vectors_protocol": "VectorStore",
-    "text.grep": "scan",
-    "text.matcher": "EntityMatcher Mention",
+    "text.matcher": "EntityMatcher Mention scan",
     "text.tokens": "TokenCounter Truncated truncate",
     "types": "Candidate Evidence FetchRequest Fetched Fetcher Hit Hits",
-    "workspace.connection": "connect",
-    "workspace.folder": "shelf",
+    "workspace.folder": "connect shelf",
 }
 """Module to the public names that are loaded from it on first use; `__init__.pyi` is written from it."""
 

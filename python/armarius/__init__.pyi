@@ -55,9 +55,9 @@ from armarius.search.hits import Retrieval as Retrieval
 from armarius.search.rerank import Reranker as Reranker
 from armarius.store.protocol import Store as Store
 from armarius.store.vectors_protocol import VectorStore as VectorStore
-from armarius.text.grep import scan as scan
 from armarius.text.matcher import EntityMatcher as EntityMatcher
 from armarius.text.matcher import Mention as Mention
+from armarius.text.matcher import scan as scan
 from armarius.text.tokens import TokenCounter as TokenCounter
 from armarius.text.tokens import Truncated as Truncated
 from armarius.text.tokens import truncate as truncate
@@ -68,7 +68,7 @@ from armarius.types import Fetched as Fetched
 from armarius.types import Fetcher as Fetcher
 from armarius.types import Hit as Hit
 from armarius.types import Hits as Hits
-from armarius.workspace.connection import connect as connect
+from armarius.workspace.folder import connect as connect
 from armarius.workspace.folder import shelf as shelf
 
 TABLE: dict[str, str]

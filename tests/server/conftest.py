@@ -48,7 +48,7 @@ def open_store(shared_pool, tenant):
 @pytest.fixture
 def open_shelf(server, shared_pool):
     """A function that connects, as another process would: nothing is shared with an earlier one."""
-    from armarius.workspace.connection import connect
+    from armarius.workspace.folder import connect
 
     made = []
 

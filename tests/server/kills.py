@@ -11,7 +11,7 @@ from typing import Any
 
 import armarius
 from armarius.errors import StoreError
-from armarius.workspace.connection import connect
+from armarius.workspace.folder import connect
 
 __all__ = ["kill_server", "kill_workers"]
 

@@ -6,7 +6,7 @@ import sys
 import time
 
 from armarius.errors import StoreError
-from armarius.workspace.connection import connect
+from armarius.workspace.folder import connect
 
 LEAST = 15  # rounds, however busy the machine is: a clock alone may be over before the first
 

@@ -9,7 +9,7 @@ from tests.server.kills import acknowledged, started
 
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import migrate
-from armarius.workspace.connection import connect
+from armarius.workspace.folder import connect
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from tests.server.novels import files_of, requests
 from armarius.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import SCHEMA_VERSION, migrate
-from armarius.workspace.connection import connect
+from armarius.workspace.folder import connect
 
 WORKER = Path(__file__).with_name("worker.py")
 

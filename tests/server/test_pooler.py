@@ -11,7 +11,7 @@ import armarius
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.store import PostgresStore
 from armarius.testing import StoreConformance
-from armarius.workspace.connection import connect
+from armarius.workspace.folder import connect
 
 pytestmark = pytest.mark.slow
 

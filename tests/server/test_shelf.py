@@ -7,7 +7,7 @@ from tests.server.novels import NOVEL, files_of, requests
 
 import armarius
 from armarius.errors import ContractError, QuotaExceeded, StoreConflict, UnknownId
-from armarius.workspace.cache import Quota, bytes_in, bytes_of
+from armarius.workspace.engines import Quota, bytes_in, bytes_of
 
 
 @pytest.fixture
@@ -294,7 +294,7 @@ async def test_verbs_have_a_form_for_coroutines(novel):
 
 def test_every_verb_is_of_one_moment():
     from armarius.engine.engine import ContextEngine
-    from armarius.workspace.project import ShelvedEngine
+    from armarius.workspace.engines import ShelvedEngine
 
     other = {"check_project", "close", "watch", "refresh", "wait", "cancel", "budget_profile", "update_budget_profile"}
     other |= {"reembed", "subgraph"}  # long work, and what needs a folder

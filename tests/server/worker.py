@@ -3,7 +3,7 @@
 import sys
 
 from armarius.errors import StoreConflict, StoreError
-from armarius.workspace.connection import connect
+from armarius.workspace.folder import connect
 
 
 def main(dsn: str, tenant: str, who: str, count: int, how: str) -> None:

@@ -120,7 +120,7 @@ def test_those_asked_longest_ago_are_closed_and_opened_again(novels):
 
 
 def test_engines_above_the_memory_go(novels, monkeypatch):
-    monkeypatch.setattr("armarius.workspace.cache._BASE", 9_000_000)
+    monkeypatch.setattr("armarius.workspace.engines._BASE", 9_000_000)
     with armarius.shelf(novels, memory="16 MiB") as shelf:
         for number in range(3):
             shelf.project(f"n{number}").search("钟楼")

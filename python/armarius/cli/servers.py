@@ -72,7 +72,7 @@ def dsn_of(arguments: argparse.Namespace) -> str:
 @contextmanager
 def connected(arguments: argparse.Namespace) -> Iterator["Shelf"]:
     """The shelf that the arguments name."""
-    from armarius.workspace.connection import connect
+    from armarius.workspace.folder import connect
 
     with connect(dsn_of(arguments), schema=arguments.schema) as shelf:
         yield shelf

@@ -15,8 +15,7 @@ from armarius.documents.document import walk_files
 from armarius.errors import CodeGraphError, SourceUnavailable
 from armarius.io import move_atomic, read_file, remove_file, scratch_folder, write_atomic
 from armarius.trust import is_trusted
-from armarius.trust.folders import way
-from armarius.trust.user import child_path, find_program, named_by_user
+from armarius.trust.user import child_path, find_program, named_by_user, way
 
 
 class ScipSource:

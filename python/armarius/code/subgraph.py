@@ -11,8 +11,8 @@ import armarius._core as _core
 from armarius.code.source import MAX_SOURCE_BYTES
 from armarius.errors import AmbiguousSymbol, ContextWarning, ContractError, SourceUnavailable, UnknownSymbol
 from armarius.io import read_file
-from armarius.text.grep import scan
-from armarius.trust.folders import is_file_within
+from armarius.text.matcher import scan
+from armarius.trust.user import is_file_within
 from armarius.validation import shown, whole
 from armarius.warnings import CODE_DEPTH_LIMIT, CODE_GRAPH_UNAVAILABLE
 

@@ -17,7 +17,7 @@ from armarius.errors import ArmariusError, MissingExtra
 from armarius.warnings import CODES
 
 if TYPE_CHECKING:
-    from armarius.workspace.project import ShelfStatus
+    from armarius.workspace.engines import ShelfStatus
 
 try:
     from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observation, get_meter_provider

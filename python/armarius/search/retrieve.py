@@ -31,7 +31,7 @@ from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.rank import Meaning, Ranked, rank, worded
 from armarius.search.summaries import SummaryIndex
 from armarius.search.vectors import VectorGuard, VectorSearch, outliers
-from armarius.text.grep import scan
+from armarius.text.matcher import scan
 from armarius.types import Evidence, Hit, Omission
 from armarius.validation import whole
 from armarius.vectors.model_quality import Near

@@ -1,8 +1,7 @@
 """Text utilities: find names, count and truncate tokens, search files.
 
-matcher.py  `EntityMatcher`, over `rust/matching`
+matcher.py  `EntityMatcher`, over `rust/matching`; search of a folder, over `rust/files`
 tokens.py   `TokenCounter` and truncation, over `rust/tokens`
-grep.py     search of a folder, over `rust/files`
 unicode.py  punctuation, scripts, folding, similar names
 
 The rules are in the core, where they are tested without Python. The boundaries of a mention are in
@@ -14,8 +13,7 @@ alias as written; spans are in code points here, in bytes in Rust; nothing here 
 from armarius.lazy import lazy
 
 TABLE = {
-    "text.grep": "ScanHit ScanHits",
-    "text.matcher": "Match Matches Rejection ShortName",
+    "text.matcher": "Match Matches Rejection ScanHit ScanHits ShortName",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

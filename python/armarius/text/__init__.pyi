@@ -1,7 +1,7 @@
 # Written by scripts/write_reference.py from the table in __init__.py.
-from armarius.text.grep import ScanHit as ScanHit
-from armarius.text.grep import ScanHits as ScanHits
 from armarius.text.matcher import Match as Match
 from armarius.text.matcher import Matches as Matches
 from armarius.text.matcher import Rejection as Rejection
+from armarius.text.matcher import ScanHit as ScanHit
+from armarius.text.matcher import ScanHits as ScanHits
 from armarius.text.matcher import ShortName as ShortName

@@ -14,12 +14,21 @@ from types import MappingProxyType
 from typing import Final
 
 from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config
-from armarius.errors import ConfigError, ContextWarning, ProjectError
+from armarius.errors import ConfigError, ContextWarning
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.folders import CONFIG_ENV, config_folder, display_path, inside, is_trusted
-from armarius.trust.user import UserConfig, near, read_user_config
+from armarius.trust.user import (
+    UserConfig,
+    config_folder,
+    display_path,
+    inside,
+    is_trusted,
+    near,
+    own_folder,
+    read_user_config,
+    storable,
+)
 from armarius.warnings import SETTING_IGNORED
 
 _FILE = "allowed.toml"
@@ -67,14 +76,7 @@ def allow(project: Path, book: str, seal: str) -> None:
         StoreFull: It cannot be written; nothing changes.
         StoreBusy: Another process has held the lock for five seconds.
     """
-    path = _resolved(project)
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ProjectError(
-            f"the path is not valid Unicode and cannot be remembered: {display_path(Path(path))}"
-        ) from None
-    _change((path, book), seal)
+    _change((str(storable(Path(_resolved(project)))), book), seal)
 
 
 def disallow(project: Path, book: str) -> bool:
@@ -107,9 +109,7 @@ def _read(home: Path) -> _Rows:
 
 
 def _change(key: tuple[str, str], seal: str | None) -> bool:
-    home = config_folder(project=Path(key[0]))
-    if home is None:
-        raise ConfigError(f"there is no folder for the user's configuration; {CONFIG_ENV} may name one")
+    home = own_folder(project=Path(key[0]))
     with folder_lock(home, name=".trusted.lock"):
         rows = _read(home)
         before = rows.pop(key, None)

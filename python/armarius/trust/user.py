@@ -1,4 +1,4 @@
-"""The user's own configuration: what projects may name by name.
+"""What the user says of projects: the own configuration, with what projects may name by name; trusted folders.
 
     # ~/.config/armarius/config.toml
     [models]
@@ -28,21 +28,25 @@ Paths are absolute or begin with `~`. A folder under `indexes` holds one folder 
 
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from pathlib import Path
+from os import PathLike
+from pathlib import Path, PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from armarius.errors import ConfigError
+from armarius.errors import ConfigError, ProjectError
+from armarius.io import folder_lock, write_atomic
+from armarius.io.folder import no_path, project_folder
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.folders import config_file, display_path
 
 if TYPE_CHECKING:
     import subprocess
+
 
 PROGRAMS = ("ckb", "nervusdb-cli", "scip-python", "scip-typescript")
 """The programs that are ever run."""
@@ -106,21 +110,14 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
     if unknown := sorted(found.get("programs", {}).keys() - set(PROGRAMS)):
         known = ", ".join(PROGRAMS)
         raise ConfigError(f"{name}: unknown program {unknown[0]}; known: {known}{near(unknown[0], PROGRAMS)}")
-    servers, embedding, books = (
-        _servers(raw.get("servers", {}), name),
-        raw.get("embedding", {}),
-        raw.get("books", {}),
-    )
+    servers = _servers(raw.get("servers", {}), name)
     for title, named in (("models", found.get("models", {})), ("servers", servers)):
         if "lexical" in named:
             raise ConfigError(f"{name}: {title}.lexical: this name means the embedder that needs no model")
     if twice := sorted(servers.keys() & found.get("models", {}).keys()):
         raise ConfigError(f"{name}: {twice[0]} is a name under [models] and under [servers]")
-    if not isinstance(embedding, dict):
-        raise ConfigError(f"{name}: embedding must be a table, got {type(embedding).__name__}")
-    if not isinstance(books, dict):
-        raise ConfigError(f"{name}: books must be a table, got {type(books).__name__}")
-    return UserConfig(file, **found, servers=servers, embedding=embedding, books=books)
+    unread = {title: _table(raw.get(title, {}), title, name) for title in ("embedding", "books")}
+    return UserConfig(file, **found, servers=servers, **unread)
 
 
 def near(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
@@ -129,9 +126,14 @@ def near(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
     return f"; near it: {', '.join(found)}" if found else ""
 
 
-def _servers(table: object, file: str) -> dict[str, Mapping[str, Any]]:
+def _table(table: object, title: str, file: str) -> dict[str, Any]:
     if not isinstance(table, dict):
-        raise ConfigError(f"{file}: servers must be a table, got {type(table).__name__}")
+        raise ConfigError(f"{file}: {title} must be a table, got {type(table).__name__}")
+    return table
+
+
+def _servers(servers: object, file: str) -> dict[str, Mapping[str, Any]]:
+    table = _table(servers, "servers", file)
     for key, server in table.items():
         where = f"{file}: servers.{quoted(key, key=True)}"
         if not isinstance(server, dict):
@@ -153,10 +155,8 @@ def _servers(table: object, file: str) -> dict[str, Mapping[str, Any]]:
 
 
 def _paths(table: object, title: str, file: str) -> dict[str, Path]:
-    if not isinstance(table, dict):
-        raise ConfigError(f"{file}: {title} must be a table, got {type(table).__name__}")
     paths: dict[str, Path] = {}
-    for key, value in table.items():
+    for key, value in _table(table, title, file).items():
         where = f"{file}: {title}.{quoted(key, key=True)}"
         if not isinstance(value, str) or not value or "\0" in value:
             raise ConfigError(f"{where} must be a path, got {value!r}")
@@ -238,3 +238,285 @@ def end_program(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+
+
+CONFIG_ENV = "ARMARIUS_CONFIG"
+
+
+def config_file(*, project: Path | None = None) -> Path | None:
+    """Path of the user's `config.toml`, which may not exist; None without a configuration folder.
+
+    `ARMARIUS_CONFIG` names its folder, or the file itself if it ends in `.toml`; default is the system's folder for
+    user configuration (`~/.config/armarius`, XDG).
+
+    Args:
+        project: A system folder inside this folder is ignored: it came with the project, as when a repository is
+            checked out as a home folder with a `.config` of its own.
+
+    Raises:
+        ConfigError: `ARMARIUS_CONFIG` is not an absolute path; a relative one could point into a project.
+    """
+    if named := os.environ.get(CONFIG_ENV):
+        if not Path(named).is_absolute() or "\0" in named:
+            raise ConfigError(f"{CONFIG_ENV} must be an absolute path, got {named!r}")
+        return Path(named) if named.endswith(".toml") else Path(named) / "config.toml"
+    import platformdirs
+
+    folder = Path(platformdirs.user_config_dir("armarius", appauthor=False))
+    if not folder.is_absolute():  # no home: a container under a number that no user has
+        return None
+    if project is not None and Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(project)):
+        return None
+    return folder / "config.toml"
+
+
+def config_folder(*, project: Path | None = None) -> Path | None:
+    """The folder of `config_file`, where `trusted.toml` lies too."""
+    file = config_file(project=project)
+    return None if file is None else file.parent
+
+
+def own_folder(*, project: Path | None = None) -> Path:
+    """As `config_folder`, to write to.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    home = config_folder(project=project)
+    if home is None:
+        raise ConfigError(f"there is no folder for the user's configuration; {CONFIG_ENV} may name one")
+    return home
+
+
+def display_path(path: Path) -> str:
+    """A path for messages: `~` for the home folder, control characters escaped."""
+    text = str(path)
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path raises where there is no home
+    if os.path.isabs(home) and text.startswith(home.rstrip(os.sep) + os.sep) and home.strip(os.sep):  # noqa: PTH117
+        text = "~" + text[len(home.rstrip(os.sep)) :]
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+TRUSTED_ENV = "ARMARIUS_TRUSTED"
+_FILE = "trusted.toml"
+_HEAD = "# Folders whose armarius.toml counts as your own words; kept by `armarius trust` (`--revoke`, `--list`).\n"
+
+
+def trust(folder: str | PathLike[str]) -> Path:
+    """Trust a folder: its `armarius.toml` gets the rights of the user's configuration.
+
+    It may then name paths outside the folder (programs, models, index folders, the graph's database), and programs
+    that read settings of the project are run on it. Takes effect when an engine is opened. Idempotent.
+
+    Args:
+        folder: A project folder. Only this resolved path is trusted, not its parents or subfolders.
+
+    Returns:
+        The resolved path.
+
+    Raises:
+        ProjectError: Not a folder, or its path is not valid Unicode.
+        ConfigError: There is no folder for the user's configuration, or `trusted.toml` is damaged.
+        StoreFull: The configuration cannot be written; nothing changes.
+        StoreBusy: Another process has held the lock for five seconds.
+    """
+    path = storable(_resolved(project_folder(folder)))
+    _change(add=path)
+    return path
+
+
+def storable(path: Path) -> Path:
+    """`path`, to be remembered.
+
+    Raises:
+        ProjectError: It is not valid Unicode.
+    """
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ProjectError(f"the path is not valid Unicode and cannot be remembered: {display_path(path)}") from None
+    return path
+
+
+def revoke(folder: str | PathLike[str]) -> bool:
+    """Stop trusting a folder, which need not exist.
+
+    Returns:
+        Whether it was in `trusted.toml`. Folders in `ARMARIUS_TRUSTED` stay trusted.
+
+    Raises:
+        ConfigError, StoreFull, StoreBusy: As `trust`.
+    """
+    return _change(remove=_resolved(folder))
+
+
+def is_trusted(folder: str | PathLike[str]) -> bool:
+    """Whether this folder is trusted, by `trust` or by the environment.
+
+    Raises:
+        ConfigError: `trusted.toml` is damaged, or `ARMARIUS_TRUSTED` names a relative path.
+    """
+    return who_trusts(folder) != ""
+
+
+def who_trusts(folder: str | PathLike[str]) -> str:
+    """Why the folder is trusted: `trusted.toml`, `ARMARIUS_TRUSTED`, or "" if it is not."""
+    path = _resolved(folder)
+    if path in _of_the_environment():
+        return TRUSTED_ENV
+    return _FILE if path in _remembered(config_folder(project=path)) else ""
+
+
+def trusted() -> tuple[Path, ...]:
+    """All trusted folders, of `trusted.toml` and of the environment, sorted.
+
+    Raises:
+        ConfigError: As `is_trusted`.
+    """
+    return tuple(sorted({*_remembered(config_folder()), *_of_the_environment()}))
+
+
+def _resolved(folder: str | PathLike[str]) -> Path:
+    if problem := no_path(folder):
+        raise ProjectError(f"no path: {problem}")
+    return Path(os.path.normcase(os.path.realpath(folder)))
+
+
+def _of_the_environment() -> frozenset[Path]:
+    named = [part for part in os.environ.get(TRUSTED_ENV, "").split(os.pathsep) if part]
+    if relative := [part for part in named if not Path(part).is_absolute()]:
+        raise ConfigError(f"{TRUSTED_ENV} must hold absolute paths, got {relative[0]!r}")
+    return frozenset(_resolved(part) for part in named)
+
+
+def _remembered(home: Path | None) -> tuple[Path, ...]:
+    if home is None:
+        return ()
+    name = display_path(home / _FILE)
+    raw = read_toml(home / _FILE, name=name, follow=True) or {}
+    folders = raw.get("folders", [])
+    if raw.keys() - {"folders"} or not isinstance(folders, list) or not all(isinstance(item, str) for item in folders):
+        raise ConfigError(f'{name}: expected folders = ["/one", …] and nothing else')
+    if relative := [item for item in folders if not Path(item).is_absolute()]:
+        raise ConfigError(f"{name}: folders must be absolute paths, got {relative[0]!r}")
+    return tuple(Path(item) for item in folders)
+
+
+def _change(*, add: Path | None = None, remove: Path | None = None) -> bool:
+    home = own_folder()
+    with folder_lock(home, name=".trusted.lock"):
+        before = _remembered(home)
+        after = {*before, *({add} if add else ())} - {remove}
+        if after != set(before):
+            lines = "".join(f"    {quoted(str(path))},\n" for path in sorted(after))
+            write_atomic(home / _FILE, f"{_HEAD}folders = [\n{lines}]\n".encode())
+    return remove in before
+
+
+_MOST_LINKS = 40
+
+
+class Way(NamedTuple):
+    """Where a path leads.
+
+    Attributes:
+        end: The path without the links that were read; outside the project it may have further ones.
+        within: Whether it ends in the project.
+        linked: Whether a link is on it.
+    """
+
+    end: Path
+    within: bool
+    linked: bool
+
+
+def way(root: Path, path: str | PurePath) -> Way:
+    """Where `path` leads from the project folder.
+
+    Args:
+        root: The project folder, resolved.
+        path: Relative to it, or absolute.
+
+    Cost: one `lstat` per part, one more read per link.
+    """
+    at, links = root, 0
+    todo = _parts(root, PurePath(path))
+    while todo:
+        part = todo.pop()
+        if part == "..":
+            if at == root:
+                return Way(_joined(at.parent, todo), within=False, linked=links > 0)
+            at = at.parent
+            continue
+        at = at / part
+        if not at.is_relative_to(root):  # an absolute path that begins elsewhere
+            return Way(_joined(at, todo), within=False, linked=links > 0)
+        target = _target(at)
+        if target is None:
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            return Way(at, within=False, linked=True)
+        aim = PurePath(target)
+        at = root if aim.anchor else at.parent
+        todo += _parts(root, aim)
+    return Way(at, within=True, linked=links > 0)
+
+
+def inside(root: Path, value: str) -> Path | None:
+    """The path below `root` that `value` names, there or not; None when it leads elsewhere.
+
+    No absolute path, no `..`, no `~`, not the project itself, and no link at any step, not even one that leads back:
+    it may lead elsewhere tomorrow.
+
+    Args:
+        root: The project folder, resolved.
+        value: What the project says.
+    """
+    path = PurePath(value)
+    if path.anchor or not path.parts or ".." in path.parts or path.parts[0].startswith("~") or "\0" in value:
+        return None
+    found = way(root, path)
+    return None if found.linked or not found.within else found.end
+
+
+def is_file_within(root: Path, relative: str) -> bool:
+    """Whether `relative` names a regular file of the project, or none at all; links may lead to another of its files.
+
+    Args:
+        root: The project folder, resolved.
+        relative: A path that something in the project states, such as an index of its code.
+    """
+    path = PurePath(relative)
+    if path.anchor or ".." in path.parts or "\0" in relative:
+        return False
+    found = way(root, path)
+    if not found.within:
+        return False
+    try:
+        return stat.S_ISREG(found.end.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def _parts(root: Path, path: PurePath) -> list[str]:
+    """The steps to `path`, last first; from the project folder when it begins there."""
+    if path.anchor and path.is_relative_to(root):
+        path = path.relative_to(root)
+    return list(reversed(path.parts))
+
+
+def _joined(at: Path, todo: list[str]) -> Path:
+    return Path(os.path.normpath(at.joinpath(*reversed(todo))))
+
+
+def _target(path: Path) -> str | None:
+    """What a link says; None for anything else, there or not."""
+    with suppress(OSError, ValueError):
+        info = path.lstat()
+        # Windows: junctions and mount points are reparse points as links are.
+        if stat.S_ISLNK(info.st_mode) or getattr(info, "st_reparse_tag", None):
+            return os.readlink(path)  # noqa: PTH115 - as text, not as a path that may be resolved
+    return None

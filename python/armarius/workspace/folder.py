@@ -1,19 +1,23 @@
-"""`armarius.shelf`: many projects in the subfolders of one folder, with one watcher and a cache of engines."""
+"""`armarius.shelf`: many projects in the subfolders of one folder, with one watcher and a cache of engines.
+
+`armarius.connect` loads the projects of a server, and psycopg, only when called: its absence names the extra.
+"""
 
 import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from armarius.embedders.protocol import AnyEmbedder, as_embedder
 from armarius.engine.build import EngineParts, build
-from armarius.errors import ContractError, ProjectError, StoreError, UnknownId
+from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError, UnknownId
 from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
 from armarius.io.folder import no_path, project_folder
@@ -24,8 +28,11 @@ from armarius.search.rerank import Reranker, Reranking
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, text, valid_text, whole
 from armarius.warnings import WATCH_UNAVAILABLE
-from armarius.workspace.cache import Counters, EngineCache, HotEngine, bytes_in
-from armarius.workspace.project import Health, ShelfStatus, ShelvedEngine
+from armarius.workspace.engines import Counters, EngineCache, Health, HotEngine, ShelfStatus, ShelvedEngine, bytes_in
+
+if TYPE_CHECKING:
+    from armarius.workspace.engines import Quota
+    from armarius.workspace.workspace import Shelf
 
 
 def shelf(
@@ -247,12 +254,10 @@ class LocalShelf:
             raise UnknownId(f"no project is called {name!r}{suggestion(close)}", close)
         return LocalNovel(self, name)
 
-    @contextmanager
-    def used(self, name: str) -> Iterator[HotEngine]:
+    def used(self, name: str) -> AbstractContextManager[HotEngine]:
         """The engine of a project; not evicted inside the `with` block."""
         state = self._state
-        with state.hot.used(name, lambda: self._opened(state, name)) as hot:
-            yield hot
+        return state.hot.used(name, lambda: self._opened(state, name))
 
     def forget(self, name: str) -> None:
         """Remove the engine of a project from memory."""
@@ -313,3 +318,47 @@ class LocalShelf:
 
 def _is_project(entry: "os.DirEntry[str]") -> bool:
     return not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+
+
+def connect(
+    dsn: str,
+    *,
+    memory: str | int = "1 GiB",
+    connections: int = 4,
+    schema: str = "armarius",
+    wait_s: float = 5.0,
+    stale_s: float = 300.0,
+    quota: "Quota | None" = None,
+    embedder: AnyEmbedder | None = None,
+    rerank: Reranker | Reranking | None = None,
+    reword: Model | Reworder | None = None,
+) -> "Shelf":
+    """The projects of a PostgreSQL server. One shelf for a process; threads share it. Needs `armarius[postgres]`.
+
+    Args:
+        dsn: A connection string of PostgreSQL. With several hosts it should say `target_session_attrs=read-write`. A
+            pooler in transaction mode may stand between.
+        memory: For engines of projects that were asked lately, such as "2 GiB"; the least lately asked go first.
+        connections: At most so many.
+        schema: Of the tables, made by `armarius server migrate`; one for each tenant, for instance.
+        wait_s: How long a caller waits for a connection.
+        stale_s: How long projects in memory answer, with `INDEX_STALE`, while the server is away.
+        quota: What a project may hold.
+        embedder: For every project; see `armarius.open`.
+        rerank: Likewise.
+        reword: Likewise.
+
+    Raises:
+        MissingExtra: psycopg is not installed.
+        ContractError: Something here is no DSN, size or name.
+
+    Cost: none; the server is asked when a project is.
+    """
+    if find_spec("psycopg") is None:
+        raise MissingExtra("a shelf on a server", "postgres")
+    from armarius.workspace.workspace import Shelf
+
+    return Shelf(
+        dsn, memory=memory, connections=connections, schema=schema, wait_s=wait_s, stale_s=stale_s, quota=quota,
+        embedder=embedder, rerank=rerank, reword=reword,
+    )  # fmt: skip

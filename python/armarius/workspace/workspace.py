@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -48,8 +48,17 @@ from armarius.store.postgres.schema import (
 from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.protocol import Store
-from armarius.workspace.cache import Counters, EngineCache, HotEngine, Quota, bytes_in
-from armarius.workspace.project import Health, ShelfStatus, ShelvedEngine, Texts
+from armarius.workspace.engines import (
+    Counters,
+    EngineCache,
+    Health,
+    HotEngine,
+    Quota,
+    ShelfStatus,
+    ShelvedEngine,
+    Texts,
+    bytes_in,
+)
 from armarius.workspace.stored import (
     Pulled,
     StoredAuthored,
@@ -105,11 +114,7 @@ class ProjectEntry:
 
 
 _PATIENCE_SECONDS = 2.0
-
-
 _LOOK_AGAIN = 0.02
-
-
 logger = logging.getLogger("armarius.shelf")
 
 
@@ -207,10 +212,8 @@ class Novel(ShelvedEngine):
     importing = property(lambda self: Importing(self._parts.project.books, self._parts.project.codex.list))
     graph = property(lambda self: self._parts.graph)
 
-    @contextmanager
-    def _used(self) -> Iterator[HotStored]:
-        with self._shelf.used(self._name, self.tenant) as hot:
-            yield hot
+    def _used(self) -> AbstractContextManager[HotStored]:
+        return self._shelf.used(self._name, self.tenant)
 
     @contextmanager
     def asked(self, at_least: int | None = None) -> Iterator[None]:

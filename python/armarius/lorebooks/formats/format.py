@@ -567,7 +567,7 @@ def secondary(second: FieldRow, flag: str, comma: str = "") -> FieldRow:
     (name,) = second.names
 
     def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
-        if reader.flag(raw.get(flag), (*path, flag)) and raw.get(name):
+        if reader.flag(raw.get(flag), (*path, flag)) and raw.get(name) and second.read is not None:
             found: Values = {}
             second.read(raw, path, reader, found)
             into["require"] = (Condition("any", found["keys"]),) if found["keys"] else ()
