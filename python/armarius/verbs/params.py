@@ -19,7 +19,7 @@ from armarius.documents.document import Skipped
 from armarius.documents.project_map import DocumentState, Edition
 from armarius.index.status import Progress
 from armarius.lorebooks.book import BookFormat
-from armarius.lorebooks.formats.format import ProfileName
+from armarius.lorebooks.record import ProfileName
 from armarius.requests import (
     AsOfIn,
     AssembleRequest,
