@@ -1,6 +1,5 @@
 """Client for servers with OpenAI's `/v1/embeddings`. Texts are sent to the server."""
 
-import hashlib
 import http.client
 import json
 import os
@@ -8,14 +7,15 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from armarius.embedders.preprocess import prompted
-from armarius.embedders.protocol import PROBE, checked_vectors, likeness
+from armarius.embedders.protocol import PROBE, checked_vectors, fingerprint_by
 from armarius.errors import ContractError, EmbeddingError
-from armarius.store.vectors_protocol import Fingerprint, Vectors, unit_rows
+from armarius.store.vectors_protocol import Fingerprint, Vectors
 
 _MOST_BYTES = 256 << 20
 _BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
@@ -79,7 +79,10 @@ class Endpoint:
                 why = f"it did not answer ({type(error).__name__}: {error})"
             else:
                 if status == http.client.OK:
-                    return self._read(answer)
+                    try:
+                        return json.loads(answer)
+                    except (ValueError, RecursionError) as error:
+                        raise EmbeddingError(f"{self.name}: it answered with what is no JSON ({error})") from error
                 why = f"it answered {status}: {_reason(answer)}"
                 if status not in _BUSY:
                     raise EmbeddingError(f"{self.name}: {why}")
@@ -109,13 +112,6 @@ class Endpoint:
             return response.status, float(asked) if asked.isdecimal() else 0.0, bytes(body)
         finally:
             connection.close()
-
-    def _read(self, answer: bytes) -> object:
-        try:
-            found: object = json.loads(answer)
-        except (ValueError, RecursionError) as error:
-            raise EmbeddingError(f"{self.name}: it answered with what is no JSON ({error})") from error
-        return found
 
 
 def _reason(answer: bytes) -> str:
@@ -193,15 +189,9 @@ class ServerEmbedder:
         with self._lock:
             if self._made is None:
                 vector = self._asked([PROBE], self._document_model, _QUERY_ATTEMPTS, self._timeout, None)[0]
-                identity = f"{self._document_model}\n{self._said}\n{likeness(vector)}"
-                self._made = Fingerprint(
-                    self._document_model,
-                    hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest(),
-                    len(vector),
-                    pooling="the server's",
-                    normalise=bool(np.allclose(unit_rows(vector[None])[0], vector, atol=1e-3)),
-                    document_prompt=self._document_prompt,
-                )
+                identity = f"{self._document_model}\n{self._said}\n"
+                made = fingerprint_by(vector, self._document_model, identity, "the server's")
+                self._made = replace(made, document_prompt=self._document_prompt)
             return self._made
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:
@@ -210,14 +200,8 @@ class ServerEmbedder:
         Raises:
             EmbeddingError: No answer in time, an error status, or vectors of another dimension than before.
         """
-        dimension = self.fingerprint.dimension
-        given = prompted(self._query_prompt, texts)
-        deadline = time.monotonic() + min(self._timeout * len(texts), max(self._timeout, _DOCUMENTS_S))
-        out = np.zeros((len(texts), dimension), np.float32)
-        for start, part in _batches(given):
-            left = max(deadline - time.monotonic(), 0.001)
-            out[start : start + len(part)] = self._asked(part, self._query_model, _QUERY_ATTEMPTS, left, dimension)
-        return out
+        seconds = min(self._timeout * len(texts), max(self._timeout, _DOCUMENTS_S))
+        return self._vectors(prompted(self._query_prompt, texts), self._query_model, _QUERY_ATTEMPTS, seconds)
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text, in batches of 64, with up to five attempts per batch within two minutes.
@@ -225,11 +209,15 @@ class ServerEmbedder:
         Raises:
             EmbeddingError: As `embed_queries`.
         """
-        dimension = self.fingerprint.dimension
+        return self._vectors(prompted(self._document_prompt, texts), self._document_model, _DOCUMENT_ATTEMPTS, None)
+
+    def _vectors(self, texts: Sequence[str], model: str, attempts: int, seconds: float | None) -> Vectors:
+        """The vectors of texts, within `seconds` in all; None is `_DOCUMENTS_S` for each batch."""
+        dimension, deadline = self.fingerprint.dimension, time.monotonic() + (seconds or 0)
         out = np.zeros((len(texts), dimension), np.float32)
-        for start, part in _batches(prompted(self._document_prompt, texts)):
-            found = self._asked(part, self._document_model, _DOCUMENT_ATTEMPTS, _DOCUMENTS_S, dimension)
-            out[start : start + len(part)] = found
+        for start, part in _batches(texts):
+            left = _DOCUMENTS_S if seconds is None else max(deadline - time.monotonic(), 0.001)
+            out[start : start + len(part)] = self._asked(part, model, attempts, left, dimension)
         return out
 
     def _asked(self, texts: Sequence[str], model: str, attempts: int, seconds: float, dimension: int | None) -> Vectors:
@@ -239,15 +227,13 @@ class ServerEmbedder:
         body = {**self._extra, "model": model, "input": list(texts), "encoding_format": "float"}
         try:
             answer = self._endpoint.post(body, attempts=attempts, deadline=now + seconds)
-            vectors = checked_vectors(self._rows(answer, len(texts)), len(texts), dimension, self._who(model))
+            who = f"{self._endpoint.name}, model {model!r},"
+            vectors = checked_vectors(self._rows(answer, len(texts)), len(texts), dimension, who)
         except EmbeddingError as error:
             self._why, self._rest_until = error.message, time.monotonic() + _REST_S
             raise
         self._rest_until = 0.0
         return vectors
-
-    def _who(self, model: str) -> str:
-        return f"{self._endpoint.name}, model {model!r},"
 
     def _rows(self, answer: object, count: int) -> list[list[float]]:
         """The vectors of an answer, in the order of the texts."""

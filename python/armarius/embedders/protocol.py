@@ -141,6 +141,13 @@ def likeness(vector: Vectors) -> str:
     return ",".join(f"{'-' if vector[at] < 0 else '+'}{at}" for at in strongest)
 
 
+def fingerprint_by(vector: Vectors, name: str, identity: str, pooling: str) -> Fingerprint:
+    """The fingerprint of a model by the vector of `PROBE`, with whatever else identifies it."""
+    digest = hashlib.sha256(f"{identity}{likeness(vector)}".encode("utf-8", "replace")).hexdigest()
+    unit = bool(np.allclose(unit_rows(vector[None])[0], vector, atol=1e-3))
+    return Fingerprint(name, digest, len(vector), pooling=pooling, normalise=unit)
+
+
 class _Adapted:
     """An `Embedder` over a host's functions."""
 
@@ -164,9 +171,7 @@ class _Adapted:
         with self._lock:
             if self._made is None:
                 vector = checked_vectors(self._documents([PROBE]), 1, None, self._name)[0]
-                digest = hashlib.sha256(f"{self._name} {likeness(vector)}".encode()).hexdigest()
-                unit = bool(np.allclose(unit_rows(vector[None])[0], vector, atol=1e-3))
-                self._made = Fingerprint(self._name, digest, len(vector), pooling="its own", normalise=unit)
+                self._made = fingerprint_by(vector, self._name, f"{self._name} ", "its own")
             return self._made
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:

@@ -117,9 +117,8 @@ class Book:
         """
         if self.container is None or self.found is None:
             return NO_ENTITIES
-        trees = self.container.trees
-        label = "card.json" if self.container.kind == "charx" else self.found.label
-        tree = trees if self.container.kind == "novelcrafter" else trees[label]
+        charx = self.container.kind == "charx"
+        tree = self.container.trees["card.json"] if charx else _tree(self.container, self.found)
         return extract_entities(self.format, tree, self.entries)
 
     @property
@@ -158,7 +157,17 @@ class Book:
 
     def exported(self, to: str | None = None) -> Exported:
         """As `export`, with a row for every field that the format cannot say."""
-        return exported(self, to)
+        if self.container is not None and self.found is not None:
+            own = self.found.format
+            if to in (None, self.format, own.short, own.name):
+                if to in (None, self.format) or self.container.kind == "json":
+                    return _edited(self, self.container, self.found)
+                tree, losses = _edited_tree(self, self.container, self.found)  # the JSON of a picture or archive, alone
+                return Exported(dump_json(tree), losses)
+        target = by_short(to or "sillytavern")
+        if target is None:
+            raise BookError(f"no format {shown(to)} to export to; there are {', '.join(EXPORTS)}")
+        return _converted(self, target)
 
     def to_wire(self, *, texts: bool = False) -> dict[str, Any]:
         """As JSON: what it is and its number of entries; with `texts` the entries."""
@@ -265,8 +274,13 @@ def _vault(folder: Path) -> bytes:
     return dump_json({**VAULT_MARK, "files": dict(sorted(files.items()))})
 
 
+def _tree(container: Container, found: EmbeddedText) -> Any:  # noqa: ANN401
+    """The tree of a book; of a Novelcrafter export all texts."""
+    return container.trees if container.kind == "novelcrafter" else container.trees[found.label]
+
+
 def _book(container: Container, found: EmbeddedText, file: str, profile: ProfileName | None, id_: str) -> Book:
-    tree: Any = container.trees if container.kind == "novelcrafter" else container.trees[found.label]
+    tree = _tree(container, found)
     reader = Reader(file, found.format.name, id_)
     reader.losses += [*container.losses, *found.losses]
     try:
@@ -290,49 +304,24 @@ def _book(container: Container, found: EmbeddedText, file: str, profile: Profile
     )
 
 
-def exported(book: Book, to: str | None) -> Exported:
-    """The book as a file of the format `to`; None is what it came in.
-
-    Raises:
-        BookError: No such format.
-    """
-    own = None if book.found is None else book.found.format
-    if book.container is not None and book.found is not None and own is not None:
-        if to is None or to == book.format:
-            return _edited(book, own)
-        if to in (own.short, own.name):
-            if book.container.kind == "json":
-                return _edited(book, own)
-            tree, losses = _edited_tree(book, own)  # the JSON of a picture or an archive, alone
-            return Exported(dump_json(tree), losses)
-    target = by_short(to or "sillytavern")
-    if target is None:
-        raise BookError(f"no format {shown(to)} to export to; there are {', '.join(EXPORTS)}")
-    return _converted(book, target)
-
-
-def _edited(book: Book, own: Format) -> Exported:
-    assert book.container is not None
-    assert book.found is not None
+def _edited(book: Book, container: Container, found: EmbeddedText) -> Exported:
     if not book.changed:
-        return Exported(book.container.data, ())
-    tree, losses = _edited_tree(book, own)
-    label = book.found.label
-    if book.container.kind == "novelcrafter":
-        trees = {name: text for name, text in tree.items() if text != book.container.trees.get(name)}
-        return Exported(book.container.repacked(trees), losses)
+        return Exported(container.data, ())
+    tree, losses = _edited_tree(book, container, found)
+    label, before = found.label, container.trees
+    if container.kind == "novelcrafter":
+        trees = {name: text for name, text in tree.items() if text != before.get(name)}
+        return Exported(container.repacked(trees), losses)
     trees = {label: tree}
-    if label == "ccv3" and book.container.trees.get("chara", {}).get("data") == book.container.trees[label].get("data"):
-        trees["chara"] = {**book.container.trees["chara"], "data": tree["data"]}  # both chunks hold the same card
-    return Exported(book.container.repacked(trees), losses)
+    if label == "ccv3" and before.get("chara", {}).get("data") == before[label].get("data"):
+        trees["chara"] = {**before["chara"], "data": tree["data"]}  # both chunks hold the same card
+    return Exported(container.repacked(trees), losses)
 
 
-def _edited_tree(book: Book, own: Format) -> tuple[Any, tuple[UnsupportedField, ...]]:
+def _edited_tree(book: Book, container: Container, found: EmbeddedText) -> tuple[Any, tuple[UnsupportedField, ...]]:
     """The tree that was read, with what differs written into it."""
-    assert book.container is not None
-    assert book.found is not None
-    trees = book.container.trees
-    tree = copy.deepcopy(trees if book.container.kind == "novelcrafter" else trees[book.found.label])
+    own = found.format
+    tree = copy.deepcopy(_tree(container, found))
     before = {one.id: one for one in book.read}
     losses: list[UnsupportedField] = []
     added = []

@@ -213,9 +213,9 @@ class Importing:
         data, file = file_bytes(source)
         file = name or file
         if (there := self._there(data, file, profile, updates)) is not None and not theirs:
-            return self._unchanged(there), data
+            return self._of(there, there.losses, "same"), data
         book = read_book(data, name=file, profile=profile)
-        before = self._books[updates] if updates else self._known(book, file)
+        before = self._books[updates] if updates else self._known(book, file, data)
         conflicts: list[Conflict] = []
         losses = list(book.losses)
         kind = "new"
@@ -233,41 +233,32 @@ class Importing:
             losses += more
             book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
             changes = differences(before.settings, before.entries, book.settings, book.entries)
-            is_there = before.container is not None and before.container.data == data
-            kind = "same" if is_there and book.profile == before.profile and not changes else "update"
+            kind = "same" if _is_of(before, data) and book.profile == before.profile and not changes else "update"
         if theirs and before is None:
             raise UnknownId(f"theirs: nothing here differs from the file at {theirs[0]!r}: the book is new")
-        said = book.extracted_entities()
-        losses += said.losses
-        known = {name for one in said.entities for name in (one.name, *one.aliases)}
-        proposed = tuple(one for one in proposals(book) if one.name not in known)
-        shared = self._shared(said)
-        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said, changes, shared), data
+        return self._of(book, losses, kind, conflicts, changes), data
 
-    def _shared(self, said: ExtractedEntities) -> tuple[SharedName, ...]:
-        return shared_names(said.entities, self._entities()) if said.entities else ()
-
-    def _unchanged(self, book: Book) -> ImportReport:
-        """The report of a file that is there already."""
+    def _of(
+        self,
+        book: Book,
+        losses: Iterable[UnsupportedField],
+        kind: str,
+        conflicts: Iterable[Conflict] = (),
+        changes: tuple[Change, ...] = (),
+    ) -> ImportReport:
         said = book.extracted_entities()
         known = {name for one in said.entities for name in (one.name, *one.aliases)}
         proposed = tuple(one for one in proposals(book) if one.name not in known)
-        losses = (*book.losses, *said.losses)
-        return ImportReport(book, losses, (), "same", proposed, False, said, shared=self._shared(said))
+        shared = shared_names(said.entities, self._entities()) if said.entities else ()
+        losses = (*losses, *said.losses)
+        return ImportReport(book, losses, tuple(conflicts), kind, proposed, False, said, changes, shared)
 
     def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
         """The book that was made of these very bytes under this name, so that they need not be read again."""
         some = [self._books[updates]] if updates else [one for one in self._books.values() if one.file == file]
-        return next(
-            (
-                one
-                for one in some
-                if one.container is not None and one.container.data == data and profile in (None, one.profile)
-            ),
-            None,
-        )
+        return next((one for one in some if _is_of(one, data) and profile in (None, one.profile)), None)
 
-    def _known(self, book: Book, file: str) -> Book | None:
+    def _known(self, book: Book, file: str, data: bytes) -> Book | None:
         """The book that this file is the same as, or a newer state of."""
         near = [
             one
@@ -275,9 +266,8 @@ class Importing:
             if one.format == book.format and ((file and one.file == file) or book_id(one.name) == book_id(book.name))
         ]
         near.sort(key=lambda one: one.file != file)
-        return next((one for one in near if _same_bytes(one, book)), None) or next(
-            (one for one in near if _overlap(one.read, book.read)), None
-        )
+        same = [one for one in near if _is_of(one, data)]
+        return next(iter(same or [one for one in near if _overlap(one.read, book.read)]), None)
 
     def _under_free_id(self, book: Book) -> Book:
         """The book under an id that no other has, a broken one included: books of one name are several."""
@@ -298,8 +288,8 @@ def _under_id(book: Book, id_: str) -> Book:
     return replace(book, id=id_, entries=entries, read=entries)
 
 
-def _same_bytes(one: Book, other: Book) -> bool:
-    return one.container is not None and other.container is not None and one.container.data == other.container.data
+def _is_of(book: Book, data: bytes) -> bool:
+    return book.container is not None and book.container.data == data
 
 
 def _overlap(before: tuple[Entry, ...], now: tuple[Entry, ...]) -> bool:

@@ -123,19 +123,14 @@ def _data(tree: Any) -> Any:  # noqa: ANN401
 def _module(data: bytes, name: str) -> Container:
     plain, unknown = decode_module(data, name)
     tree, layout = load_json(plain, name)
-    losses = (_unread(name, unknown),) if unknown else ()
+    what = "so many bytes have codes that are not known: shown as \ufffd or 1, kept as they are"
+    losses = (UnsupportedField(name, unknown, what),) if unknown else ()
     return Container(
         "risum",
         data,
         {"": tree},
         lambda trees: module_with_json(data, dump_json(trees[""], layout), name) if "" in trees else data,
         losses,
-    )
-
-
-def _unread(name: str, unknown: int) -> UnsupportedField:
-    return UnsupportedField(
-        name, unknown, "so many bytes have codes that are not known: shown as \ufffd or 1, kept as they are"
     )
 
 
