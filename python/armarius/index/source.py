@@ -76,6 +76,11 @@ class ReadBatch:
             self.changes.append(Put(read, stamp))
 
 
+def is_wanted(path: str, only: Collection[str]) -> bool:
+    """Whether `only` is empty, or contains the path or one of its folders."""
+    return not only or path in only or any(path[:at] in only for at, char in enumerate(path) if char == "/")
+
+
 @runtime_checkable
 class DocumentSource(Protocol):
     """The documents of one project. Thread-safe; other programs may change the documents at any time."""

@@ -22,7 +22,7 @@ from armarius.documents.document import Document, FileStamp, Skipped, make_docum
 from armarius.errors import CodexError, ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
 from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, ordered, relation_key
-from armarius.index.source import ReadBatch, SourceChanges
+from armarius.index.source import ReadBatch, SourceChanges, is_wanted
 from armarius.store.rows import FileRow, Remove
 from armarius.types import Candidate, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import whole
@@ -217,14 +217,14 @@ class FakeSource:
     ) -> SourceChanges:
         """See `DocumentSource`."""
         with self._lock:
-            stamps = {path: stamp for path, stamp in self._stamps.items() if _is_wanted(path, only)}
+            stamps = {path: stamp for path, stamp in self._stamps.items() if is_wanted(path, only)}
             sizes = {path: len(self._texts[path]) for path in stamps}
         to_read = [
             FileStamp(path, sizes[path], stamps[path], 0)
             for path in sorted(stamps)
             if force or path not in known or known[path].stamp != stamps[path]
         ]
-        gone = tuple(sorted(path for path in known if path not in stamps and _is_wanted(path, only)))
+        gone = tuple(sorted(path for path in known if path not in stamps and is_wanted(path, only)))
         return SourceChanges(tuple(to_read), gone, force=force)
 
     def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
@@ -394,8 +394,3 @@ class _MemoryRecords:
     def _keep(self, blocks: list[Block]) -> None:
         self._owner._books[self.name] = blocks
         self._owner._changes += 1
-
-
-def _is_wanted(path: str, only: Collection[str]) -> bool:
-    """Whether `only` is empty, or contains the path or one of its folders."""
-    return not only or path in only or any(path[:at] in only for at, char in enumerate(path) if char == "/")

@@ -25,7 +25,6 @@ The questions are easy: exactly one text contains the answer.
 """
 
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -451,13 +450,8 @@ class RerankerConformance:
     def test_it_is_asked_from_several_threads_at_once(self, reranker: Reranker) -> None:
         """As requests are."""
         expected = list(reranker(QUESTION, TEXTS))
-        found: list[list[float]] = []
-        threads = [threading.Thread(target=lambda: found.append(list(reranker(QUESTION, TEXTS)))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert len(found) == len(threads)
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: list(reranker(QUESTION, TEXTS)), range(4)))
         assert all(one == pytest.approx(expected, abs=1e-4) for one in found)
 
 

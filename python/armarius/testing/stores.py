@@ -10,8 +10,8 @@ assertion messages.
 """
 
 import random
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -78,21 +78,8 @@ def fill(store: Store) -> Store:
 
 def together(calls: list[Callable[[], None]]) -> None:
     """Run the functions in parallel threads; raises the first failure."""
-    failures: list[BaseException] = []
-
-    def run(call: Callable[[], None]) -> None:
-        try:
-            call()
-        except BaseException as error:  # noqa: BLE001 - raised below, in the thread of the test
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(len(calls)) as pool:
+        list(pool.map(lambda call: call(), calls))
 
 
 HOSTILE_QUERIES = (

@@ -17,7 +17,7 @@ from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config, load_config, p
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of, walk_files
 from armarius.errors import ConfigError, ContractError, DocumentSkipped, ProjectError, StoreUnavailable, UnknownDocument
-from armarius.index.source import ReadBatch, SourceChanges
+from armarius.index.source import ReadBatch, SourceChanges, is_wanted
 from armarius.io import make_folder, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import FILES
@@ -145,7 +145,7 @@ class StoredSource:
         """See `DocumentSource`. Cost: one round trip when a text has changed."""
         config, to_read, skipped, here = self._config(), [], [], set()
         for path, entry in self._files.entries().items():
-            if only and not _is_wanted(path, only):
+            if not is_wanted(path, only):
                 continue
             refused = refusal_of(path, entry.size, config)
             if refused:
@@ -156,7 +156,7 @@ class StoredSource:
             stamp = str(entry.version)
             if force or path not in known or known[path].stamp != stamp:
                 to_read.append(FileStamp(path, entry.size, stamp, 0))
-        gone = tuple(path for path in sorted(known) if path not in here and (not only or _is_wanted(path, only)))
+        gone = tuple(path for path in sorted(known) if path not in here and is_wanted(path, only))
         return SourceChanges(tuple(to_read), gone, tuple(skipped), force=force)
 
     def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
@@ -205,11 +205,6 @@ def book_of(path: str) -> str:
     """The id of the imported book if `path` is its `codex.json`, else ""."""
     book = path.removeprefix(f"{BOOKS}/").removesuffix(f"/{CODEX_FILE}")
     return book if path == f"{BOOKS}/{book}/{CODEX_FILE}" and "/" not in book else ""
-
-
-def _is_wanted(path: str, only: Collection[str]) -> bool:
-    """The path, or a folder it lies in, is among these."""
-    return path in only or any(path[:at] in only for at, char in enumerate(path) if char == "/")
 
 
 class StoredAuthored:
