@@ -16,19 +16,9 @@ from armarius.headings import Reason, kind_name
 from armarius.validation import LONGEST_TEXT, cleaned, shown
 
 Kind = Literal[
-    "chapter",
-    "outline",
-    "setting",
-    "state",
-    "summary",
-    "review",
-    "note",
-    "template",
-    "tool",
-    "data",
-    "code",
+    "chapter", "outline", "setting", "state", "summary", "review", "note", "template", "tool", "data", "code",
     "manuscript",
-]
+]  # fmt: skip
 """Of a document; character profiles and places are `setting`. A `manuscript` holds several chapters or a whole book."""
 Chapters = tuple[int | None, int | None]
 """First and last chapter, inclusive; None is open."""
@@ -297,17 +287,9 @@ SPOKEN: Final = ("user", "assistant")
 """Who takes part: instructions and what tools answer are no turns of the conversation."""
 
 _ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "model": "assistant",
-    "chatbot": "assistant",
-    "system": "system",
-    "developer": "system",
-    "tool": "tool",
-    "function": "tool",
-}
+    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
+    "chatbot": "assistant", "system": "system", "developer": "system", "tool": "tool", "function": "tool",
+}  # fmt: skip
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 
 

@@ -107,12 +107,7 @@ def unknown_settings(settings: Mapping[str, Any], known: frozenset[str]) -> None
 
 ROUNDS: Final[Mapping[str, Rules]] = {
     "sillytavern": Rules(
-        words="ascii",
-        full="stop",
-        comments=False,
-        decorators=SILLYTAVERN,
-        book_facts=False,
-        chat_marks=True,
+        words="ascii", full="stop", comments=False, decorators=SILLYTAVERN, book_facts=False, chat_marks=True
     ),
     "character-card-spec": Rules(depth=None, names=False, decorators=SPECIFICATION),
     "obsidian": Rules(depth=4, names=False),
@@ -338,12 +333,7 @@ class CompiledBooks:
         self.always: list[int] = []
         for rank, one in enumerate(lore):
             one.rank = rank
-            if one.never:
-                for ref in one.keys:
-                    if isinstance(ref, int):
-                        self.by_key.setdefault(ref, []).append(rank)
-                continue
-            if one.constant or one.forced or one.patterned or one.timed:
+            if not one.never and (one.constant or one.forced or one.patterned or one.timed):
                 self.always.append(rank)
             for ref in one.keys:
                 if isinstance(ref, int):

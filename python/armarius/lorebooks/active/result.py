@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, overload
 
 from armarius.arguments import Turn
@@ -135,12 +135,7 @@ class Activation(Sequence[Active]):
                     "book": one.book,
                     "entry": one.entry.id,
                     "name": one.entry.name,
-                    "place": {
-                        "slot": one.place.slot,
-                        "depth": one.place.depth,
-                        "role": one.place.role,
-                        "name": one.place.name,
-                    },
+                    "place": asdict(one.place),
                     "reason": one.reason,
                     "text": one.text,
                 }

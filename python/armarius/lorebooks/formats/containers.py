@@ -76,7 +76,8 @@ def _picture(data: bytes, name: str) -> Container:
     trees: dict[str, Any] = {}
     layouts: dict[str, JsonLayout] = {}
     losses: list[UnsupportedField] = []
-    for chunk in chunks:
+    numbers: dict[str, int] = {}  # of the chunks that were read
+    for number, chunk in enumerate(chunks):
         try:
             found = chunk_text(chunk)
         except BookError as error:
@@ -91,6 +92,7 @@ def _picture(data: bytes, name: str) -> Container:
         try:
             where = f"{name}: chunk {keyword}"
             trees[keyword], layouts[keyword] = load_json(from_base64(text, where), where)
+            numbers[keyword] = number
         except BookError as error:
             losses.append(UnsupportedField(keyword, None, f"kept, not read: {error}"))
     if not trees:
@@ -100,17 +102,10 @@ def _picture(data: bytes, name: str) -> Container:
         losses.append(UnsupportedField("chara", None, "differs from ccv3, which is read; kept"))
 
     def repacked(changed: Mapping[str, Any]) -> bytes:
-        seen: set[str] = set()
-        made = []
-        for chunk in chunks:
-            try:
-                found = chunk_text(chunk)
-            except BookError:  # reported when it was read
-                found = None
-            if found is not None and found[0] in changed and found[0] not in seen:
-                seen.add(found[0])
-                chunk = chunk_with_text(chunk, dump_json(changed[found[0]], layouts[found[0]]))
-            made.append(chunk)
+        made = list(chunks)
+        for label in changed.keys() & numbers.keys():
+            at = numbers[label]
+            made[at] = chunk_with_text(made[at], dump_json(changed[label], layouts[label]))
         return join_chunks(made, rest)
 
     return Container("png", data, trees, repacked, tuple(losses))

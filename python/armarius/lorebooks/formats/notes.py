@@ -14,7 +14,7 @@ the book.
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from armarius.codex.codex_json import card_draft
@@ -359,23 +359,16 @@ def codex_json(said: ExtractedEntities) -> bytes:
     """As a file in the form of `codex.json`."""
     entities = []
     for one in said.entities:
-        row: dict[str, Any] = {"id": one.id, "name": one.name}
-        if one.type != "other":
-            row["type"] = one.type
-        if one.aliases:
-            row["aliases"] = list(one.aliases)
-        if one.level != "when_detected":
-            row["aiContextLevel"] = one.level
-        if one.description:
-            row["description"] = one.description
-        if one.attributes:
-            row["attributes"] = dict(one.attributes)
-        if one.facts:
-            row["facts"] = [
-                {"text": fact.text, **{k: v for k in ("since", "until") if (v := getattr(fact, k)) is not None}}
-                for fact in one.facts
-            ]
-        entities.append(row)
+        facts = [{name: value for name, value in asdict(fact).items() if value is not None} for fact in one.facts]
+        row = {
+            "type": "" if one.type == "other" else one.type,
+            "aliases": list(one.aliases),
+            "aiContextLevel": "" if one.level == "when_detected" else one.level,
+            "description": one.description,
+            "attributes": dict(one.attributes),
+            "facts": facts,
+        }
+        entities.append({"id": one.id, "name": one.name, **{name: value for name, value in row.items() if value}})
     relations = [dict(zip(("source", "target", "type"), one, strict=True)) for one in said.relations]
     data = {"entities": entities, "relations": relations}
     return (json.dumps(data, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "backslashreplace")
