@@ -10,7 +10,7 @@ import pytest
 from armarius.documents.classify import classify
 from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.titles import page_kind
-from armarius.names.words import letters
+from armarius.names.people import letters
 from armarius.text.unicode import APOSTROPHES, fold, slug
 
 RUST = Path(__file__).parents[1] / "rust"

@@ -2,13 +2,14 @@
 
 kinds.toml      names of files, folders and headings: documents/kinds.py
 profiles.toml   labels of profiles, context levels: codex/profiles/fields.py
-names.toml      parts of names, titles, genders, closed classes: names/words.py
+names.toml      parts of names, titles, genders, closed classes: names/people.py
 questions.toml  kin of questions, words of consistency: search/query/kinship.py
 attributes.toml attributes and values for comparing sentences: search/contradictions/values.py
 followups.toml  words of questions that refer to the conversation: search/query/coreference.py
 rewording.toml  the prompt for query variants: `armarius/rewording.py`
 intents.toml    what requests ask for by their verb, parts and shares of their prompts: search/query/intents.py
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
+probes.toml     unrelated questions: vectors/model_quality.py
 functions.toml  function words, ignored in search: search/query/query.py
 
 A new word is a line here, never a list in code. What must hold: words of the language, not of one story; no duplicates

@@ -1,7 +1,6 @@
 """Names that nobody listed: short forms of listed names, and names in a text that no profile describes.
 
-words.py      rows of `lexicon/names.toml`
-people.py     persons of a cast and their gender; family names and titles
+people.py     persons of a cast and their gender; family names and titles; rows of `lexicon/names.toml`
 short.py      short forms that names allow, which `EntityMatcher(entities, short_names=…)` finds
 proposals.py  names in a text that no profile describes
 """

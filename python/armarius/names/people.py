@@ -1,11 +1,11 @@
-"""Persons of a cast and their gender; family names and titles."""
+"""Persons of a cast and their gender; family names and titles; rows of `names.toml`."""
 
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final, Literal
 
-from armarius.names.words import letters, words
+from armarius.lexicon import word_file
 from armarius.text.matcher import field_of, kind_of, names_of
 from armarius.text.unicode import LEADING_CLAUSE, after_sentence, is_han
 
@@ -17,6 +17,23 @@ _SHE_BEGINS: Final = re.compile(after_sentence(r"(?:She\b|她(?!们))"), re.MULT
 _SHE: Final = re.compile(r"\b(?:she|her|hers)\b|她(?!们)", re.IGNORECASE)
 _SOMEBODYS: Final = frozenset({"his", "her", "their"})
 _TITLED: Final = 2  # words of a name with a title
+
+
+@cache
+def _data() -> dict[str, dict[str, str]]:
+    return word_file("names")
+
+
+@cache
+def words(table: str, row: str) -> frozenset[str]:
+    """The words of a row."""
+    return frozenset(_data()[table][row].split())
+
+
+@cache
+def letters(table: str, row: str) -> frozenset[str]:
+    """The characters of a row of single-character words."""
+    return frozenset("".join(_data()[table][row].split()))
 
 
 def genders_of(entities: Iterable[object]) -> dict[str, Gender]:
@@ -46,9 +63,8 @@ def _gender(attributes: Mapping[str, Any], names: Iterable[str], description: st
     if stated is not None:
         return stated
     for name in names:
-        first = _titled(name)
-        if first in words("latin", "male") or first in words("latin", "female"):
-            return "m" if first in words("latin", "male") else "f"
+        if by_title := title_gender(_titled(name)):
+            return by_title
     clause = LEADING_CLAUSE.match(description)
     by_kin = _by_kin(clause[0] if clause else "")
     if by_kin:
@@ -119,7 +135,7 @@ def all_titles() -> frozenset[str]:
     return frozenset(word for row in rows for word in words("han", row))
 
 
-def title_gender(word: str) -> str | None:
+def title_gender(word: str) -> Gender | None:
     """The gender of a title, "" without gender, None for any other word."""
     title = word.rstrip(".").lower()
     if title in words("latin", "male"):

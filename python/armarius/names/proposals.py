@@ -14,7 +14,7 @@ from typing import Literal
 
 from armarius.display import counted
 from armarius.lexicon import word_file
-from armarius.names.words import letters, words
+from armarius.names.people import letters, words
 from armarius.text.unicode import fold, is_han
 
 _RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
@@ -263,52 +263,6 @@ def _only_a_part(one: RawName, found: dict[str, RawName], grams: "Counter[str]")
 
 _WRITTEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[.!?:;\"“”‘’()\[\]\n—–…]|\S")
 _ENDS = frozenset('.!?:;"“”‘’()[]\n—–…')
-_SPOKE = frozenset(
-    [
-        "said",
-        "asked",
-        "cried",
-        "replied",
-        "answered",
-        "says",
-        "thought",
-        "looked",
-        "turned",
-        "smiled",
-        "nodded",
-        "laughed",
-        "whispered",
-        "went",
-        "came",
-        "stood",
-        "sat",
-        "took",
-        "returned",
-        "shook",
-        "had",
-        "was",
-        "would",
-        "could",
-    ]
-)
-_AT = frozenset(
-    [
-        "in",
-        "at",
-        "to",
-        "from",
-        "near",
-        "into",
-        "towards",
-        "toward",
-        "through",
-        "around",
-        "outside",
-        "inside",
-        "leaving",
-        "reached",
-    ]
-)
 # Ratio of lower-case uses to capitals inside sentences from which a form is a common word.
 _SMALL = 0.25
 # Shares for a place: behind a preposition of place, and with a verb of action.
@@ -322,7 +276,7 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
     titled, acting, placed = Counter[str](), Counter[str](), Counter[str]()
     runs: Counter[tuple[str, ...]] = Counter()
     titles = words("latin", "titles") | words("latin", "male") | words("latin", "female")
-    particles, calendar = words("latin", "particles"), words("latin", "calendar")
+    particles, calendar, at = (words("latin", row) for row in ("particles", "calendar", "at"))
     called: Counter[tuple[str, str]] = Counter()  # title as written, and the following name
     for text in texts:
         run: list[str] = []
@@ -346,7 +300,7 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
                         called[
                             f"{before}." if text[match.start() - 2 : match.start() - 1] == "." else before, bare
                         ] += 1
-                    if before.lower() in _AT:
+                    if before.lower() in at:
                         placed[bare] += 1
                     if not run and begins:
                         run.append("")  # may be a common word: decided by its other occurrences
@@ -379,7 +333,7 @@ def _close(run: list[str], runs: "Counter[tuple[str, ...]]", acting: "Counter[st
         run.pop()
     if run and run != [""]:
         runs[tuple(run)] += 1
-        if behind in _SPOKE:
+        if behind in words("latin", "acting"):
             acting[run[-1]] += 1
     run.clear()
 

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
-from armarius.names.people import split_name, title_gender
-from armarius.names.words import letters, words
+from armarius.names.people import letters, split_name, title_gender, words
 from armarius.text.matcher import ShortName, kind_of, names_of
 from armarius.text.unicode import caseless, is_han
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from armarius._core import KeySet, Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.headings import Reason, heading
-from armarius.names.words import letters, words
+from armarius.names.people import letters, words
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.search.query.intents import asked_for
