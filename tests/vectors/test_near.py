@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from armarius.vectors.model_quality import PROBES, NoiseFloor
+from armarius.vectors.model_quality import noise_floor, probes
 
 
 def group(similarity, count=12, dimension=64, spread=0.02):
@@ -17,24 +17,24 @@ SAMPLE = np.tile(np.eye(1, 64, dtype=np.float32), (50, 1))
 
 
 def test_what_stands_out_lies_above_what_unrelated_questions_reach():
-    least = NoiseFloor.of(SAMPLE, [group(0.1)], 50).least
+    least = noise_floor(SAMPLE, [group(0.1)], 50)
     assert 0.1 + 2 * 0.02 < least < 0.1 + 5 * 0.02
 
 
 def test_a_larger_project_asks_for_more():
-    assert NoiseFloor.of(SAMPLE, [group(0.1)], 100_000).least > NoiseFloor.of(SAMPLE, [group(0.1)], 50).least
+    assert noise_floor(SAMPLE, [group(0.1)], 100_000) > noise_floor(SAMPLE, [group(0.1)], 50)
 
 
 def test_a_script_that_the_model_finds_alike_everywhere_decides():
-    both = NoiseFloor.of(SAMPLE, [group(0.1), group(0.8)], 50).least
-    assert both == NoiseFloor.of(SAMPLE, [group(0.8)], 50).least
+    both = noise_floor(SAMPLE, [group(0.1), group(0.8)], 50)
+    assert both == noise_floor(SAMPLE, [group(0.8)], 50)
 
 
 @pytest.mark.parametrize(("sample", "count"), [(SAMPLE[:0], 10), (SAMPLE, 1)])
 def test_nothing_stands_out_of_next_to_nothing(sample, count):
-    assert NoiseFloor.of(sample, [group(0.1)], count).least == 1.0
+    assert noise_floor(sample, [group(0.1)], count) == 1.0
 
 
 def test_probes_of_both_languages_ask_the_same():
-    english, chinese = PROBES
+    english, chinese = probes()
     assert len(english) == len(chinese) == len(set(english)) == len(set(chinese))

@@ -17,6 +17,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.embedders.protocol import Embedder
+from armarius.lexicon import word_file
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, Vectors, VectorSet, VectorStore, unit_rows
 
@@ -120,38 +121,6 @@ def _chapters(
             yield chapter
 
 
-PROBES = (
-    (
-        "How do I renew a passport?",
-        "What is the boiling point of ethanol?",
-        "Which vitamins are in carrots?",
-        "How does a jet engine work?",
-        "Who won the chess tournament?",
-        "How are tax returns filed online?",
-        "What causes volcanoes to erupt?",
-        "How do you train a puppy?",
-        "What is the capital of Australia?",
-        "How is cheese made?",
-        "Why do stock prices fall?",
-        "How does encryption protect a message?",
-    ),
-    (
-        "怎样更换护照？",
-        "乙醇的沸点是多少？",
-        "胡萝卜里有哪些维生素？",
-        "喷气发动机是怎样工作的？",
-        "谁赢了象棋比赛？",
-        "怎样在网上报税？",
-        "火山为什么会喷发？",
-        "怎样训练小狗？",
-        "澳大利亚的首都是哪里？",
-        "奶酪是怎样做成的？",
-        "股票为什么会下跌？",
-        "加密怎样保护消息？",
-    ),
-)
-"""Unrelated questions in two languages; a project answers one or two of them at most."""
-
 _MARGIN = 0.3
 
 
@@ -189,35 +158,30 @@ class VectorHits:
     trust: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseFloor:
-    """The similarity of unrelated texts, so that only paragraphs above it count as found.
+def probes() -> tuple[Sequence[str], ...]:
+    """Unrelated questions, by language; a project answers one or two of them at most."""
+    return tuple(rows.splitlines() for rows in word_file("probes").values())
+
+
+def noise_floor(sample: Vectors, probes: Sequence[Vectors], count: int) -> float:
+    """The lowest cosine similarity of a paragraph that counts as found: above that of unrelated texts.
 
     Every query has a nearest paragraph, even if the project never mentions its subject, and each model has its own
-    scale of similarity. So unrelated questions (`PROBES`) are compared with a sample of the project. Among n unrelated
+    scale of similarity. So unrelated questions (`probes`) are compared with a sample of the project. Among n unrelated
     paragraphs the maximum is expected about sqrt(2 ln n) standard deviations above the mean (maximum of n normal
     values); the threshold lies above that. The distribution of the query itself cannot be used: a question about the
     subject of a short book is near to all of its paragraphs, and none would be an outlier (docs/decisions/0085).
 
-    Attributes:
-        least: Lowest cosine similarity of a paragraph that counts as found.
+    The group of probes with the highest similarities decides: a model that does not know a script finds all texts in
+    it similar.
+
+    Args:
+        sample: Stored vectors, float32, shape (m, dimension), none zero; need not be normalised.
+        probes: Vectors of `probes`, one group per language, each of shape (p, dimension).
+        count: Number of stored vectors.
     """
-
-    least: float
-
-    @classmethod
-    def of(cls, sample: Vectors, probes: Sequence[Vectors], count: int) -> "NoiseFloor":
-        """Compute the threshold from the group of probes with the highest similarities.
-
-        A model that does not know a script finds all texts in it similar, so the highest group is the safe choice.
-
-        Args:
-            sample: Stored vectors, float32, shape (m, dimension), none zero; need not be normalised.
-            probes: Vectors of `PROBES`, one group per language, each of shape (p, dimension).
-            count: Number of stored vectors.
-        """
-        if count < 2 or not len(sample):
-            return cls(1.0)
-        deviations = math.sqrt(2 * math.log(count)) + _MARGIN
-        found = [unit_rows(group) @ unit_rows(sample).T for group in probes]
-        return cls(max(float(np.mean(group) + deviations * np.std(group)) for group in found))
+    if count < 2 or not len(sample):
+        return 1.0
+    deviations = math.sqrt(2 * math.log(count)) + _MARGIN
+    found = [unit_rows(group) @ unit_rows(sample).T for group in probes]
+    return max(float(np.mean(group) + deviations * np.std(group)) for group in found)

@@ -33,7 +33,7 @@ from armarius.store.vectors_protocol import (
     VectorStore,
     require_same,
 )
-from armarius.vectors.model_quality import PROBES, Near, NoiseFloor, VectorHits, measure_quality
+from armarius.vectors.model_quality import Near, VectorHits, measure_quality, noise_floor, probes
 
 _SMALLEST, _LARGEST = 8, 256
 _SLOW_S, _FAST_S = 1.0, 0.25
@@ -257,7 +257,7 @@ def _vector_of(embedder: Embedder, query: str) -> Vectors:
         raise model_failed(error) from error
 
 
-_BACKGROUND = 256
+_SAMPLE = 256
 _NEAREST = 400
 _TRUST = "meaning: trust"
 _STANDING_OUT = 40
@@ -292,7 +292,7 @@ class Semantic:
         self._embedders: dict[Fingerprint, Embedder] = {fingerprint_of(self._embedder): self._embedder}
         self._queries = Recent[tuple[Embedder, Vectors]](_REMEMBERED)
         self._lock = threading.Lock()
-        self._backgrounds: dict[int, NoiseFloor] = {}
+        self._floors: dict[int, float] = {}
         self._trusted: dict[int, float] = {}
         self._probes: dict[Fingerprint, list[Vectors]] = {}
         self._closing = False
@@ -371,8 +371,7 @@ class Semantic:
         if not found:
             return []
         serving = self._storage.sets()["serving"]
-        background = self._backgrounds.get(serving.id) or self._take_background()
-        least = background.least if background else 1.0
+        least = self._floors[serving.id] if serving.id in self._floors else self._measure_floor(serving)
         standing_out = [(owner, value) for owner, value in found if value >= least and not isinstance(owner, str)]
         spans = self._storage.spans([owner for owner, _ in standing_out])
         by_wording = LexicalEmbedder.of(serving.fingerprint) is not None
@@ -432,7 +431,7 @@ class Semantic:
             self._embedders[made] = new
             self._embedder = new
             # the new embedder may have another query prompt
-            self._probes, self._backgrounds, self._trusted = {}, {}, {}
+            self._probes, self._floors, self._trusted = {}, {}, {}
         serving = self._storage.sets().get("serving")
         if serving is not None and serving.fingerprint == made:
             self._storage.abandon()
@@ -476,20 +475,21 @@ class Semantic:
                 if self._storage.pending(building.id, limit=1):
                     self.queue.start()
                 return
-        self._take_background()
-        self._measure_trust()
+        serving = self._storage.sets().get("serving")
+        if serving is not None:
+            self._measure_floor(serving)
+            self._measure_trust(serving)
         self._storage.refresh(cancelled=lambda: self._closing)
 
-    def _measure_trust(self) -> None:
+    def _measure_trust(self, serving: VectorSet) -> None:
         """Measure the weight of the serving model and store it.
 
         It is measured again only when the number of vectors has changed by a quarter, so that the weight does not
         change with every save.
         """
-        serving = self._storage.sets().get("serving")
         with self._lock:
-            embedder = self._embedders.get(serving.fingerprint) if serving else None
-        if serving is None or embedder is None:
+            embedder = self._embedders.get(serving.fingerprint)
+        if embedder is None:
             return
         if LexicalEmbedder.of(serving.fingerprint) is not None:  # wording is covered better by full-text search
             self._trusted = {serving.id: 0.0}
@@ -511,19 +511,18 @@ class Semantic:
             return None
         return float(trust), int(count)
 
-    def _take_background(self) -> NoiseFloor | None:
-        serving = self._storage.sets().get("serving")
+    def _measure_floor(self, serving: VectorSet) -> float:
+        """The noise floor of the serving model, kept for the next query; 1 without its embedder."""
         with self._lock:
-            embedder = self._embedders.get(serving.fingerprint) if serving else None
-        if serving is None or embedder is None:
-            return None
+            embedder = self._embedders.get(serving.fingerprint)
+        if embedder is None:
+            return 1.0
         if embedder.fingerprint not in self._probes:
-            self._probes = {embedder.fingerprint: [embedder.embed_queries(group) for group in PROBES]}
-        sample = self._storage.sample(serving, _BACKGROUND)
+            self._probes = {embedder.fingerprint: [embedder.embed_queries(group) for group in probes()]}
+        sample = self._storage.sample(serving, _SAMPLE)
         count = self._storage.counts(serving.id).embedded
-        background = NoiseFloor.of(sample, self._probes[embedder.fingerprint], count)
-        self._backgrounds = {serving.id: background}
-        return background
+        self._floors = {serving.id: noise_floor(sample, self._probes[embedder.fingerprint], count)}
+        return self._floors[serving.id]
 
 
 def _placed(found: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
