@@ -20,8 +20,7 @@ TABLE = {
     "documents.document": "Document",
     "documents.segments": "Paragraph",
     "embedders.protocol": "Embedder",
-    "engine.engine": "ContextEngine",
-    "engine.opening": "open",
+    "engine.engine": "ContextEngine open",
     "errors": (
         "ArmariusError Backpressure BudgetError CodexError ConfigError ContextWarning ContractError MissingExtra "
         "ProjectError SourceUnavailable StoreBusy StoreError StoreUnavailable UnknownDocument UnknownId"

@@ -18,7 +18,7 @@ from armarius.documents.document import Document as Document
 from armarius.documents.segments import Paragraph as Paragraph
 from armarius.embedders.protocol import Embedder as Embedder
 from armarius.engine.engine import ContextEngine as ContextEngine
-from armarius.engine.opening import open as open
+from armarius.engine.engine import open as open
 from armarius.errors import ArmariusError as ArmariusError
 from armarius.errors import Backpressure as Backpressure
 from armarius.errors import BudgetError as BudgetError

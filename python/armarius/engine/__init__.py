@@ -7,7 +7,7 @@
 docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt), `rewords.py` (query variants,
 follow-ups, tasks), `summaries.py` (document summaries), `maps.py` (what the files are). Verbs of one other room
 (`similar`, `subgraph`) are methods of its objects. `build.py` creates and connects the parts; code that needs two rooms
-belongs there or in `armarius.project`. `opening.py` is `armarius.open`.
+belongs there or in `armarius.project`.
 
 Invariants: a verb reads one `ProjectView`, so that its result is consistent during concurrent changes; an engine is
 thread-safe.
@@ -16,9 +16,8 @@ thread-safe.
 from armarius.lazy import lazy
 
 TABLE = {
-    "engine.engine": "ContextEngine",
+    "engine.engine": "ContextEngine open",
     "engine.maps": "AnsweredMap MapRequest Proposal Proposals",
-    "engine.opening": "open",
     "engine.summaries": "ProjectSummaries RefreshCost SummaryReply SummaryRequest",
 }
 

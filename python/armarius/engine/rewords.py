@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from armarius.arguments import Turn
 from armarius.codex import Codex
-from armarius.codex.model import Entity
 from armarius.errors import ContextWarning
 from armarius.project import ProjectView
 from armarius.rewording import MOST_NAMES, Model, Reworder
@@ -66,11 +65,7 @@ def _names(view: ProjectView, query: str) -> tuple[str, ...]:
     named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
     entities = [one for one in view.codex.entities if one.level in _SHOWN]
     first = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
-    return tuple(dict.fromkeys([*first, *map(_name, entities)]))[:MOST_NAMES]
-
-
-def _name(entity: Entity) -> str:
-    return entity.name
+    return tuple(dict.fromkeys([*first, *(one.name for one in entities)]))[:MOST_NAMES]
 
 
 class FollowUps:
