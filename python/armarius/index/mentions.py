@@ -31,21 +31,9 @@ class DocumentMention:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Packed:
-    """Number of mentions inside paragraphs; then entity ids (JSON) and mention rows, compressed."""
-
-    inside: int
-    body: bytes
-
-
-def _unpack(data: bytes) -> _Packed:
-    inside, body = split_pieces(data, 2)
-    return _Packed(int(inside), body)
-
-
-_MENTIONS: Final = DerivedCache[_Packed, _Packed](
-    "mentions", "2", lambda one: join_pieces(b"%d" % one.inside, one.body), _unpack
+# Number of mentions inside paragraphs; then entity ids (JSON) and rows of mentions, compressed.
+_MENTIONS: Final = DerivedCache[tuple[int, bytes], tuple[bytes, ...]](
+    "mentions", "2", lambda one: join_pieces(b"%d" % one[0], one[1]), lambda data: split_pieces(data, 2)
 )
 KIND: Final = _MENTIONS.kind
 
@@ -63,8 +51,8 @@ def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Der
     rows = []
     for document, (inside, entities, table) in zip(documents, found, strict=True):
         names = json.dumps([ids[entity] for entity in entities]).encode()
-        packed = _Packed(inside, zlib.compress(join_pieces(names, table), _LEVEL))
-        rows.append(_MENTIONS.row(document.path, snapshot.match_digest, packed))
+        body = zlib.compress(join_pieces(names, table), _LEVEL)
+        rows.append(_MENTIONS.row(document.path, snapshot.match_digest, (inside, body)))
     return rows
 
 
@@ -101,7 +89,7 @@ def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:
         ValueError: The row has another format.
     """
     try:
-        ids, table = split_pieces(zlib.decompress(_unpack(row.data).body), 2)
+        ids, table = split_pieces(zlib.decompress(split_pieces(row.data, 2)[1]), 2)
         names = json.loads(ids)
         return [
             DocumentMention(names[at], paragraph, start, end) for at, paragraph, start, end in _ROW.iter_unpack(table)
@@ -120,4 +108,4 @@ def count_mentions(store: Store) -> int:
     """Number of mentions inside paragraphs in the whole index."""
     rows = store.learnt(KIND).values()
     packed = (_MENTIONS.value(row, row.about.partition(" ")[2]) for row in rows)
-    return sum(one.inside for one in packed if one is not None)
+    return sum(int(one[0]) for one in packed if one is not None)

@@ -61,7 +61,8 @@ def search(
     """
     limit = whole("limit", limit, least=1)
     asked = (one.encode("utf-8", "replace").decode() for one in (text, *also))  # no text holds a lone surrogate
-    answers = [_search(store, corpus, one, limit, kinds, chapters, match, shown) for one in asked]
+    query = TextQuery((), match, tuple(kinds), chapters, None)
+    answers = [_search(store, corpus, one, query, limit, shown) for one in asked]
     if not also:
         return answers[0]
     first = {(hit.path, hit.paragraph): hit for hits in reversed(answers) for hit in hits}
@@ -74,17 +75,15 @@ def _search(
     store: Store,
     corpus: Corpus,
     text: str,
+    query: TextQuery,
     limit: int,
-    kinds: Sequence[Kind],
-    chapters: tuple[int | None, int | None],
-    match: Literal["all", "any"],
     shown: Callable[[Passage], str] | None,
 ) -> Hits:
     terms = terms_of(text)
     if not terms:
         return Hits()
-    words = terms if match == "all" else _core.text_grams(text)
-    found = store.search(TextQuery(tuple(terms), match, tuple(kinds), chapters, None))
+    words = terms if query.match == "all" else _core.text_grams(text)
+    found = store.search(replace(query, terms=tuple(terms)))
     ordered = _ordered(corpus, words, [(hit.path, hit.paragraph) for hit in found])
     hits: list[Hit] = []
     at, wanted = 0, limit
@@ -95,7 +94,7 @@ def _search(
         if shown is not None:
             passages = {key: replace(one, text=shown(one)) for key, one in passages.items()}
         read = [(passages[key], score) for key, score in part if key in passages]
-        hits += _located(read, words, exact=match == "all")
+        hits += _located(read, words, exact=query.match == "all")
         at, wanted = at + wanted, 4 * wanted
     return Hits(hits[:limit])
 
