@@ -10,7 +10,7 @@ import numpy as np
 from armarius.documents.document import make_document
 from armarius.embedders.protocol import Fingerprint
 from armarius.store.rows import EntityRow, GraphRows, Put, Remove
-from armarius.store.sqlite.vectors_rows import owners_named
+from armarius.store.sqlite.vectors_rows import changes_since, owners_named, read_vectors
 
 DIMENSION = 16
 
@@ -81,9 +81,15 @@ def embed_all(storage, embedder, state="serving", batch=7):
 
 def stored_vectors(storage, state="serving"):
     """Owner to vector, for everything embedded."""
-    reader, vector_set = storage.reader, storage.sets()[state]
-    changes = [change for change in reader.changes(vector_set, 0)[1] if change.slot is not None]
-    vectors = reader.read(vector_set, [change.slot for change in changes])
-    with reader.reading(vector_set) as connection:
-        owners = owners_named(connection, [change.owner for change in changes])
-    return {owners[change.owner]: vector for change, vector in zip(changes, vectors, strict=True)}
+    vector_set = storage.sets()[state]
+    slots = {owner: slot for owner, slot in slots_of(storage, vector_set).items() if slot is not None}
+    with storage._session.reading() as connection:
+        vectors = read_vectors(connection, vector_set, list(slots.values()))
+        owners = owners_named(connection, list(slots))
+    return {owners[owner]: vector for owner, vector in zip(slots, vectors, strict=True)}
+
+
+def slots_of(storage, vector_set):
+    """Number of each owner to its slot, None for one that is gone."""
+    with storage._session.reading() as connection:
+        return dict(changes_since(connection, vector_set.id, 0))

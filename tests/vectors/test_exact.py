@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from tests.vectors.stores import CountingEmbedder, chapter, embed_all, setting, stored_vectors
+from tests.vectors.stores import CountingEmbedder, chapter, embed_all, setting, slots_of, stored_vectors
 
 from armarius.store.sqlite import vectors_search as exact
 from armarius.store.vectors_protocol import VectorFilter
@@ -48,7 +48,7 @@ def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedd
     def steps(count):
         store.apply([chapter(1, *(f"第{i}个段落的文字" for i in range(count)))])
         embed_all(store.vectors, embedder, batch=500)
-        owners = [change.owner for change in store.vectors.reader.changes(vector_set, 0)[1]][:20]
+        owners = list(slots_of(store.vectors, vector_set))[:20]
         taken = 0
         with store._session.reading() as connection:
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting
+from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting, slots_of
 
 from armarius.store.sqlite.vectors_rows import owners_named
-from armarius.store.sqlite.vectors_search import ApproximateIndex
+from armarius.store.sqlite.vectors_search import ApproximateIndex, nearest
 from armarius.store.vectors_protocol import SetGone, VectorFilter
 
 
@@ -22,7 +22,7 @@ def queries(count=12):
 
 
 def indexed(store, exact_below):
-    index = ApproximateIndex(store.vectors.reader, store.vectors.approximate.folder)
+    index = ApproximateIndex(store._session, store.vectors.approximate.folder)
     index.exact_below = exact_below
     return index
 
@@ -45,7 +45,8 @@ def assert_like_exact(store, index, which=VectorFilter(), limit=10):  # noqa: B0
     missed = total = 0
     for query in queries():
         found = index.search(serving, query, limit, which)
-        truth = store.vectors.reader.nearest(serving, query, limit, which)
+        with store._session.reading() as connection:
+            truth = nearest(connection, serving, query, limit, which)
         assert len(found) == len(truth)
         missed += len({owner for owner, _ in truth} - {owner for owner, _ in found})
         total += len(truth)
@@ -169,4 +170,4 @@ def test_records_of_what_went_are_dropped_once_no_index_needs_them(filled):
     store.apply([removal(2)])
     index.refresh()
     serving = store.vectors.sets()["serving"]
-    assert all(change.slot is not None for change in store.vectors.reader.changes(serving, 0)[1])
+    assert None not in slots_of(store.vectors, serving).values()

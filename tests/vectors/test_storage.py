@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.vectors.stores import CountingEmbedder, chapter, embed_all, people, removal, setting, stored_vectors
+from tests.vectors.stores import (
+    CountingEmbedder,
+    chapter,
+    embed_all,
+    people,
+    removal,
+    setting,
+    slots_of,
+    stored_vectors,
+)
 
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.rows import Put, Remove
@@ -65,12 +74,12 @@ def test_a_removed_document_takes_its_vectors_along_and_frees_their_slots(open_s
     vector_set = store.vectors.adopt(embedder.fingerprint)
     store.apply([chapter(n, f"第{n}个段落的文字", f"第{n}个段落的下文") for n in range(1, 6)])
     embed_all(store.vectors, embedder)
-    slots = {change.slot for change in store.vectors.reader.changes(vector_set, 0)[1]}
+    slots = set(slots_of(store.vectors, vector_set).values())
     store.apply([removal(2), removal(4)])
     store.apply([chapter(9, "完全不同的内容一", "完全不同的内容二", "完全不同的内容三")])
     embed_all(store.vectors, embedder)
     assert_equal(stored_vectors(store.vectors), expected(store, embedder))
-    now = {change.slot for change in store.vectors.reader.changes(vector_set, 0)[1] if change.slot is not None}
+    now = set(slots_of(store.vectors, vector_set).values()) - {None}
     assert now < slots, "slots are used again, the table does not grow"
 
 

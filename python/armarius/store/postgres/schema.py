@@ -71,10 +71,10 @@ def migrate(pool: Pool, schema: str, *, pgvector: bool = True) -> ServerState:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
             connection.execute(f"CREATE TABLE IF NOT EXISTS {schema}.meta (key text PRIMARY KEY, value text NOT NULL)")
-            found = _versions(connection, schema)
-            if found.get("schema", 0) > SCHEMA_VERSION + _SIDE_BY_SIDE:
-                raise SchemaTooNew(_too_new(pool, found["schema"]))
-            if found.get("schema", 0) < number:
+            version = int(_meta(connection, schema).get("schema", 0))
+            if version > SCHEMA_VERSION + _SIDE_BY_SIDE:
+                raise SchemaTooNew(_too_new(pool, version))
+            if version < number:
                 _make(connection, schema, number, pgvector=pgvector)
     return server_state(pool, schema)
 
@@ -146,10 +146,6 @@ def _make(connection: Connection, schema: str, number: int, *, pgvector: bool) -
 
 def _meta(connection: Connection, schema: str) -> dict[str, str]:
     return dict(connection.execute(f"SELECT key, value FROM {schema}.meta").fetchall())
-
-
-def _versions(connection: Connection, schema: str) -> dict[str, int]:
-    return {key: int(value) for key, value in _meta(connection, schema).items() if value.isdigit()}
 
 
 def _first(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> tuple[Any, ...]:

@@ -47,7 +47,6 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
-from armarius.store.sqlite.connection import in_memory
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, full_text_rows
 from armarius.store.sqlite.schema import FULL_TEXT, search
 
@@ -81,7 +80,7 @@ class Words:
 
     def _take(self, changed: Changed) -> None:
         if self._connection is None or changed.whole:
-            self._connection = in_memory()
+            self._connection = apsw.Connection(":memory:")
             self._connection.execute(_TABLES + FULL_TEXT)
         elif changed.generation <= self.generation:  # another thread was first
             return
@@ -311,7 +310,7 @@ class PostgresStore:
     def records(self, collection: Collection) -> list[Record]:
         """See `Store`."""
         with self.session.reading() as tx:
-            return read_records(read_pieces(tx, self._key, "records", "", collection))
+            return read_records(tx, self._key, collection)
 
     def verify(self) -> list[str]:
         """See `Store`."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from armarius.errors import EmbeddingError
 from armarius.store.postgres import vectors_rows as rows
 from armarius.store.postgres.packing import read_documents
 from armarius.store.postgres.session import PostgresSession, Transaction
-from armarius.store.postgres.vectors_rows import Form, fill, owner_of
+from armarius.store.postgres.vectors_rows import fill, owner_of
 from armarius.store.postgres.writing import read_graph
 from armarius.store.rows import PassageKey
 from armarius.store.vectors_protocol import (
@@ -46,77 +46,6 @@ class _Kept:
     key: tuple[int, ...]
     owners: list[tuple[str, int, str | None, int | None]]
     units: Vectors
-
-
-class VectorQueries:
-    """Threads may share it.
-
-    Args:
-        project: The key.
-        form: How vectors stand in their column; those of pgvector are compared on the server.
-    """
-
-    def __init__(self, project: UUID, form: Form) -> None:
-        self._project = project
-        self._form = form
-        self._lock = threading.Lock()
-        self._kept: _Kept | None = None
-
-    def nearest(
-        self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
-    ) -> list[tuple[Owner, float]]:
-        """See `VectorStore.nearest`."""
-        if limit < 1:
-            return []
-        if self._form.pgvector:
-            found = self._on_the_server(tx, vector_set, vector, limit, which)
-        else:
-            found = self._in_the_worker(tx, vector_set, vector, limit, which)
-        return sorted(found, key=lambda pair: (-pair[1], owner_order(pair[0])))
-
-    def _on_the_server(
-        self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
-    ) -> list[tuple[Owner, float]]:
-        where = ""
-        values: list[Any] = []
-        if which is not None and which.entities:
-            where = " AND v.paragraph = -1"
-        elif which is not None:
-            where, values = _condition(which)
-        column = self._form.column(vector)
-        rows = tx.rows(
-            "SELECT v.path, v.paragraph, v.embedding OPERATOR(public.<=>) %s::public.vector AS distance "
-            f"FROM {{s}}.vectors v WHERE v.project = %s AND v.number = %s AND v.state = 0{where} "
-            "ORDER BY distance, v.paragraph >= 0, v.path, v.paragraph LIMIT %s",
-            (column, self._project, vector_set.id, *values, limit),
-        )
-        return [(owner_of(path, paragraph), 1.0 - distance) for path, paragraph, distance in rows]
-
-    def _in_the_worker(
-        self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
-    ) -> list[tuple[Owner, float]]:
-        kept = self._loaded(tx, vector_set)
-        chosen = [at for at, owner in enumerate(kept.owners) if _passes(owner, which)]
-        if not chosen:
-            return []
-        similar = kept.units[chosen] @ unit_rows(np.asarray(vector, np.float32)[None])[0]
-        best = np.argsort(-similar, kind="stable")[:limit]
-        return [(owner_of(*kept.owners[chosen[at]][:2]), float(similar[at])) for at in best]
-
-    def _loaded(self, tx: Transaction, vector_set: VectorSet) -> _Kept:
-        """All vectors of a set, read again when one has changed. Cost: four bytes a dimension, in memory."""
-        key = (tx.row.born, vector_set.id, tx.row.generation, tx.row.vectors)
-        with self._lock:
-            if self._kept is None or self._kept.key != key or tx.taken:
-                rows = tx.rows(
-                    "SELECT v.path, v.paragraph, d.kind, v.chapter, v.embedding FROM {s}.vectors v LEFT JOIN "
-                    "{s}.documents d ON d.project = v.project AND d.path = v.path AND v.paragraph >= 0 WHERE "
-                    "v.project = %s AND v.number = %s AND v.state = 0 ORDER BY v.paragraph >= 0, v.path, v.paragraph",
-                    (self._project, vector_set.id),
-                )
-                units = unit_rows(self._form.read([row[4] for row in rows], vector_set.fingerprint.dimension))
-                self._kept = _Kept(key, [tuple(row[:4]) for row in rows], units)
-            return self._kept
 
 
 def _condition(which: VectorFilter) -> tuple[str, list[Any]]:
@@ -161,7 +90,8 @@ class PostgresVectors:
         self._session = session
         self._key = session.project
         self._form = rows.Form(pgvector=pgvector)
-        self._search = VectorQueries(self._key, self._form)
+        self._lock = threading.Lock()
+        self._kept: _Kept | None = None
         self._cards: dict[str, str] = {}
         self._owner = uuid4().hex
 
@@ -303,7 +233,11 @@ class PostgresVectors:
         """
         with self._session.reading() as tx:
             self._check(tx, vector_set)
-            return self._search.nearest(tx, vector_set, vector, limit, which)
+            if limit < 1:
+                return []
+            search = self._on_the_server if self._form.pgvector else self._in_the_worker
+            found = search(tx, vector_set, vector, limit, which)
+        return sorted(found, key=lambda pair: (-pair[1], owner_order(pair[0])))
 
     def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
         """See `VectorStore`."""
@@ -350,3 +284,47 @@ class PostgresVectors:
     def _check(self, tx: Transaction, vector_set: VectorSet) -> None:
         if all(one.id != vector_set.id for one in rows.sets(tx, self._key).values()):
             raise SetGone(f"{vector_set.fingerprint} has been replaced")
+
+    def _on_the_server(
+        self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
+    ) -> list[tuple[Owner, float]]:
+        where = ""
+        values: list[Any] = []
+        if which is not None and which.entities:
+            where = " AND v.paragraph = -1"
+        elif which is not None:
+            where, values = _condition(which)
+        column = self._form.column(vector)
+        rows = tx.rows(
+            "SELECT v.path, v.paragraph, v.embedding OPERATOR(public.<=>) %s::public.vector AS distance "
+            f"FROM {{s}}.vectors v WHERE v.project = %s AND v.number = %s AND v.state = 0{where} "
+            "ORDER BY distance, v.paragraph >= 0, v.path, v.paragraph LIMIT %s",
+            (column, self._key, vector_set.id, *values, limit),
+        )
+        return [(owner_of(path, paragraph), 1.0 - distance) for path, paragraph, distance in rows]
+
+    def _in_the_worker(
+        self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
+    ) -> list[tuple[Owner, float]]:
+        kept = self._loaded(tx, vector_set)
+        chosen = [at for at, owner in enumerate(kept.owners) if _passes(owner, which)]
+        if not chosen:
+            return []
+        similar = kept.units[chosen] @ unit_rows(np.asarray(vector, np.float32)[None])[0]
+        best = np.argsort(-similar, kind="stable")[:limit]
+        return [(owner_of(*kept.owners[chosen[at]][:2]), float(similar[at])) for at in best]
+
+    def _loaded(self, tx: Transaction, vector_set: VectorSet) -> _Kept:
+        """All vectors of a set, read again when one has changed. Cost: four bytes a dimension, in memory."""
+        key = (tx.row.born, vector_set.id, tx.row.generation, tx.row.vectors)
+        with self._lock:
+            if self._kept is None or self._kept.key != key or tx.taken:
+                rows = tx.rows(
+                    "SELECT v.path, v.paragraph, d.kind, v.chapter, v.embedding FROM {s}.vectors v LEFT JOIN "
+                    "{s}.documents d ON d.project = v.project AND d.path = v.path AND v.paragraph >= 0 WHERE "
+                    "v.project = %s AND v.number = %s AND v.state = 0 ORDER BY v.paragraph >= 0, v.path, v.paragraph",
+                    (self._key, vector_set.id),
+                )
+                units = unit_rows(self._form.read([row[4] for row in rows], vector_set.fingerprint.dimension))
+                self._kept = _Kept(key, [tuple(row[:4]) for row in rows], units)
+            return self._kept

@@ -5,6 +5,7 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field
+from typing import Any
 from uuid import UUID
 
 from armarius.documents.document import Document
@@ -119,7 +120,7 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
     tx.many(
         "INSERT INTO {s}.notes (project, key, version, value) VALUES (%s, %s, %s, %s) ON CONFLICT (project, key) "
         "DO UPDATE SET version = excluded.version, value = excluded.value",
-        [(project, key, version, _bytes(value)) for key, value in folded.notes.items()],
+        [(project, key, version, value.encode("utf-8", "surrogatepass")) for key, value in folded.notes.items()],
     )
     large = [("records", "", name, _pack(astuple(row) for row in one.records)) for name, one in folded.records.items()]
     if folded.graph is not None:
@@ -135,14 +136,6 @@ def pack_graph(graph: GraphRows) -> bytes:
     relations = sorted(graph.relations, key=_relation_order)
     entities = sorted({one.id: one for one in graph.entities}.values(), key=lambda one: one.id)
     return _pack([[astuple(one) for one in entities], [astuple(one) for one in relations]])
-
-
-def unpack_graph(data: bytes | None) -> GraphRows:
-    """What `pack_graph` packed."""
-    if data is None:
-        return GraphRows((), ())
-    entities, relations = json.loads(zlib.decompress(data[4:]))
-    return GraphRows(tuple(EntityRow(*one) for one in entities), tuple(RelationRow(*one) for one in relations))
 
 
 def _relation_order(row: RelationRow) -> tuple[object, ...]:
@@ -238,10 +231,6 @@ def _forget(folded: Folded, path: str) -> None:
         del folded.learnt[key]
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _pack(rows: Iterable[object]) -> bytes:
     """JSON, compressed, a CRC-32 of it ahead."""
     data = zlib.compress(json.dumps(list(rows), ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
@@ -286,19 +275,19 @@ def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | Non
 
 def read_graph(tx: Transaction, project: UUID) -> GraphRows:
     """Entities by id and relations in order."""
-    data = read_pieces(tx, project, "graph", "")
-    try:
-        return unpack_graph(data)
-    except (ValueError, TypeError, zlib.error) as error:
-        raise StoreCorrupt(f"the graph is damaged: {error}") from error
+    entities, relations = _unpacked(tx, project, "graph", "") or ((), ())
+    return GraphRows(tuple(EntityRow(*one) for one in entities), tuple(RelationRow(*one) for one in relations))
 
 
-def read_records(data: bytes | None) -> list[Record]:
-    """A collection by id, from its value."""
-    if data is None:
-        return []
+def read_records(tx: Transaction, project: UUID, collection: str) -> list[Record]:
+    """A collection by id."""
+    return sorted((Record(*row) for row in _unpacked(tx, project, "records", collection)), key=lambda one: one.id)
+
+
+def _unpacked(tx: Transaction, project: UUID, area: str, kind: str) -> list[Any]:
+    """What `_pack` packed; nothing when there is none."""
+    data = read_pieces(tx, project, area, "", kind)
     try:
-        rows = json.loads(zlib.decompress(data[4:]))
-        return sorted((Record(*row) for row in rows), key=lambda one: one.id)
+        return [] if data is None else list(json.loads(zlib.decompress(data[4:])))
     except (ValueError, TypeError, zlib.error) as error:
-        raise StoreCorrupt(f"records are damaged: {error}") from error
+        raise StoreCorrupt(f"{area}: damaged: {error}") from error

@@ -65,11 +65,6 @@ def opened(path: Path, *, create: bool = False) -> apsw.Connection:
     return apsw.Connection(name, flags=flags)
 
 
-def in_memory() -> apsw.Connection:
-    """A database that lies nowhere: for what is made from a store and asked in its words."""
-    return apsw.Connection(":memory:")
-
-
 def connect(path: Path) -> apsw.Connection:
     """Open an index file with the settings every connection must have; it is never made here.
 
@@ -145,7 +140,7 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """A connection inside a read transaction."""
-        with self._lent(lambda: self._idle.pop() if self._idle else None) as connection:
+        with self._lent(self._kept) as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -181,15 +176,13 @@ class Connections:
 
     def first_row(self, sql: str) -> Any:  # noqa: ANN401 - a row of any shape
         """The first row of one statement, or None: a statement alone sees one snapshot, and needs no transaction."""
-        with self._lock:
-            if self._closed:
-                raise StoreError(f"{self.path}: the store is closed")
-            connection = self._idle.pop() if self._idle else None
-        with translated(self.path):
-            connection = connection or connect(self.path)
+        with self._lent(self._kept) as connection:
             row = connection.execute(sql).fetchone()
-        self._give_back(connection)
+            self._give_back(connection)
         return row
+
+    def _kept(self) -> apsw.Connection | None:
+        return self._idle.pop() if self._idle else None
 
     def _give_back(self, connection: apsw.Connection) -> None:
         with self._lock:

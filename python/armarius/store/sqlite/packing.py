@@ -24,6 +24,9 @@ _INSERT = (
     "front_matter, stamp, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
+DOCUMENT = "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents d"
+"""What `read_document_rows` takes; further words of the statement follow."""
+
 _PARAGRAPHS = 'SELECT id, chapter, start, "end", role, heading FROM paragraphs WHERE id >= ? AND id < ? ORDER BY id'
 _HEADINGS = "SELECT id, path FROM headings WHERE id >= ? AND id < ? ORDER BY id"
 _SPARSE = 4  # documents between the first and the last that are read, for each of those that are wanted
@@ -103,7 +106,7 @@ def remove_document(connection: apsw.Connection, number: int, stands: Collection
 
 
 def read_document_rows(connection: apsw.Connection, row: Sequence[Any]) -> Document:
-    """A document from `(id, path, kind, title, chapter, encoding, content_hash, front_matter, text)`."""
+    """A document from a row of `DOCUMENT`."""
     number, path, kind, title, chapter, encoding, content_hash, front_matter, text = row
     low, high = number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS
     rows, headings = all_rows(connection, _PARAGRAPHS, (low, high)), all_rows(connection, _HEADINGS, (low, high))

@@ -17,7 +17,7 @@ from armarius.documents.segments import Paragraph
 from armarius.errors import SchemaTooNew, StoreBusy, StoreCorrupt
 from armarius.store.rows import TextHit, TextQuery
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.packing import PARAGRAPH_BITS, full_text_rows, read_document_rows
+from armarius.store.sqlite.packing import DOCUMENT, PARAGRAPH_BITS, full_text_rows, read_document_rows
 
 FULL_TEXT: Final = """
 -- The core makes the tokens and parts them by spaces; `ascii` leaves everything beyond ASCII whole.
@@ -94,14 +94,8 @@ def _any(connection: apsw.Connection, query: TextQuery) -> str:
 _DOCUMENTS: Final = 4
 _PARAGRAPHS: Final = 512
 _AT_ONCE: Final = 128  # documents in one transaction, and their paragraphs at most a few thousand
-_DUE: Final = (
-    "SELECT d.id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM full_text_due "
-    "JOIN documents d ON d.id = full_text_due.document ORDER BY d.id LIMIT ?"
-)
-_WRITTEN: Final = (
-    "SELECT d.id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents d "
-    "LEFT JOIN full_text_due ON d.id = full_text_due.document WHERE d.id = ? AND full_text_due.document IS NULL"
-)
+_DUE: Final = f"{DOCUMENT} JOIN full_text_due f ON d.id = f.document ORDER BY d.id LIMIT ?"
+_WRITTEN: Final = f"{DOCUMENT} WHERE d.id = ? AND d.id NOT IN (SELECT document FROM full_text_due)"  # noqa: S608
 
 Standing = Mapping[int, frozenset[int]]
 """Document id to the numbers of its paragraphs with current full text."""

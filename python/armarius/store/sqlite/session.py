@@ -13,7 +13,7 @@ import apsw
 from armarius.errors import StoreCorrupt, StoreError
 from armarius.store.sqlite.connection import Connections, all_rows, connect, first_row, translated
 from armarius.store.sqlite.location import IndexPlace
-from armarius.store.sqlite.packing import full_text_rows, read_document_rows
+from armarius.store.sqlite.packing import DOCUMENT, full_text_rows, read_document_rows
 from armarius.store.sqlite.schema import check_header, create
 
 
@@ -38,13 +38,10 @@ def _problems(connection: apsw.Connection) -> list[str]:
     paragraphs = searchable = 0
     due = {number for (number,) in all_rows(connection, "SELECT document FROM full_text_due")}
     vocabulary: dict[str, int] = {}
-    for row in all_rows(
-        connection,
-        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text, length, paragraphs "
-        "FROM documents ORDER BY id",
-    ):
-        document = read_document_rows(connection, row[:9])
-        if (len(document.text), len(document.paragraphs)) != tuple(row[9:]):
+    sizes = {row[0]: row[1:] for row in all_rows(connection, "SELECT id, length, paragraphs FROM documents")}
+    for row in all_rows(connection, f"{DOCUMENT} ORDER BY d.id"):
+        document = read_document_rows(connection, row)
+        if (len(document.text), len(document.paragraphs)) != sizes[row[0]]:
             found.append(f"{row[1]}: length or number of paragraphs is wrong")
         paragraphs += len(document.paragraphs)
         if row[0] in due:

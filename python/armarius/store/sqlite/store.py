@@ -27,15 +27,11 @@ from armarius.store.rows import (
 from armarius.store.sqlite import schema, writing
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import IndexPlace
-from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
+from armarius.store.sqlite.packing import DOCUMENT, read_document_rows, unpack_front_matter
 from armarius.store.sqlite.session import SqliteSession
 
 if TYPE_CHECKING:
     from armarius.store.sqlite.vectors import SqliteVectors
-
-_DOCUMENT = (
-    "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents WHERE path = ?"
-)
 
 
 class SqliteStore:
@@ -142,8 +138,8 @@ class SqliteStore:
                 raise StoreConflict(f"the index is at generation {now}, not {expect}")
             return now
         with self._writing() as connection:
-            read_alike = all(isinstance(change, Restamp) for change in changes)
-            version = (writing.expected if read_alike else writing.next_generation)(connection, expect)
+            same = all(isinstance(change, Restamp) for change in changes)  # what is read is what it was
+            version = writing.claim_generation(connection, expect, same=same)
             writing.write(connection, changes, version)
         return version
 
@@ -180,12 +176,7 @@ class SqliteStore:
                 "ORDER BY path",
                 (" " + " ".join(kinds) + " " if kinds else "", chapter),
             )
-        return [
-            DocumentRow(
-                path, kind, title, number, length, paragraphs, encoding, content_hash, unpack_front_matter(matter)
-            )
-            for path, kind, title, number, length, paragraphs, encoding, content_hash, matter in rows
-        ]
+        return [DocumentRow(*columns, unpack_front_matter(matter)) for *columns, matter in rows]
 
     def document(self, path: str) -> Document | None:
         """See `Store`."""
@@ -194,7 +185,7 @@ class SqliteStore:
     def documents_of(self, paths: Sequence[str]) -> list[Document]:
         """See `Store`."""
         with self._reading() as connection:
-            rows = (first_row(connection, _DOCUMENT, (path,)) for path in paths)
+            rows = (first_row(connection, f"{DOCUMENT} WHERE d.path = ?", (path,)) for path in paths)
             return [read_document_rows(connection, row) for row in rows if row is not None]
 
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:

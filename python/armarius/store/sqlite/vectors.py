@@ -10,10 +10,9 @@ from armarius.errors import EmbeddingError
 from armarius.store.rows import PassageKey
 from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
+from armarius.store.sqlite.packing import DOCUMENT, PARAGRAPH_BITS, read_document_rows
 from armarius.store.sqlite.session import SqliteSession
 from armarius.store.sqlite.vectors_rows import (
-    DOCUMENT,
     ENTITIES,
     SetRow,
     VectorEntry,
@@ -22,7 +21,7 @@ from armarius.store.sqlite.vectors_rows import (
     owners_named,
     owners_of,
 )
-from armarius.store.sqlite.vectors_search import ApproximateIndex, VectorReader
+from armarius.store.sqlite.vectors_search import ApproximateIndex, reading
 from armarius.store.sqlite.writing import entity_refs
 from armarius.store.vectors_protocol import (
     Fingerprint,
@@ -52,26 +51,26 @@ class SqliteVectors:
 
     Attributes:
         approximate: Approximate search, for large sets; small sets are searched exactly.
-        reader: Reads vectors by owner number.
     """
 
     def __init__(self, session: SqliteSession, folder: Path, *, below: Path | None = None) -> None:
-        self._store = session
-        self.reader = VectorReader(session)
-        self.approximate = ApproximateIndex(self.reader, folder, below=below)
+        self._session = session
+        self.approximate = ApproximateIndex(session, folder, below=below)
         self._cards: dict[str, str] = {}
 
     def sets(self) -> Mapping[SetState, VectorSet]:
         """See `VectorStore`."""
-        return self.reader.sets()
+        with self._session.reading() as connection:
+            return table.all_sets(connection)
 
     def counts(self, set_id: int) -> VectorCounts:
         """See `VectorStore`."""
-        return self.reader.counts(set_id)
+        with self._session.reading() as connection:
+            return table.counts(connection, set_id)
 
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
-        with self._store.writing() as connection:
+        with self._session.writing() as connection:
             found = table.all_sets(connection).get("serving")
             if found is not None:
                 require_same(found.fingerprint, fingerprint)
@@ -80,7 +79,7 @@ class SqliteVectors:
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
-        with self._store.writing() as connection:
+        with self._session.writing() as connection:
             found = table.all_sets(connection).get("building")
             if found is not None and found.fingerprint == fingerprint:
                 return found
@@ -90,7 +89,7 @@ class SqliteVectors:
 
     def switch(self) -> None:
         """See `VectorStore`."""
-        with self._store.writing() as connection:
+        with self._session.writing() as connection:
             building = table.all_sets(connection).get("building")
             if building is not None and (left := len(table.pending(connection, building.id))):
                 raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
@@ -98,20 +97,20 @@ class SqliteVectors:
 
     def abandon(self) -> None:
         """See `VectorStore`."""
-        with self._store.writing() as connection:
+        with self._session.writing() as connection:
             if building := table.all_sets(connection).get("building"):
                 table.drop(connection, building)
 
     def set_cards(self, cards: Mapping[str, str]) -> None:
         """See `VectorStore`."""
-        with self._store.writing() as connection:
+        with self._session.writing() as connection:
             self._cards = dict(cards)
             for vector_set in table.all_sets(connection).values():
                 self._carry_cards(connection, vector_set)
 
     def pending(self, set_id: int, *, limit: int, first: Sequence[str] = ()) -> list[PendingText]:
         """See `VectorStore`."""
-        with self._store.reading() as connection:
+        with self._session.reading() as connection:
             known = json.dumps([-ref for entity, ref in entity_refs(connection).items() if entity in self._cards])
             query = (
                 "SELECT owner, text FROM vectors WHERE vector_set = ? AND state = 1 AND (owner > 0 OR owner IN "  # noqa: S608
@@ -127,7 +126,7 @@ class SqliteVectors:
     ) -> int:
         """See `VectorStore`."""
         check_batch(vector_set.fingerprint, fingerprint, texts, vectors)
-        with self._store.writing() as connection:
+        with self._session.writing() as connection:
             if all(found.id != vector_set.id for found in table.all_sets(connection).values()):
                 return 0
             numbers = [number_of(connection, text.owner) for text in texts]
@@ -143,7 +142,7 @@ class SqliteVectors:
         Cost: 0.3 to 1 ms on the approximate index at 768 dimensions, 2 to 3 ms per 1,000 vectors exact.
         """
         found = self.approximate.search(vector_set, vector, limit, which)
-        with self._store.reading() as connection:
+        with self._session.reading() as connection:
             owners = owners_named(connection, [number for number, _ in found])
         named = [(owners[number], similarity) for number, similarity in found if number in owners]
         return sorted(named, key=lambda pair: (-pair[1], owner_order(pair[0])))
@@ -152,7 +151,7 @@ class SqliteVectors:
         """See `VectorStore`."""
         query = 'SELECT start, "end" FROM paragraphs WHERE id = ?'
         found = {}
-        with self._store.reading() as connection:
+        with self._session.reading() as connection:
             for key in keys:
                 number = number_of(connection, key)
                 row = None if number is None else first_row(connection, query, (number,))
@@ -163,17 +162,17 @@ class SqliteVectors:
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
         """See `VectorStore`."""
         query = "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL ORDER BY owner"
-        with self.reader.reading(vector_set) as connection:
+        with reading(self._session, vector_set) as connection:
             slots = [slot for (slot,) in all_rows(connection, query, (vector_set.id,))]
             return table.read_vectors(connection, vector_set, slots[:: max(1, -(-len(slots) // size))])
 
     def refresh(self, *, resample: bool = False, cancelled: Callable[[], bool] = lambda: False) -> None:
         """See `VectorStore`: builds, loads or catches up with, saves, and samples the approximate index."""
-        with self._store.reading() as connection:
+        with self._session.reading() as connection:
             query = "SELECT 1 FROM vectors_saved WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE state = 1) LIMIT 1"
             is_over = first_row(connection, query) is not None
         if is_over:
-            with self._store.writing() as connection:
+            with self._session.writing() as connection:
                 table.drop_saved(connection)
         self.approximate.refresh(resample=resample, cancelled=cancelled)
 
@@ -203,7 +202,7 @@ class SqliteVectors:
                 continue
             path, index = owner
             if path not in documents:
-                row = first_row(connection, f"{DOCUMENT} WHERE path = ?", (path,))
+                row = first_row(connection, f"{DOCUMENT} WHERE d.path = ?", (path,))
                 documents[path] = embedded_texts(read_document_rows(connection, row)) if row else {}
             found[number] = (owner, documents[path].get(index, ""))
         return found

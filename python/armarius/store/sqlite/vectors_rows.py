@@ -23,12 +23,13 @@ from armarius.documents.document import Document
 from armarius.errors import EmbeddingError, StoreCorrupt
 from armarius.store.sqlite.ann import AnnFile
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
+from armarius.store.sqlite.packing import DOCUMENT, PARAGRAPH_BITS, read_document_rows
 from armarius.store.sqlite.schema import keep_meta, meta
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Owner,
     SetState,
+    VectorCounts,
     Vectors,
     VectorSet,
     embedded_texts,
@@ -165,14 +166,6 @@ class VectorEntry:
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class VectorChange:
-    """A changed vector of an owner: its new `slot`, or None if it was removed."""
-
-    owner: int
-    slot: int | None
-
-
 def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts: Mapping[int, bytes]) -> None:
     """Replace the owners in the range `old` by `texts` (owner to text hash).
 
@@ -213,10 +206,8 @@ def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts:
 
 def pending(connection: apsw.Connection, set_id: int) -> list[VectorEntry]:
     """Everything still to be embedded, by owner."""
-    rows = connection.execute(
-        "SELECT owner, text FROM vectors WHERE vector_set = ? AND state = 1 ORDER BY owner", (set_id,)
-    )
-    return [VectorEntry(owner, text) for owner, text in rows]
+    query = "SELECT owner, text FROM vectors WHERE vector_set = ? AND state = 1 ORDER BY owner"
+    return [VectorEntry(*row) for row in all_rows(connection, query, (set_id,))]
 
 
 def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[VectorEntry], vectors: Vectors) -> int:
@@ -250,12 +241,17 @@ def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[
     return kept
 
 
-def changes_since(connection: apsw.Connection, set_id: int, change: int) -> list[VectorChange]:
-    """Vectors that were added, moved or removed after `change`, by owner."""
-    rows = connection.execute(
-        "SELECT owner, slot FROM vectors WHERE vector_set = ? AND change > ? ORDER BY owner", (set_id, change)
-    )
-    return [VectorChange(owner, slot) for owner, slot in rows]
+def counts(connection: apsw.Connection, set_id: int) -> VectorCounts:
+    """See `VectorStore`."""
+    query = "SELECT state, count(*) FROM vectors WHERE vector_set = ? GROUP BY state"
+    found = dict(all_rows(connection, query, (set_id,)))
+    return VectorCounts(found.get(EMBEDDED, 0), found.get(PENDING, 0), found.get(EMPTY, 0))
+
+
+def changes_since(connection: apsw.Connection, set_id: int, change: int) -> list[tuple[int, int | None]]:
+    """Vectors that were added, moved or removed after `change`, by owner: the owner, and the slot unless removed."""
+    query = "SELECT owner, slot FROM vectors WHERE vector_set = ? AND change > ? ORDER BY owner"
+    return all_rows(connection, query, (set_id, change))
 
 
 def read_vectors(connection: apsw.Connection, vector_set: VectorSet, slots: Sequence[int]) -> Vectors:
@@ -399,9 +395,6 @@ def read_chunk(connection: apsw.Connection, vector_set: VectorSet, number: int) 
 def _chunks(connection: apsw.Connection, vector_set: VectorSet) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
     for number in chunk_numbers(connection, vector_set):
         yield read_chunk(connection, vector_set, number)
-
-
-DOCUMENT = "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents"
 
 
 def carry_document(connection: apsw.Connection, number: int, document: Document | None) -> None:

@@ -16,20 +16,17 @@ from pathlib import Path
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from armarius.errors import StoreCorrupt
 from armarius.store.sqlite import vectors_rows as table
-from armarius.store.sqlite.ann import AnnFile, AnnIndex, load, save, size_on_disk, sweep
+from armarius.store.sqlite.ann import AnnIndex, load, save, size_on_disk, sweep
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS
 from armarius.store.sqlite.session import SqliteSession
-from armarius.store.sqlite.vectors_rows import SetRow, VectorChange, read_vectors, table_of
+from armarius.store.sqlite.vectors_rows import SetRow, read_vectors, table_of
 from armarius.store.vectors_protocol import (
     RecallSample,
     SetGone,
-    SetState,
-    VectorCounts,
     VectorFilter,
     VectorIndexStatus,
     Vectors,
@@ -142,90 +139,17 @@ def _owned(connection: apsw.Connection, vector_set: VectorSet, found: Mapping[in
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-class VectorReader:
-    """What the approximate index needs to know of the vectors of a store.
+@contextmanager
+def reading(session: SqliteSession, vector_set: VectorSet) -> Iterator[apsw.Connection]:
+    """A snapshot in which the set is there.
 
-    Args:
-        session: The store's.
+    Raises:
+        SetGone: Another set has taken over.
     """
-
-    def __init__(self, session: SqliteSession) -> None:
-        self._store = session
-
-    def sets(self) -> dict[SetState, SetRow]:
-        """The set that answers and the one being filled, where there are such."""
-        with self._store.reading() as connection:
-            return table.all_sets(connection)
-
-    def counts(self, set_id: int) -> VectorCounts:
-        """See `VectorStore`."""
-        with self._store.reading() as connection:
-            query = "SELECT state, count(*) FROM vectors WHERE vector_set = ? GROUP BY state"
-            found = dict(all_rows(connection, query, (set_id,)))
-        return VectorCounts(found.get(table.EMBEDDED, 0), found.get(table.PENDING, 0), found.get(table.EMPTY, 0))
-
-    def nearest(
-        self, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
-    ) -> list[tuple[int, float]]:
-        """Exact search: owners and cosine similarities, best first.
-
-        Raises:
-            SetGone: Another set has taken over.
-        """
-        with self.reading(vector_set) as connection:
-            return nearest(connection, vector_set, vector, limit, which)
-
-    def admitted(self, vector_set: VectorSet, owners: Sequence[int], which: VectorFilter | None) -> set[int]:
-        """Those of `owners` that have a vector and pass the filter; raises SetGone as `nearest`."""
-        with self.reading(vector_set) as connection:
-            return admitted(connection, vector_set, owners, which)
-
-    def changes(self, vector_set: VectorSet, after: int) -> tuple[int, list[VectorChange]]:
-        """What changed after the given number, and the number that this state has; raises SetGone as `nearest`."""
-        with self.reading(vector_set) as connection:
-            row = first_row(connection, "SELECT sequence FROM vector_sets WHERE id = ?", (vector_set.id,))
-            return row[0], table.changes_since(connection, vector_set.id, after)
-
-    def read(self, vector_set: VectorSet, slots: Sequence[int]) -> Vectors:
-        """Vectors by slot: float32, shape (n, dimension); raises SetGone as `nearest`."""
-        with self.reading(vector_set) as connection:
-            return table.read_vectors(connection, vector_set, slots)
-
-    def blocks(self, vector_set: VectorSet) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
-        """All slots and vectors by chunks of at most 1,024, each its own transaction; raises SetGone as `nearest`."""
-        with self.reading(vector_set) as connection:
-            numbers = table.chunk_numbers(connection, vector_set)
-        for number in numbers:
-            with self.reading(vector_set) as connection:
-                block = table.read_chunk(connection, vector_set, number)
-            yield block
-
-    def purge(self, vector_set: VectorSet, sequence: int) -> None:
-        """Drop the record of owners that went before `sequence`: no index needs to follow them any more."""
-        with self._store.reading() as connection:
-            query = "SELECT 1 FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ? LIMIT 1"
-            found = first_row(connection, query, (vector_set.id, sequence))
-        if found:
-            with self._store.writing() as connection:
-                query = "DELETE FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ?"
-                connection.execute(query, (vector_set.id, sequence))
-
-    def remember_ann(self, vector_set: VectorSet, saved: AnnFile | None) -> None:
-        """Note which file holds the approximate index."""
-        with self._store.writing() as connection:
-            table.remember_ann(connection, vector_set.id, saved)
-
-    @contextmanager
-    def reading(self, vector_set: VectorSet) -> Iterator[apsw.Connection]:
-        """A snapshot in which the set is there.
-
-        Raises:
-            SetGone: It is not.
-        """
-        with self._store.reading() as connection:
-            if not first_row(connection, "SELECT 1 FROM vector_sets WHERE id = ?", (vector_set.id,)):
-                raise SetGone(f"the vectors of {vector_set.fingerprint} were replaced")
-            yield connection
+    with session.reading() as connection:
+        if not first_row(connection, "SELECT 1 FROM vector_sets WHERE id = ?", (vector_set.id,)):
+            raise SetGone(f"the vectors of {vector_set.fingerprint} were replaced")
+        yield connection
 
 
 EXACT_BELOW = 1500
@@ -252,7 +176,7 @@ class ApproximateIndex:
     """Search over the vectors of one store. Safe to use from several threads.
 
     Args:
-        reader: The vectors.
+        session: Transactions of the store.
         folder: Where the index is saved.
         below: The trusted folder that `folder` is reached from; see `armarius.io`.
 
@@ -261,11 +185,11 @@ class ApproximateIndex:
         folder: As given.
     """
 
-    def __init__(self, reader: VectorReader, folder: Path, *, below: Path | None = None) -> None:
+    def __init__(self, session: SqliteSession, folder: Path, *, below: Path | None = None) -> None:
         self.exact_below = EXACT_BELOW
         self.folder = folder
         self._below = below
-        self._reader = reader
+        self._session = session
         self._loaded: _Loaded | None = None
         self._refreshing = threading.Lock()
 
@@ -279,14 +203,16 @@ class ApproximateIndex:
             while True:
                 found = loaded.ann.search(vector, wanted)
                 owners = [_owner(key) for key in found.keys.tolist()]
-                kept = self._reader.admitted(vector_set, owners, which)
+                with reading(self._session, vector_set) as connection:
+                    kept = admitted(connection, vector_set, owners, which)
                 pairs = [(o, float(s)) for o, s in zip(owners, found.similarities, strict=True) if o in kept]
                 if len(pairs) >= limit:
                     return pairs[:limit]
                 if len(owners) < wanted or wanted >= 64 * limit:
                     break
                 wanted *= 4
-        return self._reader.nearest(vector_set, vector, limit, which)
+        with reading(self._session, vector_set) as connection:
+            return nearest(connection, vector_set, vector, limit, which)
 
     def refresh(self, *, resample: bool = False, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Build, load or catch up, save, and sample recall, as far as needed. Slow: call it in the background.
@@ -296,12 +222,12 @@ class ApproximateIndex:
             cancelled: Asked between blocks of a build; when it says so, nothing half-built is used.
         """
         with self._refreshing:
-            serving = self._reader.sets().get("serving")
+            serving, embedded = self._serving()
             if serving is None:
                 return
-            if self._reader.counts(serving.id).embedded < self.exact_below:
+            if embedded < self.exact_below:
                 self._loaded = None
-                self._reader.purge(serving, serving.sequence)
+                self._purge(serving, serving.sequence)
                 return
             loaded = self._loaded
             if loaded is None or loaded.set_id != serving.id:
@@ -323,8 +249,7 @@ class ApproximateIndex:
 
     def status(self) -> VectorIndexStatus:
         """What answers now."""
-        serving = self._reader.sets().get("serving")
-        count = self._reader.counts(serving.id).embedded if serving else 0
+        serving, count = self._serving()
         loaded = self._loaded
         if serving is None or loaded is None or loaded.set_id != serving.id:
             return VectorIndexStatus(approximate=False, vectors=count)
@@ -345,24 +270,28 @@ class ApproximateIndex:
         return loaded
 
     def _build(self, serving: SetRow, cancelled: Callable[[], bool]) -> _Loaded | None:
-        sequence, changes = self._reader.changes(serving, 0)
-        owner_of = {change.slot: change.owner for change in changes if change.slot is not None}
+        sequence, changes = self._changes(serving, 0)
+        owner_of = {slot: owner for owner, slot in changes}
         ann = AnnIndex(serving.fingerprint.dimension)
-        for slots, vectors in self._reader.blocks(serving):
+        with reading(self._session, serving) as connection:
+            chunks = table.chunk_numbers(connection, serving)
+        for number in chunks:
             if cancelled():
                 return None
+            with reading(self._session, serving) as connection:
+                slots, vectors = table.read_chunk(connection, serving, number)
             rows = [row for row, slot in enumerate(slots.tolist()) if slot in owner_of]
             keys = [_key(owner_of[slot]) for slot in slots[rows].tolist()]
             ann.put(keys, vectors[rows])
         return _Loaded(serving.id, ann, sequence)
 
     def _catch_up(self, loaded: _Loaded, serving: SetRow) -> None:
-        sequence, changes = self._reader.changes(serving, loaded.sequence)
-        loaded.ann.remove([_key(change.owner) for change in changes if change.slot is None])
-        arrived = [(change.owner, change.slot) for change in changes if change.slot is not None]
+        sequence, changes = self._changes(serving, loaded.sequence)
+        loaded.ann.remove([_key(owner) for owner, slot in changes if slot is None])
+        arrived = [(owner, slot) for owner, slot in changes if slot is not None]
         for start in range(0, len(arrived), _AT_ONCE):
             part = arrived[start : start + _AT_ONCE]
-            loaded.ann.put([_key(owner) for owner, _ in part], self._reader.read(serving, [slot for _, slot in part]))
+            loaded.ann.put([_key(owner) for owner, _ in part], self._read(serving, [slot for _, slot in part]))
         loaded.unsaved += len(changes)
         loaded.sequence = sequence
 
@@ -373,9 +302,10 @@ class ApproximateIndex:
         saved = save(loaded.ann, self.folder, loaded.sequence, below=self._below)
         if loaded.recall is not None:
             saved = replace(saved, recall=loaded.recall.recall, queries=loaded.recall.queries)
-        self._reader.remember_ann(serving, saved)
+        with self._session.writing() as connection:
+            table.remember_ann(connection, serving.id, saved)
         sweep(self.folder, saved, below=self._below)
-        self._reader.purge(serving, saved.sequence)
+        self._purge(serving, saved.sequence)
         loaded.saved, loaded.unsaved = True, 0
 
     def _samples(self, serving: SetRow) -> Vectors:
@@ -384,18 +314,43 @@ class ApproximateIndex:
         Sums that lean on one vector promised a recall that questions missed. With these, 100,000 vectors with the
         neighbourhoods of a model kept it (.984 sampled, .985 for questions); of random words they did not (.984, .945).
         """
-        _, changes = self._reader.changes(serving, 0)
-        slots = [change.slot for change in changes if change.slot is not None]
+        slots = [slot for _, slot in self._changes(serving, 0)[1] if slot is not None]
         chosen = np.random.default_rng(len(slots)).choice(slots, size=(2, _SAMPLES))
-        first, second = (unit_rows(self._reader.read(serving, sorted(set(row.tolist())))) for row in chosen)
+        first, second = (unit_rows(self._read(serving, sorted(set(row.tolist())))) for row in chosen)
         count = min(len(first), len(second))
         return first[:count] + second[:count]
 
     def _exact_keys(self, serving: SetRow) -> Callable[[Vectors, int], list[int]]:
         def exact(query: Vectors, limit: int) -> list[int]:
-            return [_key(owner) for owner, _ in self._reader.nearest(serving, query, limit, None)]
+            with reading(self._session, serving) as connection:
+                return [_key(owner) for owner, _ in nearest(connection, serving, query, limit, None)]
 
         return exact
+
+    def _serving(self) -> tuple[SetRow | None, int]:
+        """The set that answers, and the number of its vectors."""
+        with self._session.reading() as connection:
+            serving = table.all_sets(connection).get("serving")
+            return serving, 0 if serving is None else table.counts(connection, serving.id).embedded
+
+    def _changes(self, serving: SetRow, after: int) -> tuple[int, list[tuple[int, int | None]]]:
+        """The number of the last change, and what changed after the given one."""
+        with reading(self._session, serving) as connection:
+            row = first_row(connection, "SELECT sequence FROM vector_sets WHERE id = ?", (serving.id,))
+            return row[0], table.changes_since(connection, serving.id, after)
+
+    def _read(self, serving: SetRow, slots: Sequence[int]) -> Vectors:
+        with reading(self._session, serving) as connection:
+            return read_vectors(connection, serving, slots)
+
+    def _purge(self, serving: SetRow, sequence: int) -> None:
+        """Drop the record of owners that went before `sequence`: no index needs to follow them any more."""
+        gone = "FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ?"
+        with self._session.reading() as connection:
+            found = first_row(connection, f"SELECT 1 {gone} LIMIT 1", (serving.id, sequence))
+        if found:
+            with self._session.writing() as connection:
+                connection.execute(f"DELETE {gone}", (serving.id, sequence))
 
 
 def _key(owner: int) -> int:

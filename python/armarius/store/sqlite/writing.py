@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
 from itertools import groupby
 
@@ -27,6 +27,7 @@ from armarius.store.rows import (
 )
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import (
+    DOCUMENT,
     PARAGRAPH_BITS,
     ROLES,
     insert_documents,
@@ -36,54 +37,25 @@ from armarius.store.sqlite.packing import (
 )
 from armarius.store.sqlite.schema import keep_full_text, keep_meta, meta, standing
 
+_PASSAGE = (
+    'SELECT d.kind, d.title, d.text, p.start, p."end", p.role, p.chapter, h.path FROM documents d JOIN paragraphs p '
+    "ON p.id = (d.id << ?) + ? JOIN headings h ON h.id = p.heading WHERE d.path = ?"
+)
+
 
 def read_passages(connection: apsw.Connection, keys: Sequence[PassageKey]) -> list[Passage]:
     """See `Store.passages`."""
-    wanted: dict[str, list[int]] = {}
+    texts: dict[str, str] = {}
+    found = []
     for path, index in keys:
-        wanted.setdefault(path, []).append(index)
-    found: dict[PassageKey, Passage] = {}
-    for path, indexes in wanted.items():
-        row = first_row(connection, "SELECT id, kind, title, text FROM documents WHERE path = ?", (path,))
-        if row is None:
+        row = first_row(connection, _PASSAGE, (PARAGRAPH_BITS, index, path))
+        if row is None or not 0 <= index < 1 << PARAGRAPH_BITS:
             continue
-        number, kind, title, packed = row
-        text, base = unpack_text(path, packed), number << PARAGRAPH_BITS
-        for index in indexes:
-            paragraph = first_row(
-                connection,
-                'SELECT p.start, p."end", p.role, p.chapter, h.path FROM paragraphs p JOIN headings h '
-                "ON h.id = p.heading WHERE p.id = ?",
-                (base + index,),
-            )
-            if paragraph is None or not 0 <= index < 1 << PARAGRAPH_BITS:
-                continue
-            start, end, role, chapter, titles = paragraph
-            heading = tuple(json.loads(titles))
-            found[path, index] = Passage(
-                path, index, kind, title, chapter, heading, ROLES[role], start, end, text[start:end]
-            )
-    return [found[key] for key in keys if key in found]
-
-
-_AT_ONCE = 500  # ids in one IN (…)
-
-
-def replace_graph(connection: apsw.Connection, entities: Sequence[EntityRow], relations: Sequence[RelationRow]) -> None:
-    """Replace all; entities that stay keep their ref, by which their vectors are kept."""
-    kept = {entity.id for entity in entities}
-    gone = [name for name in entity_refs(connection) if name not in kept]
-    connection.executemany("DELETE FROM entities WHERE id = ?", [(name,) for name in gone])
-    connection.executemany(
-        "INSERT INTO entities (id, name, type, level, payload) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
-        "name = excluded.name, type = excluded.type, level = excluded.level, payload = excluded.payload",
-        [(e.id, e.name, e.type, e.level, e.payload) for e in entities],
-    )
-    connection.execute("DELETE FROM relations")
-    connection.executemany(
-        "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
-        [(r.source, r.target, r.type, r.since, r.until) for r in relations],
-    )
+        kind, title, packed, start, end, role, chapter, titles = row
+        text = texts[path] = texts.get(path) or unpack_text(path, packed)
+        heading = tuple(json.loads(titles))
+        found.append(Passage(path, index, kind, title, chapter, heading, ROLES[role], start, end, text[start:end]))
+    return found
 
 
 def entity_refs(connection: apsw.Connection) -> dict[str, int]:
@@ -91,41 +63,25 @@ def entity_refs(connection: apsw.Connection) -> dict[str, int]:
     return dict(all_rows(connection, "SELECT id, ref FROM entities"))
 
 
+_LISTED = "IN (SELECT value FROM json_each(?1))"
+
+
 def entities(connection: apsw.Connection, ids: Sequence[str] | None) -> list[EntityRow]:
     """See `Store.entities`."""
-    select = "SELECT id, name, type, level, payload FROM entities"
-    if ids is None:
-        rows = all_rows(connection, f"{select} ORDER BY id")
-    else:
-        rows = [
-            row
-            for some, marks in _portions(sorted(set(ids)))
-            for row in all_rows(connection, f"{select} WHERE id IN ({marks}) ORDER BY id", some)
-        ]
+    select, values = "SELECT id, name, type, level, payload FROM entities", list[str]()
+    if ids is not None:
+        select, values = f"{select} WHERE id {_LISTED}", [json.dumps(list(ids))]
+    rows = all_rows(connection, f"{select} ORDER BY id", values)
     return [EntityRow(*row) for row in rows]
 
 
 def relations(connection: apsw.Connection, touching: Sequence[str] | None) -> list[RelationRow]:
     """See `Store.relations`."""
-    if touching is None:
-        rows = all_rows(connection, "SELECT * FROM relations ORDER BY source, target, type, since, until")
-        return [RelationRow(*row) for row in rows]
-    found = {
-        row
-        for some, marks in _portions(sorted(set(touching)))
-        for end in ("source", "target")
-        for row in all_rows(connection, f"SELECT * FROM relations WHERE {end} IN ({marks})", some)  # noqa: S608
-    }
-    # NULL first, as SQLite orders it.
-    order = sorted(found, key=lambda r: (*r[:3], *((part is not None, part or 0) for part in r[3:])))
-    return [RelationRow(*row) for row in order]
-
-
-def _portions(ids: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """So many ids at a time, and the marks that stand for them."""
-    for at in range(0, len(ids), _AT_ONCE):
-        some = tuple(ids[at : at + _AT_ONCE])
-        yield some, ", ".join("?" * len(some))
+    select, values = "SELECT * FROM relations", list[str]()
+    if touching is not None:
+        select = f"{select} WHERE source {_LISTED} UNION {select} WHERE target {_LISTED}"
+        values = [json.dumps(list(touching))]
+    return [RelationRow(*row) for row in all_rows(connection, f"{select} ORDER BY 1, 2, 3, 4, 5", values)]
 
 
 GENERATION = "SELECT value FROM meta WHERE key = 'generation'"
@@ -139,8 +95,8 @@ def generation(connection: apsw.Connection) -> int:
     return int(meta(connection, "generation") or 0)
 
 
-def expected(connection: apsw.Connection, expect: int | None) -> int:
-    """The generation that stands, inside a write transaction.
+def claim_generation(connection: apsw.Connection, expect: int | None, *, same: bool) -> int:
+    """The generation of what is written now, inside a write transaction: the next one, unless it stays the `same`.
 
     Raises:
         StoreConflict: Somebody has written since `expect`.
@@ -148,12 +104,8 @@ def expected(connection: apsw.Connection, expect: int | None) -> int:
     now = generation(connection)
     if expect is not None and now != expect:
         raise StoreConflict(f"the index is at generation {now}, the changes were made from {expect}")
-    return now
-
-
-def next_generation(connection: apsw.Connection, expect: int | None) -> int:
-    """The generation of what is written now, inside a write transaction; raises as `expected` does."""
-    now = expected(connection, expect)
+    if same:
+        return now
     keep_meta(connection, "generation", str(now + 1))
     return now + 1
 
@@ -163,29 +115,14 @@ def changed(connection: apsw.Connection, since: int) -> Changed:
     now = generation(connection)
     whole = not int(meta(connection, "forgotten") or 0) <= since <= now
     after = 0 if whole else since
-    rows = all_rows(
-        connection,
-        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text "
-        "FROM documents WHERE version > ? ORDER BY path",
-        (after,),
-    )
+    rows = all_rows(connection, f"{DOCUMENT} WHERE d.version > ? ORDER BY d.path", (after,))
     gone = [] if whole else all_rows(connection, "SELECT path FROM gone WHERE version > ? ORDER BY path", (after,))
     notes = dict(all_rows(connection, "SELECT key, value FROM notes WHERE version > ? ORDER BY key", (after,)))
     documents = tuple(unread_documents(connection, rows))
     return Changed(now, documents, tuple(path for (path,) in gone), notes, whole)
 
 
-def remember(connection: apsw.Connection, path: str, version: int) -> None:
-    """`path` is a document no more."""
-    connection.execute("INSERT OR REPLACE INTO gone VALUES (?, ?)", (path, version))
-
-
-def forget(connection: apsw.Connection, paths: Sequence[str]) -> None:
-    """These are documents again."""
-    connection.executemany("DELETE FROM gone WHERE path = ?", [(path,) for path in paths])
-
-
-def sweep(connection: apsw.Connection) -> None:
+def _sweep(connection: apsw.Connection) -> None:
     """Drop the older half of what is remembered when it is too much."""
     if first_row(connection, "SELECT count(*) FROM gone")[0] > _REMEMBERED:
         query = "SELECT version FROM gone ORDER BY version DESC LIMIT 1 OFFSET ?"
@@ -209,7 +146,7 @@ def write(connection: apsw.Connection, changes: Sequence[Change], version: int) 
             for change in together:
                 _make(connection, change, version)
     if any(isinstance(change, Remove) for change in changes):
-        sweep(connection)
+        _sweep(connection)
 
 
 def _make(connection: apsw.Connection, change: Change, version: int) -> None:
@@ -218,7 +155,7 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
             number = _ids(connection, [path]).get(path)
             if number is not None:
                 remove_document(connection, number)
-                remember(connection, path, version)
+                connection.execute("INSERT OR REPLACE INTO gone VALUES (?, ?)", (path, version))
                 _carry_vectors(connection, [(number, None)])
         case Restamp(path, stamp, content):
             query = "UPDATE documents SET stamp = ? WHERE path = ? AND ? IN ('', content_hash)"
@@ -228,7 +165,9 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
         case GraphRows():
             _replace_graph(connection, change)
         case Records():
-            _replace_records(connection, change)
+            connection.execute("DELETE FROM records WHERE collection = ?", (change.collection,))
+            rows = [(change.collection, *astuple(record)) for record in change.records]
+            connection.executemany("INSERT INTO records VALUES (?, ?, ?)", rows)
 
 
 def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> None:
@@ -243,7 +182,7 @@ def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> N
         remove_document(connection, number, stands.get(number, ()))
     insert_documents(connection, put, version)
     keep_full_text(connection, numbered, stands)
-    forget(connection, list(of_path))
+    connection.executemany("DELETE FROM gone WHERE path = ?", [(path,) for path in of_path])
     _carry_vectors(connection, numbered)
 
 
@@ -262,17 +201,23 @@ def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
 
 
 def _replace_graph(connection: apsw.Connection, graph: GraphRows) -> None:
+    """Replace all; entities that stay keep their ref, by which their vectors are kept."""
+    kept = {entity.id for entity in graph.entities}
     if _has_vectors(connection):
         from armarius.store.sqlite.vectors_rows import forget_entities
 
-        forget_entities(connection, {entity.id for entity in graph.entities})
-    replace_graph(connection, graph.entities, graph.relations)
-
-
-def _replace_records(connection: apsw.Connection, change: Records) -> None:
-    connection.execute("DELETE FROM records WHERE collection = ?", (change.collection,))
+        forget_entities(connection, kept)
+    gone = [(name,) for name in entity_refs(connection) if name not in kept]
+    connection.executemany("DELETE FROM entities WHERE id = ?", gone)
     connection.executemany(
-        "INSERT INTO records VALUES (?, ?, ?)", [(change.collection, *astuple(record)) for record in change.records]
+        "INSERT INTO entities (id, name, type, level, payload) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+        "name = excluded.name, type = excluded.type, level = excluded.level, payload = excluded.payload",
+        [(e.id, e.name, e.type, e.level, e.payload) for e in graph.entities],
+    )
+    connection.execute("DELETE FROM relations")
+    connection.executemany(
+        "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
+        [(r.source, r.target, r.type, r.since, r.until) for r in graph.relations],
     )
 
 
