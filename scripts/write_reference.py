@@ -283,8 +283,7 @@ def warnings() -> str:
         code = f"`{row.code}`" + (" (the text alone)" if row.bare else "")
         text += f"| {code} | {row.when} | {row.text.replace('|', chr(92) + '|')} |\n"
     text += _ERRORS
-    for name in sorted(errors.__all__):
-        kind = getattr(errors, name)
+    for name, kind in sorted(vars(errors).items()):
         if isinstance(kind, type) and issubclass(kind, errors.ArmariusError):
             about = (kind.__doc__ or "").partition("\n")[0]
             text += f"| `{name}` | `{kind.code}` | {about} |\n"

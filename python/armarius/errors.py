@@ -49,47 +49,8 @@ from armarius.warnings import (
     EMBEDDING_UNAVAILABLE,
     KG_UNAVAILABLE,
     REWORDING_UNAVAILABLE,
-    ContextWarning,
 )
-
-__all__ = [
-    "AmbiguousSymbol",
-    "ArmariusError",
-    "Backpressure",
-    "BookError",
-    "BudgetConflict",
-    "BudgetError",
-    "CodeGraphError",
-    "CodexError",
-    "ConfigError",
-    "ContextWarning",
-    "ContractError",
-    "CounterError",
-    "CursorOutOfRange",
-    "DimensionMismatch",
-    "DocumentSkipped",
-    "EmbeddingError",
-    "GraphError",
-    "MissingExtra",
-    "ProjectError",
-    "ProjectGone",
-    "QuotaExceeded",
-    "RewordingError",
-    "SchemaTooNew",
-    "ScopeViolation",
-    "SourceReason",
-    "SourceUnavailable",
-    "StoreBusy",
-    "StoreConflict",
-    "StoreCorrupt",
-    "StoreError",
-    "StoreFull",
-    "StoreUnavailable",
-    "UnknownDocument",
-    "UnknownId",
-    "UnknownSymbol",
-    "message_of",
-]
+from armarius.warnings import ContextWarning as ContextWarning  # it is imported from here, as errors are
 
 SourceReason = Literal["no_binary", "no_index", "wrong_repo", "crashed", "timeout", "stale", "untrusted"]
 
@@ -100,10 +61,15 @@ class ArmariusError(Exception):
     Attributes:
         code: Stable, for hosts that hand errors on; a subclass without one of its own has that of its base.
         says_code: Whether the text begins with it.
+        near: The closest names, for one that is unknown; best first.
     """
 
     code: ClassVar[str] = "FAILED"
     says_code: ClassVar[bool] = False
+
+    def __init__(self, message: str = "", near: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.near = tuple(near)
 
     @property
     def message(self) -> str:
@@ -128,19 +94,11 @@ class ContractError(ArmariusError, ValueError):
 class UnknownId(ContractError, KeyError):
     """Nothing has the id, source or name; `near` holds the closest ones there are, best first."""
 
-    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.near = tuple(near)
-
 
 class UnknownDocument(ContractError, KeyError):
     """The request names a document that the project does not have; `near` holds the closest paths."""
 
     code = "UNKNOWN_DOCUMENT"
-
-    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.near = tuple(near)
 
 
 class DocumentSkipped(UnknownDocument):
@@ -262,10 +220,6 @@ class CounterError(ArmariusError, ValueError):
 
     code = "COUNTER_UNAVAILABLE"
 
-    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.near = tuple(near)
-
 
 class EmbeddingError(ArmariusError):
     """A missing or broken embedding model; the message says how to recover."""
@@ -315,10 +269,6 @@ class UnknownSymbol(CodeGraphError):
 
     code = "UNKNOWN_SYMBOL"
 
-    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.near = tuple(near)
-
 
 class AmbiguousSymbol(CodeGraphError):
     """Several symbols carry the name; `candidates` holds their qualified names."""
@@ -358,3 +308,7 @@ class MissingExtra(ArmariusError, ImportError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional dependency: pip install 'armarius[{extra}]'")
         self.extra = extra
+
+
+_KINDS = [name for name, kind in globals().copy().items() if isinstance(kind, type) and issubclass(kind, ArmariusError)]
+__all__ = ["ContextWarning", "SourceReason", "message_of", *_KINDS]

@@ -6,46 +6,7 @@ in tests/test_warnings.py that provokes it.
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
-
-__all__ = ["TABLE", "ContextWarning", "WarningCode", "WarningRow"]
-
-WarningCode = Literal[
-    "CHAPTER_UNKNOWN",
-    "CHAPTER_UNWRITTEN",
-    "CODEX_INVALID",
-    "CODE_DEPTH_LIMIT",
-    "CODE_GRAPH_REASON",
-    "CODE_GRAPH_UNAVAILABLE",
-    "CONTEXT_BUDGET_FALLBACK",
-    "CONTEXT_CAPACITY_FORCE_TRIM",
-    "CONTEXT_CAPACITY_WARNING",
-    "CONTEXT_CURSOR_CLAMPED",
-    "CONTEXT_QUERY_TRUNCATED",
-    "CONTEXT_RULES_OVERBUDGET",
-    "CONTEXT_SCOPE_VIOLATION",
-    "DOCUMENT_SKIPPED",
-    "EDITOR_UNAVAILABLE",
-    "EMBEDDING_UNAVAILABLE",
-    "ENTITY_MATCH_FAILED",
-    "INDEX_STALE",
-    "KG_TRUNCATED",
-    "KG_UNAVAILABLE",
-    "LORE_UNAVAILABLE",
-    "MEMORY_UNAVAILABLE",
-    "MODEL_UNKNOWN",
-    "PIN_UNKNOWN",
-    "PROJECT_EMPTY",
-    "RAG_UNAVAILABLE",
-    "REWORDING_UNAVAILABLE",
-    "RERANK_UNAVAILABLE",
-    "RULES_UNAVAILABLE",
-    "SERIES_UNAVAILABLE",
-    "SETTING_IGNORED",
-    "STYLE_UNAVAILABLE",
-    "WATCH_UNAVAILABLE",
-]
-CODES: Final[tuple[WarningCode, ...]] = get_args(WarningCode)
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +16,7 @@ class ContextWarning:
     `CODE: message`, except for the two sentences that the specification fixes without a code.
 
     Attributes:
-        code: A `WarningCode`; a host's own fetcher may give codes of its own.
+        code: One of `CODES`; a host's own fetcher may give codes of its own.
         message: One sentence for the user.
     """
 
@@ -77,7 +38,7 @@ class WarningRow:
         bare: Whether the wire form has no `CODE: ` prefix, as the specification demands for two messages.
     """
 
-    code: WarningCode
+    code: str
     when: str
     text: str
     bare: bool = False
@@ -275,4 +236,5 @@ SERIES_UNAVAILABLE: Final = WarningRow(
 )
 
 TABLE: Final[tuple[WarningRow, ...]] = tuple(row for row in globals().copy().values() if isinstance(row, WarningRow))
+CODES: Final = frozenset(row.code for row in TABLE)
 _BARE: Final = frozenset(row.code for row in TABLE if row.bare)

@@ -134,4 +134,4 @@ def _read(shelves: Iterable[HasStatus], name: str) -> Callable[[CallbackOptions]
 def _codes(warnings: Any) -> set[str]:  # noqa: ANN401 - answers of several types have warnings
     """The codes of an answer's warnings; other values, which a host's fetcher may have added, are ignored."""
     said = {str(getattr(one, "code", "") or str(one).split(":", 1)[0]) for one in warnings or ()}
-    return said & set(CODES)
+    return said & CODES
