@@ -145,6 +145,7 @@ class SeriesSource:
     def __init__(self, root: Path, config: Callable[[], Config], roots: Sequence[Root]) -> None:
         self._own = FolderSource(root, config)
         self._roots = {one.name: one for one in roots}
+        self._sources = {"": self._own} | {one.name: one.source for one in roots}
 
     def stamp(self) -> str:
         """See `DocumentSource`. Cost: that of a `FolderSource` for each folder."""
@@ -157,9 +158,7 @@ class SeriesSource:
         """See `DocumentSource`: what lies under the name of another folder in the project itself is skipped."""
         rows, wanted = self._parted(known), self._only(only)
         found = [
-            (name, self._compared(name, rows[name], wanted[name], force))
-            for name in ("", *self._roots)
-            if name in wanted
+            (name, self._compared(name, rows[name], wanted[name], force)) for name in self._sources if name in wanted
         ]
         stamps = [replace(one, path=qualified(name, one.path)) for name, part in found for one in part.to_read]
         skipped = [Skipped(qualified(name, one.path), one.reason) for name, part in found for one in part.skipped]
@@ -174,26 +173,23 @@ class SeriesSource:
     def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`; one folder after the other."""
         rows = self._parted(known)
-        for name in ("", *self._roots):
+        to_read = [(*inside(one.path, self._roots), one) for one in difference.to_read]
+        removed = [inside(path, self._roots) for path in difference.removed]
+        for name, source in self._sources.items():
             part = SourceChanges(
-                tuple(
-                    replace(one, path=inner)
-                    for one in difference.to_read
-                    if (inner := self._inside(name, one.path)) is not None
-                ),
-                tuple(inner for path in difference.removed if (inner := self._inside(name, path)) is not None),
+                tuple(replace(one, path=inner) for of, inner, one in to_read if of == name),
+                tuple(inner for of, inner in removed if of == name),
                 force=difference.force,
             )
-            source = self._roots[name].source if name else self._own
             for batch in source.read(part, rows[name]):
                 yield self._qualified(name, batch) if name else batch
 
     def document(self, path: str, known: Document | None = None) -> Document:
         """See `DocumentSource`."""
-        root = self._root_of(path)
-        if root is None:
+        name, inner = inside(path, self._roots)
+        if not name:
             return self._own.document(path, known)
-        inner = path[len(root.name) + 1 :]
+        root = self._roots[name]
         as_it_was = None if known is None else replace(known, path=inner)
         try:
             found = root.source.document(inner, as_it_was)
@@ -205,14 +201,13 @@ class SeriesSource:
 
     def marked(self, document: Document) -> Document:
         """`document` as the index keeps it, of an earlier book where it is of one; unpacks nothing."""
-        root = self._root_of(document.path)
+        root = self._roots.get(inside(document.path, self._roots)[0])
         return document if root is None or not root.past or document.past else document.in_the_past()
 
     def placed(self, document: Document) -> Document:
         """A document that was read by its whole path, as this source reads it."""
-        root = self._root_of(document.path)
-        inner = "" if root is None else document.path[len(root.name) + 1 :]
-        return document if root is None else _placed(root, replace(document, path=inner))
+        name, inner = inside(document.path, self._roots)
+        return _placed(self._roots[name], replace(document, path=inner)) if name else document
 
     def _compared(self, name: str, rows: Mapping[str, FileRow], only: Collection[str], force: bool) -> SourceChanges:
         if name:
@@ -221,7 +216,7 @@ class SeriesSource:
                 return SourceChanges(removed=tuple(sorted(rows)))
             return root.source.compare(rows, only=only, force=force)
         found = self._own.compare(rows, only=only, force=force)
-        hidden = [one for one in found.to_read if self._root_of(one.path) is not None]
+        hidden = [one for one in found.to_read if inside(one.path, self._roots)[0]]
         if not hidden:
             return found
         reason = "its folder is called like another folder of the series"
@@ -229,41 +224,23 @@ class SeriesSource:
         to_read = tuple(one for one in found.to_read if one not in hidden)
         return replace(found, to_read=to_read, skipped=tuple(skipped))
 
-    def _root_of(self, path: str) -> Root | None:
-        name, slash, _ = path.partition("/")
-        return self._roots.get(name) if slash else None
-
-    def _inside(self, name: str, path: str) -> str | None:
-        """`path` inside the folder of that name; None when it lies elsewhere."""
-        root = self._root_of(path)
-        if (root.name if root is not None else "") != name:
-            return None
-        return path if root is None else path[len(name) + 1 :]
-
     def _parted(self, known: Mapping[str, FileRow]) -> dict[str, dict[str, FileRow]]:
         """By folder, then by path inside it."""
-        parts: dict[str, dict[str, FileRow]] = {name: {} for name in ("", *self._roots)}
+        parts: dict[str, dict[str, FileRow]] = {name: {} for name in self._sources}
         for path, row in known.items():
-            root = self._root_of(path)
-            if root is None:
-                parts[""][path] = row
-            else:
-                parts[root.name][path[len(root.name) + 1 :]] = row
+            name, inner = inside(path, self._roots)
+            parts[name][inner] = row
         return parts
 
     def _only(self, only: Collection[str]) -> dict[str, list[str]]:
         """What of each folder is to be looked at, nothing standing for all of it; all folders when nothing is said."""
-        if not only:
-            return {name: [] for name in ("", *self._roots)}
-        wanted: dict[str, list[str]] = {}
-        whole = {path for path in only if path in self._roots}
+        whole = self._sources.keys() if not only else {path for path in only if path in self._roots}
+        wanted: dict[str, list[str]] = {name: [] for name in whole}
         for path in sorted(only):
-            root = self._root_of(path)
-            if root is None and path not in whole:
-                wanted.setdefault("", []).append(path)
-            elif root is not None and root.name not in whole:
-                wanted.setdefault(root.name, []).append(path[len(root.name) + 1 :])
-        return wanted | {name: [] for name in whole}
+            name, inner = inside(path, self._roots)
+            if path not in whole and name not in whole:
+                wanted.setdefault(name, []).append(inner)
+        return wanted
 
     def _qualified(self, name: str, batch: ReadBatch) -> ReadBatch:
         root = self._roots[name]
