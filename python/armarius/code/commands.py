@@ -10,7 +10,7 @@ from pathlib import Path
 
 from armarius.code.index import CodeIndex, default_cache, read_options
 from armarius.code.scip import build_index
-from armarius.code.subgraph import Subgraph, matches, tree
+from armarius.code.subgraph import KINDS, Subgraph, matches, tree
 from armarius.config import load_config
 from armarius.errors import AmbiguousSymbol, CodeGraphError, ProjectError
 from armarius.trust.settings import Permissions
@@ -72,9 +72,9 @@ def _subgraph(args: argparse.Namespace) -> int:
         options = replace(options, source=args.source)
     if args.source == "ckb":  # the user asks for it, over this folder
         options = replace(options, withheld="")
-    wanted = {} if args.kinds is None else {"kinds": tuple(kind.strip() for kind in args.kinds.split(","))}
+    kinds = KINDS if args.kinds is None else tuple(kind.strip() for kind in args.kinds.split(","))
     index = CodeIndex(args.repo, cache_dir=args.cache, options=options)
-    found = index.subgraph(args.symbol, depth=args.depth, direction=args.direction, **wanted)
+    found = index.subgraph(args.symbol, depth=args.depth, direction=args.direction, kinds=kinds)
     if args.json:
         print(json.dumps(found.to_wire(), ensure_ascii=False))
         for warning in found.warnings:

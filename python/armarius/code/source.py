@@ -108,20 +108,16 @@ class CodeSource(Protocol):
     @property
     def name(self) -> str:
         """First part of node ids: `ckb`, `scip`."""
-        ...
 
     @property
     def root(self) -> Path:
         """The folder that paths are relative to."""
-        ...
 
     def symbols(self) -> Sequence[str]:
         """SCIP ids of the project's symbols; parameters and locals may be among them and are ignored."""
-        ...
 
     def references(self, symbol: str, /) -> Sequence[Reference]:
         """Every occurrence of `symbol`, with its definition; () for an unknown id."""
-        ...
 
 
 @runtime_checkable
@@ -130,7 +126,6 @@ class BatchSource(Protocol):
 
     def references_of(self, symbols: Sequence[str], /) -> Sequence[Sequence[Reference]]:
         """One list for each id, in order."""
-        ...
 
 
 @runtime_checkable

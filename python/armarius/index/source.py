@@ -87,7 +87,6 @@ class DocumentSource(Protocol):
 
     def stamp(self) -> str:
         """A value that changes with any document, or "" if unknown. Called per request, so it must be cheap."""
-        ...
 
     def compare(
         self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
@@ -99,7 +98,6 @@ class DocumentSource(Protocol):
             only: Paths of documents and folders to compare; empty means all.
             force: Read all documents, also those with an unchanged stamp.
         """
-        ...
 
     def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """Read the differing documents in batches of bounded size, and return the changes of the index.
@@ -107,7 +105,6 @@ class DocumentSource(Protocol):
         A document is `Put` if its text differs from the index (or with `force`), `Restamp`ed if only its stamp
         differs, `Remove`d if it is gone. Every path of `difference` is in at most one batch.
         """
-        ...
 
     def document(self, path: str, known: Document | None = None) -> Document:
         """One document as it is now; returns the object `known` if it has not changed.
@@ -115,4 +112,3 @@ class DocumentSource(Protocol):
         Raises:
             UnknownDocument: There is no document of that path; `DocumentSkipped` if the file could not be read.
         """
-        ...

@@ -179,11 +179,9 @@ class VectorStore(Protocol):
 
     def sets(self) -> Mapping[SetState, VectorSet]:
         """The existing sets by state."""
-        ...
 
     def counts(self, set_id: int) -> VectorCounts:
         """Number of owners in each state."""
-        ...
 
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
         """The serving set; created with all owners pending if there is none.
@@ -191,11 +189,9 @@ class VectorStore(Protocol):
         Raises:
             DimensionMismatch: The set has vectors of another model.
         """
-        ...
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """The building set: resumed if it is of this model, else replaced by a new one."""
-        ...
 
     def switch(self) -> None:
         """Make the building set the serving one and drop the old one, in one transaction.
@@ -203,22 +199,18 @@ class VectorStore(Protocol):
         Raises:
             EmbeddingError: The building set is not complete.
         """
-        ...
 
     def abandon(self) -> None:
         """Drop the building set."""
-        ...
 
     def set_cards(self, cards: Mapping[str, str]) -> None:
         """Set the texts of all entity cards, by id. Changed cards become pending, missing ones lose their vector.
 
         Cards of unknown entities are ignored. The vector of an entity is deleted with the entity.
         """
-        ...
 
     def pending(self, set_id: int, *, limit: int, first: Sequence[str] = ()) -> list[PendingText]:
         """The next texts to embed: entity cards, then the documents in `first`, then the others in path order."""
-        ...
 
     def put(
         self, vector_set: VectorSet, fingerprint: Fingerprint, texts: Sequence[PendingText], vectors: Vectors
@@ -235,7 +227,6 @@ class VectorStore(Protocol):
             DimensionMismatch: The vectors have another model or length.
             EmbeddingError: NaN or infinity.
         """
-        ...
 
     def nearest(
         self, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None = None
@@ -251,11 +242,9 @@ class VectorStore(Protocol):
         Raises:
             SetGone: The set was replaced.
         """
-        ...
 
     def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
         """Start and end of these paragraphs in their documents, in code points; unknown ones are left out."""
-        ...
 
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
         """At most `size` vectors, spread evenly over the set: float32, shape (m, dimension).
@@ -263,7 +252,6 @@ class VectorStore(Protocol):
         Raises:
             SetGone: As `nearest`.
         """
-        ...
 
     def refresh(self, *, resample: bool = False, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Update the approximate index. Slow: called in the background when nothing is pending.
@@ -272,11 +260,9 @@ class VectorStore(Protocol):
             resample: Measure recall again.
             cancelled: Polled; when True the work stops, and the next call continues it.
         """
-        ...
 
     def index_status(self) -> VectorIndexStatus:
         """The present search method."""
-        ...
 
 
 @runtime_checkable
@@ -288,11 +274,9 @@ class Leasing(Protocol):
 
         The lease of a killed process expires after its time.
         """
-        ...
 
     def release(self) -> None:
         """Release the lease; does nothing without it."""
-        ...
 
 
 def owner_order(owner: Owner) -> tuple[str, int, str]:

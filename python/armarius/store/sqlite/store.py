@@ -176,7 +176,7 @@ class SqliteStore:
                 "ORDER BY path",
                 (" " + " ".join(kinds) + " " if kinds else "", chapter),
             )
-        return [DocumentRow(*columns, unpack_front_matter(matter)) for *columns, matter in rows]
+        return [DocumentRow(*(*row[:-1], unpack_front_matter(row[-1]))) for row in rows]
 
     def document(self, path: str) -> Document | None:
         """See `Store`."""
