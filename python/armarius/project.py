@@ -20,7 +20,7 @@ from armarius.codex.load import AUTHORED_FILE, profiles_in
 from armarius.codex.model import Entity
 from armarius.codex.profiles.draft import Profiles
 from armarius.config import Config
-from armarius.corpus.stored import KIND, StoredParts
+from armarius.corpus.part import KIND, StoredParts
 from armarius.documents.document import Document, Skipped, language_of
 from armarius.documents.editor_texts import EditorTexts
 from armarius.documents.kinds import STORY_KINDS

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
-import armarius.corpus.stored as kept_module
+import armarius.corpus.part as kept_module
 from armarius._core import Corpus as CoreCorpus
 from armarius.codex.load import load_codex
-from armarius.corpus.part import part_of
-from armarius.corpus.stored import FORM, KIND, StoredParts, fingerprint, names_in, pack, part_rows, unpack
+from armarius.corpus.part import FORM, KIND, StoredParts, fingerprint, names_in, pack, part_of, part_rows, unpack
 from armarius.documents.document import list_documents, make_document
 from armarius.errors import StoreBusy
 from armarius.search import corpus as tables_module

@@ -11,7 +11,7 @@ import pytest
 import armarius
 from armarius.cli import main
 from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
-from armarius.corpus.stored import KIND
+from armarius.corpus.part import KIND
 from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import DerivedRow
 from armarius.verbs import methods_of

@@ -173,7 +173,7 @@ def test_a_folder_is_compared_where_the_system_gives_no_more_events(novel, cache
 
     monkeypatch.setattr("watchdog.observers.Observer", exhausted)
     with ProjectIndex.open(novel, watch=True) as index:
-        assert index._following.watchers[0].blind
+        assert index._following.watchers[0].watcher.blind
         put(index.root, "chapters/ch001.md", "独角兽")
         assert index.freshen() == ()
         assert index.search("独角兽")

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from armarius._core import Corpus, CorpusGroup, CorpusPart, CorpusQuery, CorpusScores, CorpusWeights
-from armarius.corpus.part import parts_of
-from armarius.corpus.stored import PARTS
+from armarius.corpus.part import PARTS, parts_of
 from armarius.store.protocol import Store
 
 _FEW = 8  # parts that are read at once

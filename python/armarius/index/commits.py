@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from armarius.corpus.stored import KIND as PART
+from armarius.corpus.part import KIND as PART
 from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, FileRow, Note, Put, Remove, Restamp

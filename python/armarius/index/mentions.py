@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from armarius.corpus.stored import FORM, part_rows
-from armarius.corpus.stored import KIND as PART
+from armarius.corpus.part import FORM, part_rows
+from armarius.corpus.part import KIND as PART
 from armarius.documents.document import Document
 from armarius.index.commits import BATCH, IndexContents
 from armarius.index.snapshot import Snapshot

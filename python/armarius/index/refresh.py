@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from armarius.codex.authored.protocol import Authored
-from armarius.corpus.stored import FORM
+from armarius.corpus.part import FORM
 from armarius.documents.document import Skipped
 from armarius.index.commits import BATCH, Commits, ContentsCache, IndexContents
 from armarius.index.describing import Describing

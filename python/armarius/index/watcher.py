@@ -46,7 +46,7 @@ class Followed:
 
     Args:
         root: The folder, with all links resolved.
-        watcher: Its watcher.
+        watcher: Its watcher; without events it compares the tree about once per second.
         changed: Called from the watcher's thread with relative paths of files or folders that may have changed, or
             with None for the whole tree; must not raise.
 
@@ -60,22 +60,12 @@ class Followed:
         self.changed = changed
         self.swept = time.monotonic()
         self.is_hidden: Callable[[str], bool] = lambda _: True
-        self._watcher = watcher
+        self.watcher = watcher
         self._paths: set[str] = set()
         self._everything = False
         self._first = self._last = 0.0
         self._settled = float("-inf")
         self._identity = _identity(root)
-
-    @property
-    def blind(self) -> bool:
-        """There are no events: the tree is compared about once per second instead."""
-        return self._watcher.blind
-
-    @property
-    def trouble(self) -> str:
-        """Why there are no events, "" if there are."""
-        return self._watcher.trouble
 
     @property
     def pending(self) -> bool:
@@ -109,7 +99,7 @@ class Followed:
 
     def hand_over(self) -> float:
         """Pass the marked paths, or None, to `changed`. Returns seconds since the first mark, 0 without any."""
-        with self._watcher.wake:
+        with self.watcher.wake:
             first, paths, whole = self._first, self._paths, self._everything or not 0 < len(self._paths) <= _MANY
             self._paths, self._everything, self._first = set(), False, 0.0
         if (identity := _identity(self.root)) != self._identity:
@@ -122,16 +112,16 @@ class Followed:
 
     def stop(self) -> None:
         """Stop. Marked paths are left to the next comparison."""
-        self._watcher.unfollow(self)
+        self.watcher.unfollow(self)
 
     def _touch(self, path: str | None, *, everything: bool) -> None:
-        with self._watcher.wake:
+        with self.watcher.wake:
             self._everything |= everything
             if path is not None:
                 self._paths.add(path)
             self._last = time.monotonic()
             self._first = self._first or self._last
-            self._watcher.wake.notify()
+            self.watcher.wake.notify()
 
 
 class Watcher:
@@ -200,6 +190,14 @@ class Watcher:
         if thread is not None and thread.is_alive() and thread is not threading.current_thread():
             thread.join(timeout=5)
 
+    def dispatch(self, event: "FileSystemEvent") -> None:
+        """Mark source and destination of an event; a changed folder listing is redundant with its files' events."""
+        if event.event_type in _IGNORED or (event.is_directory and event.event_type == "modified"):
+            return
+        for path in (event.src_path, event.dest_path):
+            if path:
+                self.mark(os.fsdecode(path))
+
     def mark(self, path: str) -> None:
         """Mark an absolute path in the watched folder that contains it."""
         concerned = self._all()
@@ -221,7 +219,7 @@ class Watcher:
 
         try:
             observer = Observer()  # takes an inotify instance; the default limit is 128 per user
-            handler: Any = _Handler(self.mark)  # the one method of a handler that is called
+            handler: Any = self  # `dispatch` is the one method of a handler that is called
             observer.schedule(handler, str(self._root), recursive=True)
             observer.start()
             self._observer, self.trouble = observer, ""
@@ -242,7 +240,8 @@ class Watcher:
     def _run(self) -> None:
         if self._many:
             self._begin()
-            self._mark_all()
+            for one in self._all():
+                one.mark_everything()
         while True:
             with self.wake:
                 while not self._stopped and (delay := self._delay()) > 0:
@@ -252,10 +251,6 @@ class Watcher:
             self._look()
             for one in self._all():
                 self._hand_over(one)
-
-    def _mark_all(self) -> None:
-        for one in self._all():
-            one.mark_everything()
 
     def _every(self) -> float:
         return max(_BLIND_SWEEP_SECONDS, _BLIND_SHARE * self._sweep_cost) if self.blind else _SWEEP_SECONDS
@@ -278,7 +273,8 @@ class Watcher:
             was_blind = self.blind
             self._begin()
             if replaced or (was_blind and not self.blind):
-                self._mark_all()
+                for one in self._all():
+                    one.mark_everything()
 
     def _hand_over(self, one: Followed) -> None:
         with self.wake:
@@ -290,19 +286,6 @@ class Watcher:
             self.lag = waited
         else:
             self._sweep_cost = time.monotonic() - began
-
-
-class _Handler:
-    def __init__(self, mark: Callable[[str], None]) -> None:
-        self._mark = mark
-
-    def dispatch(self, event: "FileSystemEvent") -> None:
-        """Mark source and destination of an event; a changed folder listing is redundant with its files' events."""
-        if event.event_type in _IGNORED or (event.is_directory and event.event_type == "modified"):
-            return
-        for path in (event.src_path, event.dest_path):
-            if path:
-                self._mark(os.fsdecode(path))
 
 
 class Following:
@@ -319,11 +302,11 @@ class Following:
     @property
     def trouble(self) -> str:
         """Why there are no events, "" if there are."""
-        return next((one.trouble for one in self.watchers if one.trouble), "")
+        return next((one.watcher.trouble for one in self.watchers if one.watcher.trouble), "")
 
     def is_current(self) -> bool:
         """Whether there are events and no path is marked."""
-        return self.on and not any(one.blind or one.pending for one in self.watchers)
+        return self.on and not any(one.watcher.blind or one.pending for one in self.watchers)
 
     def start(
         self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: Watcher | None = None

@@ -28,12 +28,14 @@ from armarius.corpus.part import (
     DocumentPart,
     NamedEntities,
     OutlineLine,
+    StoredPart,
+    StoredParts,
     TextPart,
     entries_of,
     lines_by_text,
+    names_in,
     parts_of,
 )
-from armarius.corpus.stored import StoredPart, StoredParts, names_in
 from armarius.corpus.story import of_edition
 from armarius.documents.document import Document
 from armarius.documents.project_map import ProjectMap

@@ -8,7 +8,7 @@ from functools import partial
 
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
-from armarius.corpus.stored import StoredParts
+from armarius.corpus.part import StoredParts
 from armarius.documents.document import Document
 from armarius.documents.project_map import ProjectMap
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
