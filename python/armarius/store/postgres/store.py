@@ -47,6 +47,7 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
+from armarius.store.sqlite.connection import in_memory
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, full_text_rows
 from armarius.store.sqlite.schema import FULL_TEXT, search
 
@@ -80,7 +81,7 @@ class Words:
 
     def _take(self, changed: Changed) -> None:
         if self._connection is None or changed.whole:
-            self._connection = apsw.Connection(":memory:")
+            self._connection = in_memory()
             self._connection.execute(_TABLES + FULL_TEXT)
         elif changed.generation <= self.generation:  # another thread was first
             return

@@ -65,6 +65,11 @@ def opened(path: Path, *, create: bool = False) -> apsw.Connection:
     return apsw.Connection(name, flags=flags)
 
 
+def in_memory() -> apsw.Connection:
+    """A database that lies nowhere: for what is made from a store and asked in its words."""
+    return apsw.Connection(":memory:")
+
+
 def connect(path: Path) -> apsw.Connection:
     """Open an index file with the settings every connection must have; it is never made here.
 
