@@ -82,6 +82,8 @@ class ProjectGraph:
                 self._codex.create(entity.name, id=entity.id, force=True, **stated)
                 return
             changes = {key: getattr(entity, key) for key in _FIELDS if getattr(known, key) != getattr(entity, key)}
+            if "attributes" in changes:
+                changes["attributes"] = dict.fromkeys(known.attributes, "") | dict(entity.attributes)
             if changes:
                 self._codex.update(entity.id, force=True, **changes)
 

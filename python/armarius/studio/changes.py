@@ -203,7 +203,7 @@ class Changes:
 
     def unbook(self, form: Form) -> str:
         """Take a lorebook out of the project."""
-        self._engine.books.remove(form["id"])
+        self._engine.books.delete(form["id"])
         return "/bring"
 
     def propose(self, form: Form) -> str:

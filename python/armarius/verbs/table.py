@@ -524,10 +524,10 @@ def _update_book(engine: "Engine", asked: p.ChangedBook) -> Json:
     return engine.books.update(replace(book, **values)).to_wire(texts=True)
 
 
-@_verb("books:delete", {"id": str}, "books.remove")
+@_verb("books:delete", {"id": str}, "books.delete")
 def _delete_book(engine: "Engine", asked: p.ById) -> Json:
     """Take a lorebook out of the project, with the file that it came in."""
-    _known(lambda: engine.books.remove(asked.id))
+    _known(lambda: engine.books.delete(asked.id))
     return {"id": asked.id}
 
 
