@@ -138,30 +138,20 @@ class Timed:
         if not ready.timed:
             return
         known = {one.address: one for one in ready.lore if one.timed}
-        for address in list(self._sticky):
-            self._look(self._sticky, address, known.get(address), self.sticking, "sticky")
-        for address in list(self._cooldown):
-            self._look(self._cooldown, address, known.get(address), self.cooling, "cooldown")
-
-    def _look(
-        self, effects: dict[str, Effect], address: str, one: CompiledEntry | None, holding: set[str], kind: str
-    ) -> None:
-        """Drop an effect that is over, or taken back because the chat has not grown; else it holds."""
-        effect = effects[address]
-        if one is None:
-            if self.length >= effect.end:
-                del effects[address]
-            return
-        if effect.seal != one.seal or (self.length <= effect.start and not effect.firm):
-            del effects[address]
-        elif self.length >= effect.end:
-            del effects[address]
-            if kind == "sticky" and one.entry.timing.cooldown:  # a cooldown counts from the end of its sticky time
-                end = self.length + one.entry.timing.cooldown
-                self._cooldown[address] = Effect(self.length, end, one.seal, firm=True)
-                self.cooling.add(address)
-        else:
-            holding.add(address)
+        for effects, holding in ((self._sticky, self.sticking), (self._cooldown, self.cooling)):
+            for address, effect in list(effects.items()):
+                one, is_over = known.get(address), self.length >= effect.end
+                if one is not None and (
+                    effect.seal != one.seal or (self.length <= effect.start and not effect.firm)
+                ):  # edited, or taken back because the chat has not grown
+                    del effects[address]
+                elif is_over:
+                    del effects[address]
+                    if effects is self._sticky and one is not None and one.entry.timing.cooldown:
+                        end = self.length + one.entry.timing.cooldown  # counts from the end of the sticky time
+                        self._cooldown[address] = Effect(self.length, end, one.seal, firm=True)
+                elif one is not None:
+                    holding.add(address)
 
     def hindered(self, one: CompiledEntry) -> str:
         """Why an entry may not be active now, "" when it may."""
