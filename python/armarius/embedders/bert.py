@@ -68,20 +68,17 @@ class TransformerEmbedder(PromptedEmbedder):
         Raises:
             EmbeddingError: The model produced NaN, infinity or an unexpected shape.
         """
-        out = np.zeros((len(texts), self.fingerprint.dimension), np.float32)
+        made = self.fingerprint
+        out = np.zeros((len(texts), made.dimension), np.float32)
         for batch in self.tokens.batches(texts):
             hidden = self.forward(batch.ids, batch.mask)
-            if hidden.shape != (*batch.ids.shape, self.fingerprint.dimension):
-                raise EmbeddingError(
-                    f"{self.fingerprint.name} answered with shape {hidden.shape} for {batch.ids.shape} tokens, "
-                    f"expected dimension {self.fingerprint.dimension}"
-                )
-            out[batch.rows] = pool(hidden, batch.mask, self.fingerprint.pooling)
+            if hidden.shape != (*batch.ids.shape, made.dimension):
+                answer = f"{made.name} answered with shape {hidden.shape} for {batch.ids.shape} tokens"
+                raise EmbeddingError(f"{answer}, expected dimension {made.dimension}")
+            out[batch.rows] = pool(hidden, batch.mask, made.pooling)
         if not np.isfinite(out).all():
-            raise EmbeddingError(
-                f"{self.fingerprint.name} produced NaN or infinity: its weights are damaged, download them again"
-            )
-        return unit_rows(out) if self.fingerprint.normalise else out
+            raise EmbeddingError(f"{made.name} produced NaN or infinity: its weights are damaged, download them again")
+        return unit_rows(out) if made.normalise else out
 
 
 FLOAT, INT32 = 1, 6

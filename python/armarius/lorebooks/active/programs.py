@@ -97,13 +97,8 @@ def _line(ref: KeyRef, newest: dict[int, int], across: frozenset[int], lines: Se
     return next((at for at in range(len(lines) - 1, -1, -1) if ref.search(cleaned(lines[at])) >= 0), 0)
 
 
-RISU_SETTINGS = frozenset({"scanDepth", "tokenBudget", "recursiveScanning", "fullWordMatching"})
-_DEFAULTS: Mapping[str, Any] = {
-    "scanDepth": 5,
-    "tokenBudget": 800,
-    "recursiveScanning": True,
-    "fullWordMatching": False,
-}
+_DEFAULTS = {"scanDepth": 5, "tokenBudget": 800, "recursiveScanning": True, "fullWordMatching": False}
+RISU_SETTINGS = frozenset(_DEFAULTS)
 _TO_PLACE = {"after_desc": "after", "before_desc": "before", "personality": "before", "scenario": "before"}
 
 
@@ -151,14 +146,11 @@ class CompiledRisu:
 
 def _settings(books: Sequence[Book], scan: Scan) -> dict[str, Any]:
     """The program's, then those of a card that says all three, then what the host sets."""
-    said = dict(_DEFAULTS)
+    said: dict[str, Any] = dict(_DEFAULTS)
     facts = books[0].settings if books else {}
     if len(books) == 1 and all(facts.get(name) is not None for name in ("range", "budget", "recursion")):
-        said |= {
-            "scanDepth": facts["range"].count,
-            "tokenBudget": facts["budget"],
-            "recursiveScanning": facts["recursion"],
-        }
+        depth, budget, recursion = facts["range"].count, facts["budget"], facts["recursion"]
+        said |= {"scanDepth": depth, "tokenBudget": budget, "recursiveScanning": recursion}
     if facts.get("full_words") is not None:
         said["fullWordMatching"] = facts["full_words"]
     return said | {name: value for name, value in scan.settings.items() if name in RISU_SETTINGS}
