@@ -7,7 +7,7 @@
 
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Armarius } from "../examples/javascript/client.mjs";
+import { Armarius } from "../examples/javascript/armarius.js";
 
 const { project, command, steps, seed, budget, model, out, pid } = JSON.parse(process.argv[2]);
 const SESSION = 60; // steps in one chapter
@@ -37,7 +37,7 @@ const worked = () => {
   return readdirSync(tasks).reduce((sum, one) => sum + Number(readFileSync(`${tasks}/${one}/schedstat`, "utf8").split(" ")[0]), 0) / 1e6;
 };
 
-const armarius = new Armarius(project, { command });
+const armarius = new Armarius({ project, command });
 await armarius.call("index:wait", { timeoutMs: 600_000 });
 const { items: documents } = await armarius.call("documents:list", { kinds: ["chapter"] });
 const { items: entities } = await armarius.call("entities:list");
@@ -54,7 +54,7 @@ while (step < steps) {
   let end = even(text, Math.floor(text.length * 0.7)); // written so far: the buffer is the text up to here
   writeFileSync(file, text.slice(0, end));
   for (let kind = "open"; step < steps && kind !== null; step += 1) {
-    const params = { projectId: "", documentId: path, skillId: "", taskId: TASKS[kind] ?? "write", positionEncoding: "utf-16", budget, model };
+    const params = { projectId: "", documentId: path, skillId: "", taskId: TASKS[kind] ?? "write", budget, model };
     let marked = "<cursor/>";
     let at = end;
     let query = "";
@@ -82,4 +82,4 @@ while (step < steps) {
   }
   writeFileSync(file, text);
 }
-process.exitCode = await armarius.close();
+await armarius.close();

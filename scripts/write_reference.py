@@ -2,9 +2,9 @@
 
 `docs/cli.md` from the command line's own parser, `docs/warnings.md` from the tables of warnings and errors,
 `docs/decisions.md` from the pages under docs/decisions/, `docs/api.md` from the names of the package, `docs/wire.md`
-and `docs/schemas/` from the table of verbs. And what the shells complete, by shtab, into
-`python/armarius/cli/completions/`, and the stubs `__init__.pyi` of packages whose names are loaded on first use. They
-are committed; a test holds them to the code.
+`docs/schemas/` and the types of `examples/javascript/` from the table of verbs. And what the shells complete, by shtab,
+into `python/armarius/cli/completions/`, and the stubs `__init__.pyi` of packages whose names are loaded on first use.
+They are committed; a test holds them to the code.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 
 import griffe
 import shtab
@@ -119,8 +120,11 @@ def pages() -> dict[Path, str]:
     }
     shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
     schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in (*VERBS, *SHELF)}
+    types = run_path(str(ROOT / "scripts" / "javascript_types.py"))
+    client = {"armarius.d.ts": types["declarations"](), "positions.js": types["positions"]()}
     return (
         {DOCS / name: text for name, text in of_docs.items()}
+        | {ROOT / "examples" / "javascript" / name: text for name, text in client.items()}
         | schemas
         | {PACKAGE / room / "__init__.pyi": stub(table, room) for room, table in tables().items()}
         | {COMPLETIONS / n: text for n, text in shells.items()}

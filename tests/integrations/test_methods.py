@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 from functools import partial
@@ -17,7 +16,6 @@ from armarius.cli import main, serving
 from armarius.errors import BudgetConflict, ContractError, ScopeViolation
 from armarius.verbs import methods_of
 
-CLIENT = Path(__file__).resolve().parents[2] / "examples" / "javascript" / "client.mjs"
 REQUEST = {
     "projectId": "",
     "documentId": "chapters/ch003.md",
@@ -286,31 +284,3 @@ def test_a_workspace_serves_every_folder_in_it_and_nothing_else(tmp_path, monkey
     assert listed == [{"id": "a", "hot": False}, {"id": "b", "hot": True}, {"id": "c", "hot": True}]
     codes = [answers[at]["error"]["data"]["code"] for at in range(7, len(ask))]
     assert set(codes) <= {"INVALID_REQUEST", "UNKNOWN_ID", "UNKNOWN_METHOD"}, codes
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")
-def test_javascript_client_of_the_examples_works(novel):
-    done = subprocess.run(
-        ["node", CLIENT, novel, "小雨点是谁"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment(),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert answer["tokens"] > 0
-    assert "codex:detected:小雨点" in answer["sources"]
-    assert answer["refused"] == "UNKNOWN_DOCUMENT"
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")
-def test_javascript_client_rejects_when_there_is_no_program(novel):
-    done = subprocess.run(
-        ["node", CLIENT, novel, "小雨点是谁"],
-        capture_output=True, text=True, timeout=60, env={**environment(), "ARMARIUS": "no-such-program"}, check=False,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert "ENOENT" in done.stderr
-    assert "Unhandled 'error' event" not in done.stderr

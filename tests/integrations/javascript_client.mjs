@@ -1,0 +1,109 @@
+// What tests/integrations/test_javascript.py holds the client to: `node javascript_client.mjs CLAIM COMMAND PROJECT WORKSPACE`.
+
+import assert from "node:assert/strict";
+import { Armarius, ArmariusError } from "../../examples/javascript/armarius.js";
+
+const [claim, command, project, workspace] = process.argv.slice(2);
+const client = (options) => new Armarius({ command, project, ...options });
+const failed = async (promise) => promise.then(() => assert.fail("was answered"), (error) => error);
+
+const CLAIMS = {
+  async positions_count_as_javascript_does() {
+    const armarius = client();
+    const text = "😀小雨";
+    const { items } = await armarius.call("entities:mentions", { text });
+    assert.equal(text.slice(...items[0].span), "小雨");
+    const { items: points } = await armarius.call("entities:mentions", { text, positionEncoding: "code-point" });
+    assert.deepEqual(points[0].span, [1, 3]);
+    await armarius.close();
+  },
+
+  async a_text_with_line_separators_comes_back_whole() {
+    const armarius = client();
+    const text = "灯\u2028塔\u2029在\u0085岸\r上";
+    const made = await armarius.call("memories:create", { text });
+    assert.equal((await armarius.call("memories:list")).items.find((one) => one.id === made.id).text, text);
+    await armarius.close();
+  },
+
+  async an_error_has_its_code_and_its_method() {
+    const armarius = client();
+    const error = await failed(armarius.call("documents:get", { documentId: "no.md" }));
+    assert(error instanceof ArmariusError);
+    assert.deepEqual([error.code, error.method], ["UNKNOWN_DOCUMENT", "documents:get"]);
+    assert.equal((await failed(armarius.call("memories:create", { text: "\ud83d" }))).code, "INVALID_TEXT");
+    assert.equal((await failed(armarius.call("memories:create", { text: "雨".repeat(3e6) }))).code, "REQUEST_TOO_LARGE");
+    await armarius.close();
+  },
+
+  async a_cancelled_call_is_rejected_with_the_reason_and_the_next_is_answered() {
+    const armarius = client();
+    await armarius.call("index:wait", { timeoutMs: 60_000 });
+    const calls = Array.from({ length: 200 }, () => new AbortController());
+    const asked = calls.map(({ signal }) => failed(armarius.call("index:refresh", {}, { signal })));
+    for (const one of calls) one.abort(new Error("typed on"));
+    for (const error of await Promise.all(asked)) assert.equal(error.message, "typed on");
+    assert.equal((await failed(armarius.call("index:status", {}, calls[0]))).message, "typed on");
+    assert((await armarius.call("documents:list")).total > 0);
+    await armarius.close();
+  },
+
+  async a_thousand_calls_at_once_are_all_answered() {
+    const armarius = client();
+    const text = "小雨".repeat(20_000);
+    const asked = Array.from({ length: 1000 }, (_, at) => armarius.call("entities:detect", { text: at % 9 ? "小雨" : text }));
+    for (const { items } of await Promise.all(asked)) assert.equal(items[0].matchedTerm, "小雨");
+    await armarius.close();
+  },
+
+  async a_process_that_died_is_told_and_started_again_by_the_next_call() {
+    const armarius = client();
+    await armarius.call("index:wait");
+    const before = armarius.pid;
+    process.kill(before, "SIGSTOP"); // so that nothing is answered
+    const asked = Array.from({ length: 90 }, () => failed(armarius.call("index:refresh")));
+    process.kill(before, "SIGKILL");
+    for (const error of await Promise.all(asked)) assert.equal(error.code, "PROCESS_ENDED");
+    assert.equal((await armarius.call("index:wait", { timeoutMs: 60_000 })).done, true);
+    assert.notEqual(armarius.pid, before);
+    await armarius.close();
+  },
+
+  async what_cannot_be_started_says_why() {
+    const missing = client({ command: "no-such-program" });
+    assert.match((await failed(missing.call("index:status"))).message, /^no-such-program cannot be started \(ENOENT\)/);
+    await missing.close();
+    const elsewhere = client({ project: `${project}/nowhere` });
+    assert.match((await failed(elsewhere.call("index:status"))).message, /ended with status 2: .*not a project folder/);
+    assert.throws(() => new Armarius({}), TypeError);
+  },
+
+  async projects_of_a_workspace_are_asked_by_name() {
+    const told = new Set();
+    const armarius = client({ project: undefined, workspace, onProgress: (one) => told.add(one.projectId) });
+    const { items } = await armarius.call("projects:list");
+    const ids = items.map((one) => one.id);
+    assert.deepEqual(ids, ["one", "two"]);
+    for (const id of ids) {
+      const { call } = armarius.of(id);
+      await call("index:wait", { timeoutMs: 60_000 });
+      assert.equal((await call("documents:search", { query: "铜鱼" })).items[0].text, `铜鱼${id}沉了。`);
+    }
+    assert.deepEqual([...told].filter((id) => !ids.includes(id)), []);
+    assert.equal((await failed(armarius.call("documents:list"))).code, "INVALID_REQUEST");
+    assert.equal((await failed(armarius.of("../novel").call("documents:list"))).code, "INVALID_REQUEST");
+    await armarius.close();
+  },
+
+  async closing_answers_what_is_under_way_and_ends_the_process() {
+    const armarius = client();
+    const asked = armarius.call("index:wait", { timeoutMs: 60_000 });
+    await armarius.close();
+    assert.deepEqual(await asked, { done: true });
+    assert.equal(armarius.pid, undefined);
+    assert.equal((await failed(armarius.call("index:status"))).code, "CLOSED");
+  },
+};
+
+if (claim === undefined) console.log(Object.keys(CLAIMS).join("\n"));
+else await CLAIMS[claim]();
