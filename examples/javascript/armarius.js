@@ -10,7 +10,7 @@ import { WITH_POSITIONS } from "./positions.js";
 
 const AT_ONCE = 64; // requests under way; the others wait here, in order. The channel refuses more than 256.
 const LONGEST = 8 << 20; // bytes of a message that the channel reads
-const PATIENCE_MS = 5000; // for a process that was asked to end
+const PATIENCE_MS = 30_000; // for a process that was asked to end
 
 export class ArmariusError extends Error {
   constructor(code, message, method) {
