@@ -169,7 +169,7 @@ def test_hostile_names_and_texts_run_nothing_and_break_no_page(chromium, tmp_pat
         page.goto(ground + "/ask")
         page.get_by_label("Question").fill(text)
         page.get_by_role("button", name="Assemble").click()
-        assert page.locator("pre#text").is_visible()
+        playwright.expect(page.locator("pre#text")).to_be_visible()
     assert page.wrong == []
     page.context.close()
     engine.close()

@@ -540,3 +540,22 @@ def test_entries_of_a_lorebook_are_switched_and_tried_on_a_text(client, engine):
 def test_a_folder_of_files_gets_a_kind_at_once(client, engine):
     client.post("/change/kind", data={"path": "spec/**", "kind": "note"}, headers=ORIGIN)
     assert {engine.index.map.files[one].kind for one in engine.index.map.files if one.startswith("spec/")} == {"note"}
+
+
+def test_the_style_is_written_unless_the_file_changed_meanwhile(client, engine):
+    page = engine.root / "style.md"
+    expect = re.search(r'name="expect" value="(\w+)"', client.get("/notes").text)[1]
+    form = {"path": "style.md", "text": "短句。", "expect": expect}
+    for path, expected in (("chapters/ch001.md", expect), ("../style.md", ""), ("other.md", ""), ("style.md", "0")):
+        refused = client.post("/change/style", data={**form, "path": path, "expect": expected}, headers=ORIGIN)
+        assert refused.status_code == 400, path
+    assert page.read_text(encoding="utf-8") != "短句。\n"
+    assert client.post("/change/style", data=form, headers=ORIGIN).status_code == 200
+    assert page.read_text(encoding="utf-8") == "短句。\n"
+    assert client.post("/change/style", data=form, headers=ORIGIN).status_code == 400
+
+
+def test_an_invalid_field_has_its_error_beside_it_in_the_language_of_the_page(client):
+    page = client.get("/pack?budget=x&lang=zh").text
+    assert "这里要填数字。" in page
+    assert 'value="x"' in page

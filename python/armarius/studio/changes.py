@@ -10,14 +10,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from armarius.codex.authored.in_place import changed_meanwhile
+from armarius.codex.authored.in_place import changed_meanwhile, digest_of
 from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact
+from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ContractError, UnknownId
+from armarius.errors import ContractError, UnknownDocument, UnknownId
 from armarius.io import read_file, remove_file, write_atomic
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
-from armarius.studio.pages import Page
+from armarius.studio.pages import STYLE_PAGES, Page
 from armarius.text.unicode import fold
 
 Form = dict[str, Any]
@@ -45,7 +46,7 @@ class Changes:
         own = (
             *(self.alias, self.bring, self.create, self.delete, self.entity, self.entry, self.fact, self.kind),
             *(self.level, self.merge, self.pin, self.preview, self.propose, self.relate, self.settle, self.summary),
-            *(self.unbook, self.unfact, self.unrelate),
+            *(self.style, self.unbook, self.unfact, self.unrelate),
         )
         return {one.__name__: one for one in own} | _records(self._engine)
 
@@ -221,6 +222,19 @@ class Changes:
         else:
             self._engine.summaries.delete(form["document"])
         return "/notes#summaries"
+
+    def style(self, form: Form) -> str:
+        """Write the file that says how to write; refused if it changed since it was shown."""
+        path, root, expect = form["path"], self._engine.root, form.get("expect", "")
+        others = {one.path for one in self._engine.documents() if one.kind not in STORY_KINDS}
+        if root is None or path not in (others if expect else STYLE_PAGES.values()):
+            raise UnknownDocument(f"no such document: {path[:200]!r}")
+        now, text = _read(root, path), _text(form, "text").replace("\r\n", "\n")
+        if now is None or expect != (digest_of(now) if now else ""):
+            raise changed_meanwhile(path)
+        write_atomic(root / path, f"{text}\n".replace("\n", "\r\n" if "\r\n" in now else "\n").encode(), below=root)
+        self._engine.refresh()
+        return "/notes#style"
 
     def kind(self, form: Form) -> str:
         """Say what a file is."""

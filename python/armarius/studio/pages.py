@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from armarius.arguments import KINDS
+from armarius.codex.authored.in_place import digest_of
 from armarius.codex.cards import entity_card
 from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS, Pin
@@ -247,6 +248,7 @@ class Asking:
             "pack": pack,
             "number": number,
             "rows": rows,
+            "parts": [list(same) for _, same in groupby(enumerate(rows), lambda row: _whole(row[1]))],
             "omitted": out,
             "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix), items=[one.span for one in told.items]),
             "names": {one.id: one.name for one in self._engine.entities()},
@@ -413,8 +415,10 @@ class ConflictSearch(Generic[T]):
 
 
 _MOST_STATEMENTS = 60
+STYLE_PAGES = {"zh": "文风.md", "en": "style.md"}  # as `armarius new` makes
 _MOST_HITS = 60
 _MOST_NAMES = 100
+_FEW = 12  # files, all of which are shown
 
 
 class ProjectPages:
@@ -538,9 +542,11 @@ class ProjectPages:
         folders: dict[str, list[MappedFile]] = {}
         for one in sorted(mapped.files.values(), key=lambda one: one.path):
             folders.setdefault(one.path.rpartition("/")[0], []).append(one)
+        sure = {folder: all(one.path not in doubtful for one in these) for folder, these in folders.items()}
         return "files.html", {
             "status": self._engine.status(),
-            "folders": folders,
+            "folders": dict(sorted(folders.items(), key=lambda item: sure[item[0]])),
+            "few": len(mapped.files) <= _FEW,
             "doubtful": doubtful,
             "kinds": KINDS,
             "problems": problems,
@@ -562,14 +568,16 @@ class ProjectPages:
 
     def notes(self, asked: dict[str, Any]) -> Page:
         """Rules, memories, pins, summaries and the files that say how to write."""
-        styles = [one for one in self._asking_settings(asked) if one.id.endswith((".md", ".txt"))]
+        shown = [one.id for one in self._asking_settings(asked) if one.id.endswith((".md", ".txt"))]
+        styles = [self._engine.document(path) for path in shown]
         return "notes.html", {
             "rules": self._engine.constraints.list(),
             "memories": self._engine.memories.list(),
             "pins": self._asking.pins(),
             "summaries": self._engine.summaries.list(),
             "stale": self._engine.summaries.stale(),
-            "styles": styles,
+            "styles": [(one, digest_of(one.text)) for one in styles],
+            "new_style": STYLE_PAGES[asked["language"]],
             "documents": [one for one in in_order(self._engine) if one.kind in STORY_KINDS],
         }
 
