@@ -285,13 +285,39 @@ def test_a_click_into_the_text_shows_what_the_model_will_know_there(page):
     assert fits(page) == []
 
 
+def test_a_selected_name_becomes_the_name_of_somebody_new(page):
+    page.get_by_role("link", name="Text", exact=True).click()
+    page.get_by_role("link", name="第三章 雨夜").click()
+    page.evaluate("""() => {
+      const text = document.querySelector("#p2").lastChild, range = document.createRange();
+      range.setStart(text, 0);
+      range.setEnd(text, 3);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+    }""")
+    name = page.evaluate("getSelection().toString()")
+    page.locator("#person").click()
+    assert page.locator("#create").get_by_label("name", exact=True).input_value() == name
+
+
+def test_a_file_that_is_dropped_is_looked_at_and_not_written(page, address):
+    page.get_by_role("link", name="Import", exact=True).click()
+    page.evaluate("""() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["# 第一章 雪\\n\\n下雪了。\\n\\n# 第二章 冰\\n\\n结冰了。\\n"], "雪.txt"));
+      document.querySelector("#bring").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+    }""")
+    playwright.expect(page.locator("#brought")).to_contain_text("第二章 冰")
+    assert not list(address[1].rglob("*雪*"))
+
+
 def test_an_error_stands_in_the_form_and_keeps_what_was_typed(page):
     page.get_by_role("link", name="People and things", exact=True).click()
     form = page.locator("#create form")
     form.get_by_label("name", exact=True).fill("林默")
     form.get_by_label("Description").fill("另一个")
     page.keyboard.press("Control+Enter")
-    playwright.expect(form.get_by_role("alert")).to_contain_text("there is one already")
+    playwright.expect(form.get_by_role("alert")).to_contain_text("There is one of that name already")
     assert form.get_by_label("Description").input_value() == "另一个"
     page.wrong.clear()  # the answer 400
 

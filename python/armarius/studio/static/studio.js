@@ -23,7 +23,7 @@ if (live && window.EventSource) {
 }
 
 // Forms: an error stands beside the field that it names, else in the form, which keeps what was typed.
-const beside_field = (form, said) => {
+const besideField = (form, said) => {
   const named = said.textContent.match(/[a-z_]+/g) ?? [];
   const field = [...form.elements].find((one) => one.type !== "hidden" && named.includes(one.name));
   if (!field) return form.prepend(said);
@@ -37,10 +37,10 @@ const wrong = (form, page) => {
   $("[role=alert]", form)?.remove();
   $("[aria-invalid]", form)?.removeAttribute("aria-invalid");
   const said = $("[role=alert]", page);
-  if (said) beside_field(form, said);
+  if (said) besideField(form, said);
   return said !== null;
 };
-for (const said of document.querySelectorAll("form > [role=alert]")) beside_field(said.parentElement, said);
+for (const said of document.querySelectorAll("form > [role=alert]")) besideField(said.parentElement, said);
 
 document.addEventListener("submit", async (event) => {
   const form = event.target, into = form.dataset.into;
