@@ -235,15 +235,13 @@ async def test_a_failure_is_a_text_that_a_model_can_act_on(client, engine, tool,
     assert "root:" not in text
 
 
-async def test_resources_list_documents_and_entities_and_read_one(client):
+async def test_resources_list_documents_and_read_one(client):
     listed = {str(resource.uri) for resource in (await client.list_resources()).resources}
-    assert listed == {"armarius://entities", "armarius://documents"}
+    assert listed == {"armarius://documents"}
     documents = json.loads((await client.read_resource("armarius://documents")).contents[0].text)
     assert "chapters/ch003.md" in documents
     text = (await client.read_resource("armarius://documents/chapters/ch003.md")).contents[0].text
     assert text.startswith("# 第三章 雨夜")
-    entities = json.loads((await client.read_resource("armarius://entities")).contents[0].text)
-    assert "林小雨" in {entity["name"] for entity in entities}
 
 
 @pytest.mark.parametrize(
@@ -460,7 +458,7 @@ async def test_an_update_adds_to_what_is_known(engine):
     one = engine.entity("林小雨")
     assert {"年龄", "口头禅", "左耳"} <= one.attributes.keys()
     assert {"雨丫头", "小林"} <= set(one.aliases)
-    assert {"学会撑船", "与白鹭一起照看钟表铺，不再逃课。"} == {fact.text for fact in one.facts}
+    assert [fact.text for fact in one.facts] == ["与白鹭一起照看钟表铺，不再逃课。", "学会撑船"]
     card = await said(client, "entity", name="小雨", as_of=5)
     assert "学会撑船" not in card
     assert "林小雨 -朋友-> 白鹭" in card

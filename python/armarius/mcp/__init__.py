@@ -21,7 +21,7 @@ except ImportError:
     raise MissingExtra("armarius.mcp", "mcp") from None
 
 from armarius.mcp.server import ToolServer, add_prompt, add_resources
-from armarius.mcp.tools import ADDING, CHANGING, CODE, READING
+from armarius.mcp.tools import CODE, READING, WRITING
 
 __all__ = ["build_server"]
 
@@ -41,7 +41,7 @@ def build_server(engine: "ContextEngine", *, allow_write: bool = False) -> MCPSe
 
     Cost: a walk of the folder, to see whether there is code.
     """
-    tools = READING + (CODE if _has_code(engine) else ()) + (ADDING + CHANGING if allow_write else ())
+    tools = READING + (CODE if _has_code(engine) else ()) + (WRITING if allow_write else ())
     server = ToolServer(engine, tools, _INSTRUCTIONS)
     add_resources(server, engine)
     add_prompt(server, engine)

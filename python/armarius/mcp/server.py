@@ -4,10 +4,10 @@ Wrong arguments are reported as on every other surface.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec, TypeVar, get_type_hints
 
 from anyio.to_thread import run_sync
 from mcp import MCPError
@@ -20,9 +20,9 @@ from pydantic import Field, create_model
 
 from armarius._core import __version__
 from armarius.errors import ContractError
-from armarius.mcp.tools import ADDING, CHANGING, COUNT, PAGE, PIECE, WHOLE, Answer, Arguments
+from armarius.mcp.tools import COUNT, PAGE, PIECE, REPLACING, WRITING, Arguments, Details, Tool
 from armarius.requests import Count, DocumentIn, QueryIn
-from armarius.verbs.wire import Failure, describe, escaped, wire
+from armarius.verbs.wire import Failure, describe, escaped
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -37,13 +37,17 @@ _DROPPED: Final = {"$defs", "title", "default", "maxLength", "minLength", "minim
 _CURSOR: Final = (Annotated[Count, Field(description="From the last line of an answer.")], 0)
 
 
-def _arguments(tool: Callable[..., Answer]) -> type[Arguments]:
-    fields: dict[str, Any] = {
-        one.name: (one.annotation, ... if one.default is one.empty else one.default)
-        for one in inspect.signature(tool).parameters.values()
-        if one.kind is one.KEYWORD_ONLY
-    }
-    return create_model(tool.__name__, __base__=Arguments, **fields | ({} if tool in WHOLE else {"cursor": _CURSOR}))
+def _arguments(tool: Tool) -> type[Arguments]:
+    fields: dict[str, Any] = {}
+    signature = inspect.signature(tool)
+    for one in signature.parameters.values():
+        if one.kind is one.KEYWORD_ONLY:
+            fields[one.name] = (one.annotation, ... if one.default is one.empty else one.default)
+        elif one.kind is one.VAR_KEYWORD:
+            fields |= {name: (kind | None, None) for name, kind in get_type_hints(Details, include_extras=True).items()}
+    if signature.return_annotation == Iterator[str]:
+        fields["cursor"] = _CURSOR
+    return create_model(tool.__name__, __base__=Arguments, **fields)
 
 
 def _lean(schema: Any, parts: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
@@ -118,7 +122,7 @@ class ToolServer(MCPServer):
         instructions: For the model.
     """
 
-    def __init__(self, engine: "ContextEngine", tools: Sequence[Callable[..., Answer]], instructions: str) -> None:
+    def __init__(self, engine: "ContextEngine", tools: Sequence[Tool], instructions: str) -> None:
         super().__init__("armarius", instructions=instructions, version=__version__)
         self._engine = engine
         self._tools = {tool.__name__: (tool, _arguments(tool)) for tool in tools}
@@ -131,8 +135,8 @@ class ToolServer(MCPServer):
                 description=" ".join((tool.__doc__ or "").split()),
                 input_schema=self._tool_input_schema(name) or {},
                 annotations=ToolAnnotations(
-                    read_only_hint=tool not in ADDING + CHANGING,
-                    destructive_hint=tool in CHANGING,
+                    read_only_hint=tool not in WRITING,
+                    destructive_hint=tool in REPLACING,
                     open_world_hint=False,
                 ),
             )
@@ -161,7 +165,7 @@ class ToolServer(MCPServer):
         @_guarded(self._engine, _failed)
         def answer() -> CallToolResult:
             asked = kind.from_wire(arguments)
-            given = {field: getattr(asked, field) for field in kind.model_fields}
+            given = {field: said for field in kind.model_fields if (said := getattr(asked, field)) is not None}
             cursor = given.pop("cursor", 0)
             found = tool(self._engine, **given)
             if isinstance(found, CallToolResult):
@@ -172,15 +176,9 @@ class ToolServer(MCPServer):
 
 
 def add_resources(server: MCPServer, engine: "ContextEngine") -> None:
-    """The documents, each of them, and the entities."""
+    """The documents, and each of them."""
     listing = _guarded(engine, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
     reading = _guarded(engine, lambda failure: ResourceNotFoundError(failure.message))
-
-    @server.resource("armarius://entities", mime_type="application/json")
-    @listing
-    def entities() -> list[dict[str, Any]]:
-        """Every known entity: id, name, type, aliases."""
-        return [wire(entity) for entity in engine.entities()]
 
     @server.resource("armarius://documents", mime_type="application/json")
     @listing

@@ -5,8 +5,8 @@ checked, is that of the requests of every surface.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypedDict, Unpack
 
 from mcp.types import CallToolResult, ContentBlock, TextContent
 from pydantic import ConfigDict, Field, WithJsonSchema
@@ -14,19 +14,20 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 from armarius.arguments import OPEN
 from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
+from armarius.codex.model import Fact
 from armarius.display import counted
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.io.messages_without_paths import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
 from armarius.text.tokens import TokenCounter
-from armarius.verbs.params import Around
+from armarius.verbs.params import Around, FactIn
 from armarius.verbs.table import around
 from armarius.verbs.wire import account_wire, escaped
 
 if TYPE_CHECKING:
     from armarius.codex.model import Entity
-    from armarius.engine import ContextEngine
+    from armarius.engine import ContextEngine as Engine
     from armarius.search.contradictions.statements import Statement
     from armarius.types import Hit
 
@@ -43,6 +44,7 @@ _QUOTES: Final = ('""', "“”", "「」", "『』", "«»")
 COUNT: Final = TokenCounter.for_encoding("o200k_base").count
 
 Answer = Iterable[str] | CallToolResult
+Tool = Callable[..., Answer]
 
 
 class Arguments(Wire):
@@ -65,44 +67,52 @@ class RelationIn(Arguments):
     since: Annotated[Count | None, Field(description="First chapter in which it holds.")] = None
 
 
-class FactIn(Arguments):
-    """A statement that holds from one chapter until another."""
-
-    text: Annotated[str, Field(min_length=1, max_length=2_000)]
-    since: Count | None = None
-    until: Count | None = None
-
-
 _INTEGERS: Final = WithJsonSchema({"type": "array", "items": {"type": "integer"}})
+_TEXTS: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
 Query = Annotated[str, Field(max_length=20_000)]
-Name = Annotated[str, Field(min_length=1, max_length=400, description="Name, alias or id.")]
+Path = Annotated[str, Field(max_length=4_000)]
 Short = Annotated[str, Field(min_length=1, max_length=400)]
 Long = Annotated[str, Field(min_length=1, max_length=2_000)]
-Names = Annotated[tuple[Short, ...], Field(max_length=20)]
-Attributes = Annotated[dict[Short, Short], Field(max_length=20)]
-Relations = Annotated[tuple[RelationIn, ...], Field(max_length=20)]
-Facts = Annotated[tuple[FactIn, ...], Field(max_length=20, description="Dated by chapter, first and last.")]
+Name = Annotated[Short, Field(description="Name, alias or id.")]
 Chapters = Annotated[ChaptersIn, _INTEGERS, Field(description="Only these chapters: [first, last].")]
 AsOf = Annotated[AsOfIn, WithJsonSchema({"type": "integer"}), Field(description="Nothing of a later chapter.")]
-Targets = Annotated[TargetsIn, WithJsonSchema({"type": "array", "items": {"type": "string"}})]
+Kinds = Annotated[KindsIn, Field(description="Only these kinds of documents.")]
+Place = Annotated[Path, Field(description='"" lists all documents, a folder those in it.')]
+Paragraphs = Annotated[tuple[Count, Count] | None, _INTEGERS, Field(description="[first, last] ¶.")]
+Named = Annotated[str, Field(max_length=200_000, description="Only those that this text names.")]
+Attribute = Annotated[str, Field(max_length=400, description="Only this: 年龄, eye colour.")]
+Depth = Annotated[Whole, Field(ge=1, le=10)]
+Direction = Literal["callers", "callees", "both"]
+Type = Annotated[Short, Field(description="character, location, event, item, faction, or another word.")]
+Target = Annotated[Short, Field(description="Name, id, path, path#¶ or tag.")]
+Mute = Annotated[Flag, Field(description="In none instead.")]
 Variants = Annotated[
     WordingsIn,
-    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+    _TEXTS,
     Field(
         description="3-5 short sentences as the text itself would say it, in its language, with names. For “who paid "
         "for the girl's schooling?”: [“Aunt Rosa sent the fees every term”, “Rosa paid the schoolmaster”]; “谁替他还"
         "了债？”：[“舅舅拿银子替王生还清了账”, “债主收了王生舅舅的钱”]."
     ),
 ]
-Paragraphs = Annotated[tuple[Count, Count] | None, _INTEGERS, Field(description="[first, last] ¶.")]
+
+
+class Details(TypedDict, total=False):
+    """What may be said of an entity."""
+
+    description: Annotated[str, Field(max_length=2_000)]
+    aliases: Annotated[tuple[Short, ...], Field(max_length=20)]
+    attributes: Annotated[dict[Short, Short], Field(max_length=20)]
+    facts: Annotated[tuple[FactIn, ...], Field(max_length=20, description="Dated by chapter, first and last.")]
+    relations: Annotated[tuple[RelationIn, ...], Field(max_length=20)]
 
 
 def find(
-    engine: "ContextEngine",
+    engine: "Engine",
     *,
     query: Query,
     variants: Variants = (),
-    kinds: Annotated[KindsIn, Field(description="Only these kinds of documents.")] = (),
+    kinds: Kinds = (),
     chapters: Chapters = OPEN,
     as_of: AsOf = None,
 ) -> Iterator[str]:
@@ -146,12 +156,7 @@ def _cut(text: str, most: int, about: int = 0) -> str:
     return "…" * (begin > 0) + text[begin : begin + most].strip() + "…" * (begin + most < len(text))
 
 
-def read(
-    engine: "ContextEngine",
-    *,
-    path: Annotated[str, Field(max_length=4_000, description='"" lists all documents, a folder those in it.')],
-    paragraphs: Paragraphs = None,
-) -> Iterator[str]:
+def read(engine: "Engine", *, path: Place, paragraphs: Paragraphs = None) -> Iterator[str]:
     """Read a document, its paragraphs numbered."""
     folder = path.strip("/")
     inside = [one for one in engine.documents() if not folder or one.path.startswith(f"{folder}/")]
@@ -165,10 +170,10 @@ def read(
 
 
 def context(
-    engine: "ContextEngine",
+    engine: "Engine",
     *,
     query: Query,
-    document: Annotated[str, Field(max_length=4_000, description="Path of the one that is worked on.")] = "",
+    document: Annotated[Path, Field(description="Path of the one that is worked on.")] = "",
     variants: Variants = (),
     budget: Annotated[Whole | None, Field(description="Tokens of the prompt.")] = None,
     messages: Annotated[
@@ -178,8 +183,8 @@ def context(
     ] = (),
     chapters: Chapters = OPEN,
     as_of: AsOf = None,
-    include: Annotated[Targets, Field(description="Names, ids or paths that must be in.")] = (),
-    exclude: Targets = (),
+    include: Annotated[TargetsIn, _TEXTS, Field(description="Names, ids or paths that must be in.")] = (),
+    exclude: Annotated[TargetsIn, _TEXTS, Field(description="That must not.")] = (),
     account: Annotated[Flag, Field(description="Also what is in and what is not, with reasons.")] = False,
     why: Annotated[str, Field(max_length=400, description="Instead: why this is in or is not.")] = "",
 ) -> Answer:
@@ -209,11 +214,7 @@ def _account(account: dict[str, Any]) -> dict[str, Any]:
     return dict(escaped({**kept, **({"left_off": left} if left else {})}))
 
 
-def entities(
-    engine: "ContextEngine",
-    *,
-    text: Annotated[str, Field(max_length=200_000, description="Only those that this text names.")] = "",
-) -> Iterator[str]:
+def entities(engine: "Engine", *, text: Named = "") -> Iterator[str]:
     """List the people, places and things that the project describes, most mentioned first: name, id, type, aliases."""
     found = engine.entities()
     named = {one.entity_id for one in engine.detect(text)} if text else {one.id for one in found}
@@ -227,7 +228,7 @@ def _named(one: "Entity") -> str:
     return one.name if one.name == one.id else f"{one.name} [{one.id}]"
 
 
-def entity(engine: "ContextEngine", *, name: Name, as_of: AsOf = None) -> Iterator[str]:
+def entity(engine: "Engine", *, name: Name, as_of: AsOf = None) -> Iterator[str]:
     """Show the card of one: what it is, facts by chapter, relations, where it is described."""
     one = engine.entity(name)
     if one.level == "never":
@@ -247,12 +248,7 @@ def _when(since: int | None, until: int | None) -> str:
 
 
 def evidence(
-    engine: "ContextEngine",
-    *,
-    name: Name,
-    attribute: Annotated[str, Field(max_length=400, description="Only this: 年龄, eye colour.")] = "",
-    chapters: Chapters = OPEN,
-    as_of: AsOf = None,
+    engine: "Engine", *, name: Name, attribute: Attribute = "", chapters: Chapters = OPEN, as_of: AsOf = None
 ) -> Iterator[str]:
     """Quote what profiles and chapters say of somebody, dated by chapter, to check a text.
 
@@ -262,7 +258,9 @@ def evidence(
     bounds: dict[str, Any] = {"chapters": chapters, "as_of": as_of}
     said = engine.evidence(one.id, attribute=attribute or None, **bounds)
     yield f"{_named(one)}: {engine.entities().mentions.get(one.id, 0)} mentions"
-    yield from map(_stated, said)
+    for each in said:
+        rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"
+        yield _stated(each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
     if attribute:
         return
     known = {(each.path, each.paragraph) for each in said}
@@ -273,113 +271,61 @@ def evidence(
         if at is not None and (hit.path, hit.paragraph) not in known:
             told.append((hit, at))
     for hit, at in sorted(told[:_HITS], key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0)):
-        yield f"{_dated(hit.chapter)} {hit.path} ¶{hit.paragraph}: {_cut(hit.text, _SENTENCE, at)}"
+        yield _stated(hit, _cut(hit.text, _SENTENCE, at))
 
 
-def _stated(one: "Statement") -> str:
-    rivals = (
-        f" — competes on {', '.join(one.attributes)} with {', '.join(one.competes_with)}" if one.competes_with else ""
-    )
-    level = f" ({one.level})" if one.level else ""
-    return f"{_dated(one.chapter)}{level} {one.path} ¶{one.paragraph}: {_cut(one.text, _SENTENCE)}{rivals}"
+def _stated(one: "Hit | Statement", text: str) -> str:
+    where = "profile" if one.chapter is None else f"chapter {one.chapter}"
+    return f"{where} {one.path} ¶{one.paragraph}{f' ({one.level})' * bool(one.level)}: {text}"
 
 
-def _dated(chapter: int | None) -> str:
-    return "profile" if chapter is None else f"chapter {chapter}"
-
-
-def subgraph(
-    engine: "ContextEngine",
-    *,
-    symbol: Short,
-    depth: Annotated[Whole, Field(ge=1, le=10)] = 3,
-    direction: Literal["callers", "callees", "both"] = "both",
-) -> list[str]:
+def subgraph(engine: "Engine", *, symbol: Short, depth: Depth = 3, direction: Direction = "both") -> Iterator[str]:
     """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
     found = around(engine, Around(symbol=symbol, depth=depth, direction=direction))
-    return (tree(found) if isinstance(found, Subgraph) else matches(found)).splitlines()
+    yield from (tree(found) if isinstance(found, Subgraph) else matches(found)).splitlines()
 
 
-def remember(engine: "ContextEngine", *, text: Long) -> list[str]:
+def remember(engine: "Engine", *, text: Long) -> list[str]:
     """Remember one statement about the project or its user, for later prompts."""
     made = engine.memories.create(text, confidence=0.8)
     return [f"Remembered as {made.id} in .armarius/memories.toml: prompts that it bears on will state it."]
 
 
-def propose(
-    engine: "ContextEngine",
-    *,
-    name: Short,
-    type: Annotated[Short, Field(description="character, location, event, item, faction, or another word.")],  # noqa: A002
-    description: Annotated[str, Field(max_length=2_000)] = "",
-    aliases: Names = (),
-    attributes: Attributes = {},  # noqa: B006 - never changed
-    facts: Facts = (),
-    relations: Relations = (),
-) -> list[str]:
+def propose(engine: "Engine", *, name: Short, type: Type, **details: Unpack[Details]) -> list[str]:  # noqa: A002
     """Add somebody or something new, for the user to approve: no prompt shows it before the user raises its level."""
-    targets = [engine.entity(one.to) for one in relations]
-    given: dict[str, Any] = {
-        "description": description,
-        "aliases": aliases,
-        "attributes": attributes,
-        "facts": _plain(facts),
-    }
-    made = engine.codex.create(name, type=type, level="never", **{key: one for key, one in given.items() if one})
-    _relate(engine, made, relations, targets)
+    relations = [(one, engine.entity(one.to)) for one in details.pop("relations", ())]
+    made = engine.codex.create(name, type=type, level="never", **{**details, **_facts(details)})
+    _relate(engine, made, relations)
     also = f" with {counted(len(relations), 'relation')}" if relations else ""
     where = "in .armarius/codex.toml at level never: the user raises it there or in `armarius studio`"
     return [f"Proposed {_named(made)}{also}, {where}."]
 
 
-def update(
-    engine: "ContextEngine",
-    *,
-    name: Name,
-    type: Annotated[str, Field(max_length=400)] = "",  # noqa: A002
-    description: Annotated[str, Field(max_length=2_000)] = "",
-    aliases: Names = (),
-    attributes: Attributes = {},  # noqa: B006
-    facts: Facts = (),
-    relations: Relations = (),
-) -> list[str]:
+def update(engine: "Engine", *, name: Name, type: str | None = None, **details: Unpack[Details]) -> list[str]:  # noqa: A002
     """Change what is known of somebody or something; aliases, attributes, facts and relations are added to."""
     one = engine.entity(name)
-    targets = [engine.entity(each.to) for each in relations]
-    own = next((each for each in engine.codex.list() if each.id == one.id), None)
-    changes: dict[str, Any] = {key: said for key, said in (("type", type), ("description", description)) if said}
-    if aliases:
-        changes["aliases"] = list(dict.fromkeys([*(own.aliases if own else ()), *aliases]))
-    if attributes:
-        changes["attributes"] = {**(own.attributes if own else {}), **attributes}
-    if facts:
-        changes["facts"] = [*_plain(own.facts if own else ()), *_plain(facts)]
+    relations = [(each, engine.entity(each.to)) for each in details.pop("relations", ())]
+    changes: dict[str, Any] = {**details, **_facts(details, *one.facts), **({"type": type} if type else {})}
+    if "aliases" in changes:
+        changes["aliases"] = list(dict.fromkeys((*one.aliases, *changes["aliases"])))
     if changes:
         engine.codex.update(one.id, **changes)
-    _relate(engine, one, relations, targets)
-    told = [*changes, *(f"{each.type} → {to.name}" for each, to in zip(relations, targets, strict=True))]
+    _relate(engine, one, relations)
+    told = [*changes, *(f"{each.type} → {to.name}" for each, to in relations)]
     return [f"Updated {_named(one)}: {', '.join(told) or 'nothing'}."]
 
 
-def _plain(facts: Iterable[Any]) -> list[dict[str, Any]]:
-    rows = ({key: getattr(one, key) for key in ("text", "since", "until")} for one in facts)
-    return [{key: value for key, value in row.items() if value is not None} for row in rows]
+def _facts(details: Details, *known: Fact) -> dict[str, Any]:
+    given = [Fact(one.text, one.since, one.until) for one in details.get("facts", ())]
+    return {"facts": [*known, *given]} if given else {}
 
 
-def _relate(
-    engine: "ContextEngine", one: "Entity", relations: Sequence[RelationIn], targets: Sequence["Entity"]
-) -> None:
-    for said, to in zip(relations, targets, strict=True):
+def _relate(engine: "Engine", one: "Entity", relations: Iterable[tuple[RelationIn, "Entity"]]) -> None:
+    for said, to in relations:
         engine.codex.relate(one.id, to.id, said.type, since=said.since)
 
 
-def pin(
-    engine: "ContextEngine",
-    *,
-    target: Annotated[Short, Field(description="Name, id, path, path#¶ or tag.")],
-    mute: Annotated[Flag, Field(description="In none instead.")] = False,
-    undo: Flag = False,
-) -> list[str]:
+def pin(engine: "Engine", *, target: Target, mute: Mute = False, undo: Flag = False) -> list[str]:
     """Put something into every prompt."""
     if undo:
         engine.pins.remove(target)
@@ -388,12 +334,11 @@ def pin(
     return [f"{target} is {'muted' if mute else 'pinned'}, in .armarius/pins.toml."]
 
 
-READING: Final[tuple[Callable[..., Answer], ...]] = (find, read, context, entities, entity, evidence)
+READING: Final[tuple[Tool, ...]] = (find, read, context, entities, entity, evidence)
 """The tools of every project."""
-CODE: Final[tuple[Callable[..., Answer], ...]] = (subgraph,)
+CODE: Final[tuple[Tool, ...]] = (subgraph,)
 """Those of a project that has code."""
-ADDING: Final[tuple[Callable[..., Answer], ...]] = (remember, propose)
-CHANGING: Final[tuple[Callable[..., Answer], ...]] = (update, pin)
-"""With `ADDING` those of a server that may write."""
-WHOLE: Final = (context, remember, propose, update, pin)
-"""Those whose answer has no pages."""
+WRITING: Final[tuple[Tool, ...]] = (remember, propose, update, pin)
+"""Those of a server that may write."""
+REPLACING: Final[tuple[Tool, ...]] = (update, pin)
+"""Of these, what may change what is there."""
