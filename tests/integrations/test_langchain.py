@@ -129,3 +129,19 @@ def test_the_messages_before_the_newest_human_one_are_the_conversation_it_stands
     assert "## 角色：周远\n" in first
     assert "## 角色：顾长河\n" in second
     assert "[对话记录]" not in first  # the agent sends them itself
+
+
+def test_a_task_continues_the_last_prompt_of_its_name_and_its_account_is_in_the_metadata(engine):
+    model = tooled(AIMessage("好"), AIMessage("好"))
+    talking = agent(model, engine, task="chat", budget=3000)
+    for said in (QUESTION, "小雨点是谁"):
+        talking.invoke({"messages": [HumanMessage(said)]})
+    asked = {"document": "chapters/ch003.md", "cursor": 30, "budget": 3000, "messages": [], "task": "other"}
+    packs = [engine.assemble(said, **asked) for said in (QUESTION, "小雨点是谁")]
+    for sent, pack in zip(model.seen, packs, strict=True):
+        volatile = sent[1]
+        assert volatile.text == pack.contents["retrieved"] + pack.contents["immediate"]
+        rows = volatile.response_metadata["armarius"]["items"]
+        assert [(row["id"], row["title"], row["reason"]) for row in rows] == [
+            (one.id, one.title, one.reason) for one in pack.items
+        ]

@@ -213,6 +213,16 @@ def test_a_state_without_a_reducer_is_read_all_the_same(engine, messages):
         graph.compile().invoke({"messages": [object()]}, context=ArmariusContext(engine))
 
 
+def test_a_task_of_the_state_continues_the_last_prompt_of_its_name(engine):
+    graph, prompts = compiled(recorder()), []
+    for text in ("检查第3章的角色一致性", "小雨点是谁"):
+        state = graph.invoke({**question(text), "task": "chat"}, context=ArmariusContext(engine, {"budget": 3000}))
+        prompts.append(state["context"])
+    asked = {"document": "chapters/ch003.md", "cursor": 30, "budget": 3000, "task": "other"}
+    assert prompts == [engine.assemble(text, **asked).prompt for text in ("检查第3章的角色一致性", "小雨点是谁")]
+    assert prompts[1] != engine.assemble("小雨点是谁", **{**asked, "task": None}).prompt
+
+
 def test_a_forgotten_context_is_said(engine):
     with pytest.raises(ContractError, match="context=ArmariusContext"):
         compiled(recorder()).invoke(question())

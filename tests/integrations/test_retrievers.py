@@ -1,5 +1,8 @@
 """LangChain's conformance tests and a LlamaIndex query, over the real retrieval of the example novel."""
 
+import importlib
+import inspect
+import re
 import shutil
 
 import pytest
@@ -12,6 +15,7 @@ pytest.importorskip("langchain_tests", reason="langchain-tests is not installed"
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from armarius.frameworks.langchain import ArmariusRetriever, retrieve_tool
+from armarius.verbs import wire
 
 QUESTION = "谁从档案馆裁走了第十八页"
 
@@ -103,3 +107,39 @@ def test_a_tool_asks_the_calling_model_for_other_wordings_and_takes_them(engine)
     assert answer.startswith(f"{found[0].reference}\n")
     assert all(f"{hit.reference}\n" in answer for hit in found)
     assert "also" in tool.invoke({"query": "x", "also": ["x"] * 9})
+
+
+def test_the_hits_of_the_tool_are_its_artifact(engine):
+    call = {"name": "retrieve", "args": {"query": QUESTION}, "id": "t", "type": "tool_call"}
+    message = retrieve_tool(engine, k=3).invoke(call)
+    assert message.artifact == [wire(hit) for hit in engine.retrieve(QUESTION, limit=3)]
+    assert all(one["title"] and one["reason"] for one in message.artifact)
+    assert "evidence" not in message.content
+
+
+ADAPTERS = ("langchain", "langgraph", "llama_index", "otel")
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_no_public_signature_of_an_adapter_has_any_and_each_has_a_docstring(name):
+    pytest.importorskip({"llama_index": "llama_index.core", "otel": "opentelemetry"}.get(name, name))
+    module = importlib.import_module(f"armarius.frameworks.{name}")
+    wrong = []
+    for key, one in vars(module).items():
+        if key.startswith("_") or getattr(one, "__module__", "") != module.__name__:
+            continue
+        members = [(key, one)]
+        if inspect.isclass(one):
+            own = {
+                part: value for part, value in vars(one).items() if getattr(value, "__module__", "") == one.__module__
+            }
+            members += [(f"{key}.{part}", value) for part, value in own.items() if not part.startswith("_")]
+            members += [(f"{key}.__init__", vars(one)["__init__"])] if "__init__" in vars(one) else []
+            said = inspect.get_annotations(one)
+            wrong += [f"{key}.{part}" for part, kind in said.items() if re.search(r"\bAny\b", str(kind))]
+        for part, value in members:
+            if inspect.isfunction(value) and re.search(r"\bAny\b", str(inspect.signature(value))):
+                wrong.append(part)
+            if callable(value) and not part.endswith("__init__") and not inspect.getdoc(value):
+                wrong.append(f"{part}: no docstring")
+    assert wrong == []

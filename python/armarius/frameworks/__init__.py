@@ -9,3 +9,50 @@ An adapter only converts arguments and results; logic that two adapters need bel
 importing an adapter without its extra raises an error that names the extra; field names are those of
 `armarius.requests`; project text is fenced. The tests run in the real framework.
 """
+
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict
+
+from armarius.arguments import Chapters, Kind
+from armarius.headings import Language
+
+
+class Asked(TypedDict, total=False):
+    """Keywords of `engine.assemble` that are another with each request, described in `AssembleRequest`."""
+
+    document: str
+    cursor: int | None
+    text: str | None
+    selection: tuple[int, int] | None
+    include: Sequence[str]
+    exclude: Sequence[str]
+    include_messages: int
+    chapters: int | Chapters | None
+    kinds: Kind | Sequence[Kind]
+    as_of: int | None
+    also: Sequence[str]
+    task: str | None
+
+
+class AssembleOptions(Asked, total=False):
+    """With those that stay the same for an agent."""
+
+    skill: str
+    model: str | None
+    budget: int | None
+    reserve_output: int
+    language: Language | None
+    timeout_s: float | None
+
+
+class RetrieveOptions(TypedDict, total=False):
+    """Keywords of `engine.retrieve`, which describes them."""
+
+    document: str
+    chapter: int | None
+    chapters: int | Chapters | None
+    kinds: Kind | Sequence[Kind]
+    as_of: int | None
+    also: Sequence[str]
+    timeout_s: float | None

@@ -7,29 +7,31 @@ is assembled once per human message, not once per tool call.
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from armarius.deadline import Recent
+from armarius.engine import ContextEngine
 from armarius.errors import ContractError, MissingExtra
+from armarius.frameworks import AssembleOptions, RetrieveOptions
 from armarius.rewording import WORDINGS_WANTED
 from armarius.verbs import wire
 from armarius.verbs.wire import account_wire, escaped_excerpt
 
 if TYPE_CHECKING:
-    from armarius.engine import ContextEngine
     from armarius.prompt.report.pack import Pack
     from armarius.rewording import Model, Reworder
 
 try:
-    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.tools import BaseTool, StructuredTool, ToolException
     from langgraph.config import get_config
-    from pydantic import BaseModel, ConfigDict, Field
+    from langgraph.typing import ContextT
+    from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 except ImportError:
     raise MissingExtra("armarius.frameworks.langchain", "langchain") from None
 
@@ -37,35 +39,44 @@ _REMEMBERED = 64
 _ANTHROPIC_MARKER = {"cache_control": {"type": "ephemeral"}}
 
 
-class ContextMiddleware(AgentMiddleware[Any, Any]):
+class ContextMiddleware(AgentMiddleware[AgentState[object], ContextT, object]):
     """Adds the context of the newest human message to every model call.
+
+    The message that holds it carries the account, as `context:prompt:account` gives it, in
+    `response_metadata["armarius"]`: each item and omission with title, reason, tokens and place.
 
     Args:
         engine: The project's engine.
         provider: `anthropic` sets a cache marker after the stable layers; None derives the provider from the model.
         reword: Model for query variants: a function from messages to a reply, or a chat model, such as the agent's own;
             None uses the engine's.
-        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`.
-            Earlier messages are passed as `messages`, the conversation; the agent itself sends them to the model.
+        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`. With
+            `task="chat"` a prompt continues the last one of that task, which saves what a provider has cached. Earlier
+            messages are passed as `messages`, the conversation; the agent itself sends them to the model.
+
+    Raises:
+        ContractError, BudgetError, …: Of `engine.assemble`, from the call of the model.
+
+    Cost: one assembly for each human message; 64 are kept.
     """
 
     def __init__(
         self,
-        engine: "ContextEngine",
+        engine: ContextEngine,
         *,
         provider: str | None = None,
         reword: "Model | Reworder | None" = None,
-        **options: Any,  # noqa: ANN401 - as of assemble
+        **options: Unpack[AssembleOptions],
     ) -> None:
         super().__init__()
         self._engine = engine
         self._provider = provider
-        self._options = options if reword is None else {**options, "reword": reword}
+        self._options: dict[str, Any] = {**options, **({} if reword is None else {"reword": reword})}
         self._packs = Recent["Pack"](_REMEMBERED)
 
     def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any]:
+        self, request: ModelRequest[ContextT], handler: Callable[[ModelRequest[ContextT]], ModelResponse[object]]
+    ) -> ModelResponse[object]:
         """Assemble a prompt unless this human message has one already, then call the model."""
         place = _newest_human(request.messages)
         if place is None:
@@ -78,8 +89,10 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         return handler(self._with(request, pack, place))
 
     async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> ModelResponse[Any]:
+        self,
+        request: ModelRequest[ContextT],
+        handler: Callable[[ModelRequest[ContextT]], Awaitable[ModelResponse[object]]],
+    ) -> ModelResponse[object]:
         """As `wrap_model_call`, without blocking the event loop."""
         place = _newest_human(request.messages)
         if place is None:
@@ -95,7 +108,7 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         """The newest human message, with the messages before it, as keywords of `assemble`."""
         return {"query": str(messages[place].text), "messages": list(messages[:place]), **self._options}
 
-    def _with(self, request: ModelRequest[Any], pack: "Pack", place: int) -> ModelRequest[Any]:
+    def _with(self, request: ModelRequest[ContextT], pack: "Pack", place: int) -> ModelRequest[ContextT]:
         changes: dict[str, Any] = {}
         if pack.stable_prefix:
             marker = _ANTHROPIC_MARKER if self._marks(request) else {}
@@ -108,7 +121,7 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
             changes["messages"] = messages
         return request.override(**changes) if changes else request
 
-    def _marks(self, request: ModelRequest[Any]) -> bool:
+    def _marks(self, request: ModelRequest[ContextT]) -> bool:
         if self._provider is not None:
             return self._provider == "anthropic"
         return "anthropic" in type(request.model).__module__.lower()
@@ -147,13 +160,16 @@ class ArmariusRetriever(BaseRetriever):
         engine: The project's engine.
         k: Number of documents. May be given per call, as may `messages`, the conversation before the query.
         options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
+
+    A document's text is the section, or the paragraphs that were found and what is next to them; its metadata is the
+    hit: `path`, `title`, `reason`, `score`, `evidence` with spans in code points. Best first.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    engine: Any
+    engine: SkipValidation[ContextEngine]
     k: int = 5
-    options: Mapping[str, Any] = {}
+    options: SkipValidation[RetrieveOptions] = RetrieveOptions()
 
     def _get_relevant_documents(
         self,
@@ -161,7 +177,7 @@ class ArmariusRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,
         k: int | None = None,
-        messages: Sequence[Any] = (),
+        messages: Sequence[object] = (),
     ) -> list[Document]:
         return self._found(query, k, messages)
 
@@ -171,13 +187,12 @@ class ArmariusRetriever(BaseRetriever):
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
         k: int | None = None,
-        messages: Sequence[Any] = (),
+        messages: Sequence[object] = (),
     ) -> list[Document]:
         return await asyncio.to_thread(self._found, query, k, messages)
 
-    def _found(self, query: str, k: int | None, messages: Sequence[Any]) -> list[Document]:
-        asked = {**self.options, "messages": messages} if messages else self.options
-        hits = self.engine.retrieve(query, limit=self.k if k is None else k, **asked)
+    def _found(self, query: str, k: int | None, messages: Sequence[object]) -> list[Document]:
+        hits = self.engine.retrieve(query, limit=self.k if k is None else k, messages=messages, **self.options)
         return [
             Document(escaped_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
             for hit in hits
@@ -189,8 +204,10 @@ class _Question(BaseModel):
     also: list[str] = Field(default=[], description=WORDINGS_WANTED)
 
 
-def retrieve_tool(engine: "ContextEngine", *, k: int = 5, **options: Any) -> BaseTool:  # noqa: ANN401 - of retrieve
+def retrieve_tool(engine: ContextEngine, *, k: int = 5, **options: Unpack[RetrieveOptions]) -> BaseTool:
     """The engine's retrieval as a tool, which asks the calling model for the question in other words.
+
+    The model reads texts; the `artifact` of the tool's message is the hits: title, reason, score, evidence of each.
 
     Args:
         engine: The project's engine.
@@ -198,14 +215,17 @@ def retrieve_tool(engine: "ContextEngine", *, k: int = 5, **options: Any) -> Bas
         options: Further keyword arguments of `engine.retrieve`, such as `chapters` and `as_of`.
     """
 
-    def retrieve(query: str, also: Sequence[str] = ()) -> str:
+    def retrieve(query: str, also: Sequence[str] = ()) -> tuple[str, list[dict[str, object]]]:
+        asked: RetrieveOptions = {**options, "also": also} if also else options
         try:
-            hits = engine.retrieve(query, limit=k, also=also, **options)
+            hits = engine.retrieve(query, limit=k, **asked)
         except ContractError as error:
             raise ToolException(error.message) from None
-        return "\n\n".join(f"{hit.reference}\n{escaped_excerpt(engine, hit, options)}" for hit in hits) or hits.outcome
+        text = "\n\n".join(f"{hit.reference}\n{escaped_excerpt(engine, hit, options)}" for hit in hits)
+        return text or hits.outcome, [wire(hit) for hit in hits]
 
     about = "Find the passages of the project that a question needs, best first, each behind its path."
     return StructuredTool.from_function(
-        retrieve, name="retrieve", description=about, args_schema=_Question, handle_tool_error=True
-    )
+        retrieve, name="retrieve", description=about, args_schema=_Question, handle_tool_error=True,
+        response_format="content_and_artifact",
+    )  # fmt: skip

@@ -19,10 +19,10 @@ appends to `messages`, so nothing accumulates over tool calls and checkpoints st
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from armarius.arguments import Kind
 from armarius.errors import ContractError, MissingExtra, ScopeViolation
+from armarius.frameworks import Asked, AssembleOptions
 from armarius.verbs.wire import account_wire
 
 if TYPE_CHECKING:
@@ -39,24 +39,20 @@ except ImportError:
     raise MissingExtra("armarius.frameworks.langgraph", "langgraph") from None
 
 
-class ContextState(TypedDict, total=False):
-    """Minimal state of a graph. The fields between `messages` and `context` are optional arguments of `assemble`."""
+class ContextState(Asked, total=False):
+    """Minimal state of a graph; those of `Asked`, such as `document`, `as_of` and `task`, are arguments of `assemble`.
+
+    Attributes:
+        messages: The newest human one is the query, those before it the conversation.
+        context: The prompt that the node wrote.
+        context_files: Paths of the documents that it uses.
+        context_account: What is in it and what is not: title, reason, tokens and place of each.
+    """
 
     messages: Annotated[list[AnyMessage], add_messages]
-    document: str
-    cursor: int
-    text: str
-    selection: tuple[int, int]
-    include: list[str]
-    exclude: list[str]
-    include_messages: int
-    chapters: int | tuple[int | None, int | None]
-    kinds: Kind | list[Kind]
-    as_of: int
-    also: list[str]
     context: str
     context_files: list[str]
-    context_account: dict[str, Any]
+    context_account: dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -64,13 +60,14 @@ class ArmariusContext:
     """The value of `context=` for a graph over one project.
 
     Attributes:
+        engine: Of the project.
         options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`; they override the state.
         reword: Model for query variants: a function from messages to a reply, or a chat model; None uses the engine's.
             Its tokens are not streamed by the graph.
     """
 
     engine: "ContextEngine"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: AssembleOptions = field(default_factory=AssembleOptions)
     reword: "Model | Reworder | None" = None
 
 
@@ -88,7 +85,7 @@ class ProjectContext:
     project: str
     tenant: str = ""
     at_least: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: AssembleOptions = field(default_factory=AssembleOptions)
 
 
 class ShelfOfProjects(Protocol):
@@ -126,16 +123,10 @@ def _project(shelf: ShelfOfProjects, tenant: str | None) -> tuple["ContextEngine
     return engine, {**given, **context.options}
 
 
-def _arguments(state: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(state: Mapping[str, object]) -> dict[str, Any]:
     query, earlier = conversation(state.get("messages", ()))
-    arguments: dict[str, Any] = {"query": query, "messages": earlier}
-    if state.get("document"):
-        arguments["document"] = state["document"]
-    given = ("cursor", "text", "selection", "include", "exclude", "include_messages")
-    for key in (*given, "chapters", "kinds", "as_of", "also"):
-        if state.get(key) is not None:
-            arguments[key] = state[key]
-    return arguments
+    given = {key: state[key] for key in Asked.__annotations__ if state.get(key) is not None}
+    return {"query": query, "messages": earlier, **given}
 
 
 def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
@@ -165,24 +156,26 @@ def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
 
 def _node(
     find: Callable[[], tuple["ContextEngine", dict[str, Any]]], name: str
-) -> "RunnableLambda[Any, dict[str, Any]]":
-    def inject(state: Mapping[str, Any]) -> dict[str, Any]:
+) -> "RunnableLambda[Mapping[str, object], dict[str, object]]":
+    def inject(state: Mapping[str, object]) -> dict[str, object]:
         engine, given = find()
         return _written(engine.assemble(**{**_arguments(state), **given}))
 
-    async def ainject(state: Mapping[str, Any]) -> dict[str, Any]:
+    async def ainject(state: Mapping[str, object]) -> dict[str, object]:
         engine, given = find()
         return _written(await engine.aassemble(**{**_arguments(state), **given}))
 
     return RunnableLambda(inject, afunc=ainject, name=name)
 
 
-def _written(pack: "Pack") -> dict[str, Any]:
+def _written(pack: "Pack") -> dict[str, object]:
     account = account_wire(pack)
     return {"context": pack.prompt, "context_files": list(pack.documents), "context_account": account}
 
 
-def inject_from(shelf: ShelfOfProjects, *, tenant: str | None = None) -> "RunnableLambda[Any, dict[str, Any]]":
+def inject_from(
+    shelf: ShelfOfProjects, *, tenant: str | None = None
+) -> "RunnableLambda[Mapping[str, object], dict[str, object]]":
     """Make a node like `inject_context` for many projects; the context names the project (`ProjectContext`).
 
     Args:
@@ -193,5 +186,5 @@ def inject_from(shelf: ShelfOfProjects, *, tenant: str | None = None) -> "Runnab
     return _node(partial(_project, shelf, tenant), "inject_context")
 
 
-inject_context: "RunnableLambda[Any, dict[str, Any]]" = _node(_engine, "inject_context")
+inject_context: "RunnableLambda[Mapping[str, object], dict[str, object]]" = _node(_engine, "inject_context")
 """The node. Works under `invoke` and `ainvoke`; one instance may be used in many graphs."""

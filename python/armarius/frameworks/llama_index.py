@@ -1,10 +1,10 @@
 """LlamaIndex: the engine's retrieval as a retriever."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from armarius.errors import ContractError, MissingExtra
+from armarius.frameworks import RetrieveOptions
 from armarius.verbs import wire
 from armarius.verbs.wire import escaped, escaped_excerpt
 
@@ -23,6 +23,9 @@ _REASONS = ["score", "reason", "evidence"]  # metadata excluded from the text th
 class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
     """Documents and sections for a question, best first.
 
+    A node's text is the section, or the paragraphs that were found and what is next to them; its metadata is the hit,
+    of which a model reads path and title, and a host also `reason`, `score` and `evidence`.
+
     Args:
         engine: The project's engine.
         similarity_top_k: Number of nodes.
@@ -34,7 +37,7 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
     """
 
     def __init__(
-        self, engine: "ContextEngine", *, similarity_top_k: int = 5, options: Mapping[str, Any] | None = None
+        self, engine: "ContextEngine", *, similarity_top_k: int = 5, options: RetrieveOptions | None = None
     ) -> None:
         super().__init__()
         if options is not None and "messages" in options:
@@ -44,7 +47,7 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
             )
         self._engine = engine
         self._limit = similarity_top_k
-        self._options = dict(options or {})
+        self._options = options or RetrieveOptions()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         hits = self._engine.retrieve(query_bundle.query_str, limit=self._limit, **self._options)
