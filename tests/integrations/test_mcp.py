@@ -370,6 +370,18 @@ def test_the_official_client_for_node_lists_finds_proposes_and_is_told_the_near_
     assert "near it: chapters/ch003.md" in told["wrong"]
 
 
+def test_the_example_of_an_agents_framework_finds_adds_and_checks_without_a_network(novel):
+    pytest.importorskip("agents", reason="the OpenAI Agents SDK is not installed")
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore", "OPENAI_API_KEY": "", "HTTPS_PROXY": "http://127.0.0.1:9"}
+    program = [sys.executable, EXAMPLES / "agent.py", novel]
+    ran = subprocess.run(program, capture_output=True, timeout=120, env=environment, check=True, encoding="utf-8")
+    found, proposed, checked = ran.stdout.splitlines()
+    assert found.startswith("¶9 “那一页在我这里。”周远说，“我十九岁那年从档案馆裁的。")
+    assert proposed == "Proposed 灯芯婆婆 with 2 relations"
+    assert checked.endswith("competes on 特征 with spec/characters.md#林小雨")
+    assert not (novel / ".armarius" / "codex.toml").exists()  # it works on a copy
+
+
 @pytest.fixture
 def code(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
