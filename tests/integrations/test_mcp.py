@@ -84,11 +84,14 @@ async def test_the_server_says_its_version(engine):
         assert client.server_info.version == armarius.__version__
 
 
-async def test_an_entity_at_never_has_its_level_and_no_text(client, engine):
+async def test_of_an_entity_at_never_no_tool_but_read_tells_a_text(client, engine):
     known = engine.codex.update("白鹭", level="never")
-    text = await said(client, "entity", name="白鹭")
-    assert text.startswith("白鹭 (character): context level never")
-    assert known.description not in text
+    for tool in ("entity", "evidence"):
+        assert (await said(client, tool, name="阿鹭")).startswith("白鹭: context level never")
+    for query in ("白鹭是谁", f"“{known.description}”"):
+        assert known.description not in await said(client, "find", query=query)
+    assert "养父女" not in await said(client, "entity", name="林渡")
+    assert known.description in await said(client, "read", path="spec/characters.md")
 
 
 async def test_a_question_finds_passages_with_path_number_and_reason(client):

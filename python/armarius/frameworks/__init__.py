@@ -18,20 +18,30 @@ from armarius.arguments import Chapters, Kind
 from armarius.headings import Language
 
 
-class Asked(TypedDict, total=False):
+class _Bounds(TypedDict, total=False):
+    document: str
+    chapters: int | Chapters | None
+    kinds: Kind | Sequence[Kind]
+    as_of: int | None
+    also: Sequence[str]
+
+
+class RetrieveOptions(_Bounds, total=False):
+    """Keywords of `engine.retrieve`, which describes them."""
+
+    chapter: int | None
+    timeout_s: float | None
+
+
+class Asked(_Bounds, total=False):
     """Keywords of `engine.assemble` that are another with each request, described in `AssembleRequest`."""
 
-    document: str
     cursor: int | None
     text: str | None
     selection: tuple[int, int] | None
     include: Sequence[str]
     exclude: Sequence[str]
     include_messages: int
-    chapters: int | Chapters | None
-    kinds: Kind | Sequence[Kind]
-    as_of: int | None
-    also: Sequence[str]
     task: str | None
 
 
@@ -43,16 +53,4 @@ class AssembleOptions(Asked, total=False):
     budget: int | None
     reserve_output: int
     language: Language | None
-    timeout_s: float | None
-
-
-class RetrieveOptions(TypedDict, total=False):
-    """Keywords of `engine.retrieve`, which describes them."""
-
-    document: str
-    chapter: int | None
-    chapters: int | Chapters | None
-    kinds: Kind | Sequence[Kind]
-    as_of: int | None
-    also: Sequence[str]
     timeout_s: float | None

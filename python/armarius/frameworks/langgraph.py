@@ -125,7 +125,7 @@ def _project(shelf: ShelfOfProjects, tenant: str | None) -> tuple["ContextEngine
 
 def _arguments(state: Mapping[str, object]) -> dict[str, Any]:
     query, earlier = conversation(state.get("messages", ()))
-    given = {key: state[key] for key in Asked.__annotations__ if state.get(key) is not None}
+    given = {key: state[key] for key in Asked.__optional_keys__ if state.get(key) is not None}
     return {"query": query, "messages": earlier, **given}
 
 

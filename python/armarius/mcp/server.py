@@ -5,9 +5,9 @@ Wrong arguments are reported as on every other surface.
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 from anyio.to_thread import run_sync
 from mcp import MCPError
@@ -26,9 +26,6 @@ from armarius.verbs.wire import Failure, describe, escaped
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 # A client shakes hands at once, while the index is built; what it asks first waits so long for it.
 _PATIENCE_S: Final = 20.0
@@ -89,24 +86,14 @@ def page(blocks: Iterable[str], cursor: int) -> str:
     return str(escaped("".join([*pieces[cursor:end], *more]).rstrip("\n") or "nothing"))
 
 
-def _guarded(
-    engine: "ContextEngine", failed: Callable[[Failure], Exception]
-) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+@contextmanager
+def _guarded(engine: "ContextEngine", failed: Callable[[Failure], Exception]) -> Iterator[None]:
     """Wait for an index under construction, and turn every error into one that names no path of this machine."""
-    root = None if engine.root is None else engine.root.resolve()
-
-    def decorate(answer: Callable[_P, _R]) -> Callable[_P, _R]:
-        @wraps(answer)
-        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            try:
-                engine.wait(_PATIENCE_S)
-                return answer(*args, **kwargs)
-            except Exception as error:  # noqa: BLE001 - every error is answered
-                raise failed(describe(error, root=root)) from None
-
-        return call
-
-    return decorate
+    try:
+        engine.wait(_PATIENCE_S)
+        yield
+    except Exception as error:  # noqa: BLE001 - every error is answered
+        raise failed(describe(error, root=None if engine.root is None else engine.root.resolve())) from None
 
 
 def _failed(failure: Failure) -> Exception:

@@ -6,7 +6,7 @@ checked, is that of the requests of every surface.
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypedDict, TypeVar, Unpack
 
 from mcp.types import CallToolResult, ContentBlock, TextContent
 from pydantic import ConfigDict, Field, WithJsonSchema
@@ -40,9 +40,11 @@ _SENTENCE: Final = 240
 _HITS: Final = 40
 _LOOKED: Final = 400
 _IN_VAIN: Final = ("no match", "duplicate")  # what a model need not know stayed out
+_WITHHELD: Final = "{}: context level never. Nothing of it is shown before the user raises that."
 _QUOTES: Final = ('""', "“”", "「」", "『』", "«»")
 COUNT: Final = TokenCounter.for_encoding("o200k_base").count
 
+Kept = TypeVar("Kept", "Hit", "Statement")
 Answer = Iterable[str] | CallToolResult
 Tool = Callable[..., Answer]
 
@@ -123,7 +125,7 @@ def find(
     """
     bounds: dict[str, Any] = {"kinds": kinds, "chapters": chapters, "as_of": as_of}
     if (quoted := query.strip())[:1] + quoted[-1:] in _QUOTES and len(quoted) > 2:
-        for hit in engine.search(quoted[1:-1], also=variants, limit=_LOOKED, **bounds):
+        for hit in _shown(engine.search(quoted[1:-1], also=variants, limit=_LOOKED, **bounds)):
             yield _found(hit, "", f"¶{hit.paragraph} {_cut(hit.text, _EXCERPT)}")
         return
     asked, *others = (*variants, query) if variants else (query,)  # the words of the book find more
@@ -132,9 +134,14 @@ def find(
         "" if variants else "; with variants more is found"
     )
     yield from (f"! {without_paths(str(one), root=engine.root)}" for one in answer.warnings)
-    for hit in answer:
+    for hit in _shown(answer):
         text = engine.excerpt(hit, chapters=chapters, as_of=as_of)
         yield _found(hit, hit.reason, _numbered(engine.document(hit.path), _cut(text, _EXCERPT)))
+
+
+def _shown(hits: Iterable[Kept]) -> Iterator[Kept]:
+    """Those that tell of more than entities at the level `never`."""
+    return (one for one in hits if one.level != "never")
 
 
 def _found(hit: "Hit", why: str, text: str) -> str:
@@ -232,13 +239,13 @@ def entity(engine: "Engine", *, name: Name, as_of: AsOf = None) -> Iterator[str]
     """Show the card of one: what it is, facts by chapter, relations, where it is described."""
     one = engine.entity(name)
     if one.level == "never":
-        yield f"{_named(one)} ({one.type}): context level never. No prompt shows it before the user raises that."
+        yield _WITHHELD.format(_named(one))
         return
     yield engine.card(one.id, as_of=as_of)
     for edge in engine.graph.neighbors(one.id):
-        if holds(edge, as_of):
-            source, target = (engine.entity(end).name for end in (edge.source, edge.target))
-            yield f"{source} -{edge.type}-> {target}{_when(edge.since, edge.until)}"
+        source, target = engine.entity(edge.source), engine.entity(edge.target)
+        if holds(edge, as_of) and "never" not in (source.level, target.level):
+            yield f"{source.name} -{edge.type}-> {target.name}{_when(edge.since, edge.until)}"
     places = ", ".join(f"{at.path}:{at.line}".removesuffix(":0") for at in one.origins)
     yield f"{_named(one)}, level {one.level}, from {places}"
 
@@ -255,8 +262,11 @@ def evidence(
     Statements that say otherwise are marked. Without attribute, chapters give the passages that tell most.
     """
     one = engine.entity(name)
+    if one.level == "never":
+        yield _WITHHELD.format(_named(one))
+        return
     bounds: dict[str, Any] = {"chapters": chapters, "as_of": as_of}
-    said = engine.evidence(one.id, attribute=attribute or None, **bounds)
+    said = list(_shown(engine.evidence(one.id, attribute=attribute or None, **bounds)))
     yield f"{_named(one)}: {engine.entities().mentions.get(one.id, 0)} mentions"
     for each in said:
         rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"
@@ -266,7 +276,7 @@ def evidence(
     known = {(each.path, each.paragraph) for each in said}
     found = engine.search(one.name, also=one.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)
     told: list[tuple[Hit, int]] = []
-    for hit in found:
+    for hit in _shown(found):
         at = next((each.position for each in engine.detect(hit.text) if each.entity_id == one.id), None)
         if at is not None and (hit.path, hit.paragraph) not in known:
             told.append((hit, at))
