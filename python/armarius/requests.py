@@ -360,6 +360,10 @@ class AssembleRequest(Wire):
         description="Whether the window shows the stated cursor as `<cursor/>`, what is selected in "
         "`<selection>…</selection>`.",
     )
+    story: Flag = Field(
+        default=False,
+        description="Whether the story goes on, as after 续写, where the query does not say what it wants.",
+    )
     include: TargetsIn = Field(
         default=(),
         description="Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything "

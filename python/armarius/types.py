@@ -241,6 +241,7 @@ class FetchRequest:
         live: `text` is what an editor holds and not what the project has under that path.
         selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
         marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
+        story: The story goes on, where the query does not say what it wants.
         wishes: What is pinned and what is muted.
         hidden: What documents say of the muted entities alone.
         language: Of headings and labels.
@@ -268,6 +269,7 @@ class FetchRequest:
     selection: tuple[int, int] | None = None
     marks: bool = True
     marks_cursor: bool = False
+    story: bool = False
     wishes: tuple[Wish, ...] = ()
     language: "Language" = "zh"
     messages: tuple[Turn, ...] = ()

@@ -102,9 +102,9 @@ def test_places_beyond_the_budget_are_left_off_from_the_end_and_counted(ferry, b
     pack = ferry.assemble("Rename Maren to Mara", budget=budget)
     places = listed(pack)
     assert places == every[: len(places)]
-    assert f"{sum(many for *_, many in every)} places in {len(every)} paragraphs of 6 files" in pack.prompt
+    assert f"{sum(many for *_, many in every)} places, paragraphs: {len(every)}, files: 6" in pack.prompt
     left = [one.detail for one in pack.omitted if one.source.startswith("story:place:")]
-    gone = [re.search(r"(\d+) paragraphs:", detail) for detail in left]
+    gone = [re.search(r"paragraphs: (\d+):", detail) for detail in left]
     assert sum(int(one[1]) for one in gone if one) == len(every) - len(places)
 
 
@@ -119,7 +119,7 @@ def test_a_rename_holds_no_paragraphs_that_only_name_somebody(ferry):
     pack = ferry.assemble("Rename Maren to Mara in chapter 2", budget=8000)
     assert {path for path, *_ in listed(pack)} == {"chapters/02.md"}
     assert not [one for one in pack.items if one.source.startswith("rag:")]
-    assert re.fullmatch(r"\d+ places of Maren", pack.why("story:count:Maren").reason)
+    assert re.fullmatch(r"places of Maren: \d+", pack.why("story:count:Maren").reason)
 
 
 @pytest.mark.parametrize("budget", [1200, 2000, 4000])
@@ -152,5 +152,13 @@ def test_a_state_as_of_a_chapter_holds_the_state_file_and_nothing_later(ferry):
     assert "Ann has the key." not in pack.prompt
     assert not [one for one in pack.items if "chapters/04" in one.source]
     assert pack.why("story:state:state.md").reason == "the state as of chapter 3"
+    assert "Ann has the key." in ferry.assemble("State of the key after chapter 5", budget=4000).prompt
     latest = ferry.assemble("State of the key after chapter 6", budget=4000).prompt
     assert latest.index("Ann has the key.") < latest.index("Maren has the key.")
+
+
+@pytest.mark.parametrize("asked", [{"story": True}, {"query": "colder", "story": True}, {"skill": "continue"}])
+def test_a_host_says_that_the_story_goes_on_without_words(ferry, asked):
+    assert "story:ending:chapters/06.md" in [one.source for one in ferry.assemble(**asked, budget=4000).items]
+    asked["query"] = "Summarise chapter 2"  # a request that says what it wants gets that
+    assert not [one for one in ferry.assemble(**asked, budget=4000).items if one.source.startswith("story:ending")]

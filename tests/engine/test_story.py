@@ -45,6 +45,7 @@ def test_a_request_that_continues_is_told_the_story(engine, request_):
     pack = engine.assemble(**{"query": "", **request_}, **HERE)
     assert STORY in pack.stable_prefix
     assert told(pack) == [
+        "story:cast:4",
         "story:ending:chapters/ch003.md",
         "story:outline:spec/outline.md#3",
         "story:outline:spec/outline.md#4",
@@ -78,7 +79,7 @@ def test_the_command_to_continue_is_not_looked_up(novel, query):
     with armarius.open(novel, watch=False) as engine:
         pack = engine.assemble(query, **HERE)
     assert told(pack)
-    assert not [item.source for item in pack.items if item.source.startswith("rag:passage:")]
+    assert not [item.source for item in pack.items if item.source.startswith("rag:passage:spec/keepers.md")]
     assert "request:words" not in {one.source for one in pack.omitted}
 
 
@@ -145,7 +146,8 @@ def test_what_the_story_tells_is_told_once(engine):
     lines = [line for line in pack.prompt[slice(*ending.span)].splitlines() if len(line) > 8]
     assert lines
     assert {line: pack.prompt.count(line) for line in lines} == dict.fromkeys(lines, 1)
-    (found,) = pack.why("rag:passage:chapters/ch003.md#4").omitted
+    last = engine.document("chapters/ch003.md").paragraphs[-1].index
+    (found,) = pack.why(f"rag:passage:chapters/ch003.md#{last}").omitted
     assert (found.code, found.detail) == ("duplicate", "stands in the prompt already")
     assert [item for item in pack.items if item.source.startswith("rag:passage:")]
 

@@ -175,3 +175,46 @@ def test_a_chapter_that_a_question_names_leaves_room_for_what_answers_better(tmp
         assert "铜钱还剩三枚。" in pack.prompt
         named = sum(item.tokens for item in pack.items if item.source.startswith("rag:passage:正文/第0002章"))
         assert named > 3000 * 40 // 100
+
+
+PLANNED = {
+    "正文/第0001章.md": "# 第1章 渡口\n\n沈三娘在盐仓门口数钥匙。\n\n***\n\n阿棠把铜哨藏进袖口。\n",
+    "正文/第0002章.md": "# 第2章 芦苇\n\n阿棠一个人划船，芦苇很高。\n\n桨声慢了下来。\n",
+    "设定/人物.md": FILES["设定/人物.md"],
+    "设定/伏笔.md": (
+        "# 伏笔\n\n## 缺角的账\n\n- 类型：伏笔\n- 埋设：第2章\n- 预计回收：第9章\n\n账本少一页。\n\n"
+        "## 铜哨\n\n- 类型：伏笔\n- 埋设：第1章\n- 预计回收：第2章\n\n哨子只剩半截。\n"
+    ),
+    "大纲/章纲.md": "# 第一卷 章纲\n\n本卷目标：混进盐仓\n\n## 第4章 盐仓\n\n沈三娘在盐仓拦住阿棠，数她身上的钥匙。\n",
+}
+
+
+@pytest.fixture
+def planned(tmp_path):
+    with armarius.open(put(tmp_path / "planned", PLANNED), watch=False) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "哨子只剩半截。\n第1章埋下，至今3章\n计划第2章回收，已逾期2章",
+        "账本少一页。\n第2章埋下，至今2章\n计划第9章回收",
+        "## 上次出现\n- 沈三娘：第1章 渡口：沈三娘在盐仓门口数钥匙。\n- 阿棠：第2章 芦苇：阿棠一个人划船，芦苇很高。",
+        "## 梗概：第一卷 章纲\n本卷目标：混进盐仓",
+    ],
+)
+def test_a_chapter_to_be_written_is_told(planned, line):
+    assert line in planned.assemble("写第4章", budget=8000).prompt
+
+
+def test_overdue_threads_are_kept_before_others(planned):
+    pack = planned.assemble("写第4章", budget=8000)
+    scores = {one.source: one.score for one in pack.items}
+    assert scores["story:thread:铜哨"] > scores["story:thread:缺角的账"]
+
+
+def test_scenes_that_share_words_with_the_plan_are_found(planned):
+    pack = planned.assemble("写第4章，先看章纲", budget=8000)
+    assert pack.why("正文/第0001章.md#1").reason.startswith("与本章大纲相同的词：")
+    assert pack.confidence is None  # nothing is asked

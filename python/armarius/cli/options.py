@@ -64,6 +64,7 @@ def add_editing(parser: argparse.ArgumentParser) -> None:
     )
     add_field(parser, "selection", "--selection", type=_span, metavar="A-B")
     add_field(parser, "marks", "--no-marks", action="store_true", help="do not mark cursor and selection in the prompt")
+    add_field(parser, "story", "--story", action="store_true")
     for field in ("include", "exclude"):
         add_field(parser, field, f"--{field}", action="append", default=[], metavar="TARGET")
     add_field(parser, "language", "--language", choices=sorted(FRAMES))
@@ -79,6 +80,7 @@ def editing_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "text": None if arguments.buffer is None else _file_text(arguments.buffer, "--buffer", limit=_MOST_BYTES),
         "selection": arguments.selection,
         "marks": not arguments.no_marks,
+        "story": arguments.story,
         "include": tuple(words(one, "--include") for one in arguments.include),
         "exclude": tuple(words(one, "--exclude") for one in arguments.exclude),
         "language": arguments.language,

@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from armarius.arguments import OPEN, Bounds, Chapters
 from armarius.codex.model import Entity, Fact, Relation
@@ -178,6 +178,7 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     return (first + 1, None) if after else (first, None)
 
 
+_AT_END: Final = re.compile(r"^after\s+|[之以]?[后後]$", re.IGNORECASE)  # of a state: how things are as a chapter ends
 _LABELLED = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•·][ \t]+)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
 
 
@@ -315,8 +316,8 @@ def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
     return blank(text) if _begins_later(paragraph, chapter) else without_later(text, chapter)
 
 
-def _begins_later(paragraph: Paragraph, chapter: int) -> bool:
-    spans = (parse_span(title) for title in paragraph.heading_path)
+def _begins_later(paragraph: Paragraph, chapter: int, said: re.Pattern[str] | None = None) -> bool:
+    spans = (parse_span(said.sub("", title) if said else title) for title in paragraph.heading_path)
     return any(span is not None and (span[0] or 0) > chapter for span in spans)
 
 
@@ -325,7 +326,8 @@ def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool
         return True
     if bounds.as_of is None:
         return False
-    return document.kind not in STORY_KINDS and _begins_later(paragraph, bounds.as_of)
+    said = _AT_END if document.kind == "state" else None
+    return document.kind not in STORY_KINDS and _begins_later(paragraph, bounds.as_of, said)
 
 
 def _first_later(outline: Document, as_of: int) -> int:

@@ -65,8 +65,5 @@ EN: Final = Frame(
     summarised="## Summary: {title}",
     ending="## Ending: {title}",
     thread="## Foreshadowing: {name}",
-    places="{places} places in {paragraphs} paragraphs of {files} files",
-    elsewhere="outside the story: ",
-    inside="inside longer names, not counted: ",
     begins=("Entry", "Passage", "Outline", "Summary", "Ending"),
 )

@@ -44,8 +44,6 @@ class Frame:
         turn: Above a turn of a conversation: number, who; `speakers` are who, by role.
         outlined: Above lines of the outline: number. `summarised` above a chapter's summary, `ending` above its end:
             title; `thread` above an open thread of the plot: name.
-        places: Of a name: how many places, in how many paragraphs and files; `elsewhere` before a list of other files,
-            `inside` before one of names.
         begins: Words that a line of a prompt's own begins with, behind `#`.
     """
 
@@ -75,7 +73,4 @@ class Frame:
     summarised: str
     ending: str
     thread: str
-    places: str
-    elsewhere: str
-    inside: str
     begins: tuple[str, ...]

@@ -65,8 +65,5 @@ ZH: Final = Frame(
     summarised="## 梗概：{title}",
     ending="## 结尾：{title}",
     thread="## 伏笔：{name}",
-    places="共 {places} 处，{paragraphs} 段，{files} 个文件",
-    elsewhere="正文之外：",
-    inside="在更长的名字里，未计入：",
     begins=("条目", "段落", "大纲", "梗概", "结尾"),
 )

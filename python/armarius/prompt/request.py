@@ -118,7 +118,7 @@ def read_request(verb: str, given: Mapping[str, Any]) -> AssembleRequest:
 
 
 _FOR_FETCHERS: Final = (
-    *("query", "additional_input", "document", "skill", "chapters", "kinds", "as_of", "also", "marks"),
+    *("query", "additional_input", "document", "skill", "chapters", "kinds", "as_of", "also", "marks", "story"),
     *("messages", "include_messages"),
 )
 """Fields of a request that fetchers see as they are."""

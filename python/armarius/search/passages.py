@@ -26,6 +26,7 @@ from armarius.types import Evidence, OmitReason, PassageRow, Shares
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
+_SCENES = 8  # of what is found for an outline
 _WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
 
@@ -45,6 +46,7 @@ class RankedPassages:
         outside: What is no candidate.
         project_map: Of the documents.
         highlights: What of the question stands in a text; None says nothing of it.
+        plan: One of the other wordings: the outline of what is to be written, of which the best scenes are enough.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class RankedPassages:
         outside: Outside = NOTHING_OUTSIDE,
         project_map: ProjectMap | None = None,
         highlights: MatchHighlights | None = None,
+        plan: str = "",
     ) -> None:
         self.outside = outside.paths
         self._named = outside.asked if reading is None else frozenset[str]()
@@ -82,6 +85,7 @@ class RankedPassages:
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language = language
         self.highlights = highlights
+        self._plan = plan
         self.reading = reading
         self._best: list[ScoredParagraph] = []
         self._asked_best = 0
@@ -96,6 +100,7 @@ class RankedPassages:
         self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
         if not self._made:
             self.reading = None
+        self._most = len(self._made) + _SCENES if plan else None
         self._earlier = self._before() if self.reading is not None and self.reading.compares else iter(())
         self._lock = threading.Lock()  # of what makes one row after another
 
@@ -103,7 +108,7 @@ class RankedPassages:
     def rows(self) -> Iterator[PassageRow]:
         """Best first; ends where worth falls below a share of the best. A prompt takes some dozens of thousands."""
         at = 0
-        while part := self._first(at + _AHEAD)[at:]:  # a copy: other threads may have more made meanwhile
+        while part := self._first(at + _AHEAD)[at : self._most]:  # a copy: other threads may have more made meanwhile
             yield from part
             at += len(part)
 
@@ -226,7 +231,8 @@ class RankedPassages:
             found.append(replace(plain, kind="fulltext", detail=Reason("words", words=words)))
         for wording, _ in self.ranked.also:
             if words := shared(row.text, wording):
-                detail = Reason("words.wording", wording=wording, words=words)
+                is_plan = wording == self._plan
+                detail = Reason("words.plan" if is_plan else "words.wording", words=words, wording=wording)
                 found.append(replace(plain, kind="fulltext", detail=detail))
         return tuple(found) or (plain,)
 
@@ -275,7 +281,7 @@ class RankedPassages:
             self._next += 1
             path, index = one.path, one.index  # copied out of the core each time
             document = documents.get(path)
-            if document is None or (path, index) in self._asked:
+            if document is None or (path, index) in self._asked or (self._plan and path == self.current[0]):
                 continue
             paragraph = document.paragraphs[index]
             row = self._row(document, paragraph, score)

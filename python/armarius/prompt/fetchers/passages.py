@@ -1,7 +1,7 @@
 """Paragraphs that answer a question, cards of related entities, and both sides of a contradiction."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -15,6 +15,7 @@ from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading
 from armarius.prompt.fetchers.entities import card_of
 from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
+from armarius.prompt.fetchers.story import StoryFetcher
 from armarius.search import vectors
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
@@ -23,8 +24,9 @@ from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
 from armarius.search.passages import RankedPassages
 from armarius.search.project_corpus import ProjectCorpus
+from armarius.search.query.chapters import ChapterReference, chapter_references
 from armarius.search.query.intents import READINGS, asked_for, words
-from armarius.search.query.kinship import Phrases
+from armarius.search.query.kinship import KinshipMatch, Phrases
 from armarius.search.rank import Ranked
 from armarius.search.reading import Reading, reading_of
 from armarius.search.rerank import Reranking
@@ -98,11 +100,16 @@ class PassageFetcher:
         if not self._corpus.ready:
             return Fetched(warnings=(INDEX_NOT_READY(),))
         said, sources = asked_for(request), self._sources
+        plan, asks = "", bool(request.query.strip())
         if "passages" not in said.parts and said.intent not in READINGS:
             return Fetched()
         if said.continues:
-            query = _without_command(query)
+            chapters = _chapters_alone(query)
+            query = _without_command(query) if chapters is None else chapters
+            if chapters is not None:
+                plan, asks = StoryFetcher(self._corpus.documents, (), self._corpus.map).plan(request), False
             sources = sources if query else replace(sources, vectors=None)
+        wordings = (*request.also, plan) if plan else request.also
         bounds = request.bounds
         known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=sources.graph)
         live = self._live(request)
@@ -118,7 +125,7 @@ class PassageFetcher:
                 query,
                 limit=_HITS,
                 chapter=request.chapter,
-                also=request.also,
+                also=wordings,
                 known=known,
                 sources=sources,
                 listed=False,
@@ -133,7 +140,7 @@ class PassageFetcher:
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(
             found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, reading,
-            outside=corpus.outside, project_map=self._corpus.map,
+            outside=corpus.outside, project_map=self._corpus.map, plan=plan,
             highlights=MatchHighlights(corpus, asked, found.ranked, found.people.related),
         )  # fmt: skip
         warnings: Sequence[ContextWarning] = found.answer.warnings
@@ -147,7 +154,7 @@ class PassageFetcher:
             source = f"request:{why.partition(':')[0]}"
             detail = Reason("out.hidden_many", count=many, reason=why)
             omitted.append(Omission(source, "retrieved", source, "excluded", detail))
-        confidence = found.answer.confidence if request.query.strip() else None
+        confidence = found.answer.confidence if asks else None
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer, confidence)
 
     def _outside(self, request: FetchRequest, query: str) -> Outside:
@@ -184,14 +191,29 @@ class PassageFetcher:
 
 def _without_command(query: str) -> str:
     """What a request to continue says besides that."""
-    for found in _commands().find(query):
-        query = query[: found.start] + " " * (found.end - found.start) + query[found.end :]
+    query = _without(query, _commands("anywhere", "begins", "command").find(query))
     return query.strip() if any(map(str.isalnum, query)) else ""
 
 
+def _chapters_alone(query: str) -> str | None:
+    """The chapters that a request to write names; None where it says more, and is looked up."""
+    named = chapter_references(query)
+    rest = _without(query, named)
+    rest = _without(rest, _commands("anywhere", "begins", "command", "whole", "beside").find(rest))
+    chapters = " ".join(query[one.start : one.end] for one in named if one.numbers)
+    return None if any(map(str.isalnum, rest)) else chapters and f"写 {chapters}"
+
+
+def _without(query: str, found: Iterable[KinshipMatch[bool] | ChapterReference]) -> str:
+    for one in found:
+        query = query[: one.start] + " " * (one.end - one.start) + query[one.end :]
+    return query
+
+
 @cache
-def _commands() -> Phrases[bool]:
-    return Phrases(dict.fromkeys(words("continue", "anywhere", "begins", "command"), True))
+def _commands(*rows: str) -> Phrases[bool]:
+    planning = words("write", "verbs", "latin", "plans") if "beside" in rows else ()
+    return Phrases(dict.fromkeys((*words("continue", *rows), *planning), True))
 
 
 def _unknown(ranked: Ranked) -> list[Omission]:

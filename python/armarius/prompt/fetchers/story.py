@@ -9,8 +9,9 @@
 
 What the outline says of the chapter that is to be written, and the first line of what it says of the one before and
 the one after; what it says of the volume; summaries of the chapters before, of their front matter (`summary`) or kept
-by the project; what files of the kind `state` say; how the chapter before ends; cards of whom the outline names there;
-threads of the plot that the codex marks as `foreshadowing`, unless an attribute says that they are closed.
+by the project; what files of the kind `state` say; how the chapter before ends; cards of whom the outline names there,
+and where each was last seen; threads of the plot that the codex marks as `foreshadowing`, unless an attribute says
+that they are closed, with their age.
 
 The chapter is the one that the request is to write (写第202章, 写下一章), else that of the open document, else the one
 after the last. The chapters before are those of the edition of the open document, in the order of the project's map;
@@ -32,11 +33,11 @@ from armarius.codex.model import Entity, Summary
 from armarius.corpus.plans import plans_of, volume_plan
 from armarius.corpus.story import StoryPart, chapters_before, chapters_until, of_edition
 from armarius.documents.document import Document
-from armarius.documents.numerals import chapter_number, chapter_range
+from armarius.documents.numerals import bare_number, chapter_number, chapter_range, volume_number
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning
-from armarius.headings import Reason, frame, heading
+from armarius.headings import Reason, frame, heading, say
 from armarius.prompt.fetchers.entities import card_of, file_warnings
 from armarius.search.query.intents import Meant, asked_for, words
 from armarius.search.summaries import SummarySource, stated
@@ -53,12 +54,13 @@ _SCORES: Final = {
     "volume": 5.9,
     "state": 5.5,
     "summary": 5.0,
+    "cast": 4.6,
     "thread": 4.0,
     "ending": 3.0,
     "count": 7.0,
     "place": 6.0,
 }
-_TOUCHED: Final = 0.5  # above other threads
+_TOUCHED: Final = 0.5  # above other threads; those that are overdue by half of that
 _CARD: Final = 0.7  # above those who are named around the cursor alone
 _VOLUME: Final = 1_000  # code points of what the outline says of a volume
 _AT_ONCE: Final = 5  # chapters
@@ -135,12 +137,21 @@ class StoryFetcher:
             return _fetched([_of_place(one, place) if isinstance(one, Candidate) else one for one in offers])
         earlier = place.earlier
         touched = "\n".join(one.content for one in offers if isinstance(one, Candidate) and one.keep is not None)
-        offers += [*self._states(request), *self._ending(request, place), *self._threads(request, touched)]
+        offers += [*self._states(request), *self._ending(request, place), *self._threads(request, place, touched)]
         offers += self._cards(request, place, touched)
         fetched = self._with_summaries(request, offers, earlier)
         if not place.named:
             return fetched
         return replace(fetched, candidates=tuple(_of_place(one, place) for one in fetched.candidates))
+
+    def plan(self, request: FetchRequest) -> str:
+        """What the outlines say of the chapter that a request goes on with; "" where they plan none."""
+        place = self._place(request, asked_for(request))
+        if place is None or not place.tells:
+            return ""
+        plans = [one for n in place.numbers for one in plans_of(self._documents, self._map, n, place.volume)]
+        plans = [one for one in plans if not one.ranged] or plans
+        return "\n".join(one.text(visible(self._documents[one.path], request.bounds)) for one in plans)
 
     def _with_summaries(
         self, request: FetchRequest, offers: list[Candidate | Omission], earlier: Sequence[StoryPart]
@@ -164,7 +175,7 @@ class StoryFetcher:
 
     def _renamed(self, request: FetchRequest, said: Meant) -> Iterator[Candidate]:
         """Every place of a name in the story, in its order, below their number; the name in longer names apart."""
-        (old, new), frames = said.names, frame(request.language)
+        old, new = said.names
         names = (name for one in self._entities for name in (one.name, *one.aliases))
         longer = {name for name in names if len(name) > len(old) and old.casefold() in name.casefold()}
         matcher = EntityMatcher.of_texts([old, *sorted(longer)])
@@ -195,15 +206,17 @@ class StoryFetcher:
                 continue
             total, paragraphs = total + many, paragraphs + len(lines)
             if lines:
-                title = frames.passage.format(title=one_line(document.title), place=path)
+                title = frame(request.language).passage.format(title=one_line(document.title), place=path)
                 place = _candidate(request, f"{STORY}place:{path}", "place", title, "\n".join(lines), path)
                 place = _because(place, Reason("story.places", places=many, paragraphs=len(lines)))
                 found.append(replace(place, score=place.score - len(found) / 1e6, keep="head"))
-        counted = [frames.places.format(places=total, paragraphs=paragraphs, files=len(found))]
-        for said_, others in ((frames.elsewhere, elsewhere), (frames.inside, inside)):
+        counted = [Reason("places", places=total, paragraphs=paragraphs, files=len(found))]
+        for code, others in (("places.elsewhere", elsewhere), ("places.inside", inside)):
             if others:
-                counted.append(said_ + frames.and_.join(f"{name} ×{many}" for name, many in sorted(others.items())))
-        head = _candidate(request, f"{STORY}count:{old}", "count", f"## {old} → {new}", "\n".join(counted), "")
+                listed = frame(request.language).and_.join(f"{name} ×{many}" for name, many in sorted(others.items()))
+                counted.append(Reason(code, names=listed))
+        text = "\n".join(say(one, request.language) for one in counted)
+        head = _candidate(request, f"{STORY}count:{old}", "count", f"## {old} → {new}", text, "")
         yield _because(head, Reason("story.count", places=total, name=old))
         yield from found
 
@@ -270,7 +283,9 @@ class StoryFetcher:
                     said = said.partition("\n")[0]
                 else:
                     whole.append(plan.paragraphs)
-                    found[plan.path] = self._volume_of(None, plan.path)
+                    named = map(volume_number, (*plan.paragraphs[0].heading_path[::-1], plan.path))
+                    volume = self._volume_of(None, plan.path)
+                    found[plan.path] = next((one for one in named if one), None) if volume is None else volume
                 planned = _candidate(request, source, "outline", title, said, plan.path)
                 yield replace(planned, score=planned.score - far / 1000, keep=None if far else "head")
         for path in found if place.tells else ():
@@ -303,14 +318,19 @@ class StoryFetcher:
                 yield replace(state, score=state.score - at / 1000, keep="head")
 
     def _cards(self, request: FetchRequest, place: _Place, planned: str) -> Iterator[Candidate]:
-        """Cards of those whom the plan names, most often first."""
+        """Cards of those whom the plan names, most often first, and where each was last seen."""
         if self._matcher is None or not planned:
             return
+        cast = []
         counts = Counter(one.entity_id for one in self._matcher.find_all(planned))
         muted = {one.key for one in request.wishes if one.mute}
-        entities = {one.id: one for one in self._entities if one.level == "when_detected" and one.id not in muted}
+        shown = ("when_detected", "always")
+        entities = {one.id: one for one in self._entities if one.level in shown and one.id not in muted}
         for id_, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
             if (entity := entities.pop(id_, None)) is None or entity.type == "foreshadowing":
+                continue
+            cast.append(entity)
+            if entity.level == "always":
                 continue
             yield Candidate(
                 id=f"entity:{id_}",
@@ -326,6 +346,30 @@ class StoryFetcher:
                 documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
                 project_id=request.project_id,
             )
+
+        if seen := self._last_seen(request, place, cast):
+            title = say(Reason("cast"), request.language)
+            yield _candidate(request, f"{STORY}cast:{place.numbers[0]}", "cast", title, "\n".join(seen), "")
+
+    def _last_seen(self, request: FetchRequest, place: _Place, cast: Sequence[Entity]) -> Sequence[str]:
+        """A line for each of the cast that the chapters before name: the last sentence that does."""
+        found = {one.id: "" for one in cast}
+        names = {one.id: one_line(one.name) for one in cast}
+        for part in place.earlier:
+            document = self._documents[part.path]
+            if self._matcher is None or request.bounds.leaves_out(document.kind, part.number) is not None:
+                continue
+            title = one_line(part.title or document.title)
+            body = [one for one in document.paragraphs if one.role == "body"]
+            for mention in reversed(self._matcher.find_all(document.text[part.start : part.end])):
+                at, id_ = part.start + mention.start, mention.entity_id
+                where = next((one for one in body if id_ in names and one.start <= at < one.end), None)
+                if where is not None:
+                    said = _around(document.text, [(at, part.start + mention.end)], where)
+                    found[id_] = say(Reason("cast.seen", name=names.pop(id_), title=title, said=said), request.language)
+            if not names:
+                break
+        return [line for line in found.values() if line]
 
     def _summed_up(
         self, request: FetchRequest, earlier: Sequence[StoryPart], kept: Mapping[str, Summary]
@@ -374,8 +418,9 @@ class StoryFetcher:
             span = (max(body[0].start, body[-1].end - _TAIL), body[-1].end)
             yield _candidate(request, source, "ending", title, text[-_TAIL:], document.path, span)
 
-    def _threads(self, request: FetchRequest, planned: str) -> Iterator[Candidate | Omission]:
+    def _threads(self, request: FetchRequest, place: _Place, planned: str) -> Iterator[Candidate | Omission]:
         closed = _closed()
+        here = place.numbers[0] if place.numbers else request.moment
         for one in self._entities:
             if one.type != "foreshadowing":
                 continue
@@ -386,12 +431,32 @@ class StoryFetcher:
                 yield Omission(source, "settings", source, "excluded", Reason("out.closed"))
             else:
                 facts = [fact.text for fact in one.facts if holds(fact, request.moment, request.chapters)]
+                age = [] if here is None else [*_age(one, here)]
+                facts += [say(reason, request.language) for reason in age]
                 said = "\n".join(one_line(text) for text in (one.description, *facts) if text.strip())
                 title = frame(request.language).thread.format(name=one_line(one.name))
                 path = one.origins[0].path if one.origins else ""
                 thread = _candidate(request, source, "thread", title, said, path)
                 named = any(name in planned for name in (one.name, *one.aliases) if len(name) > 1)
-                yield replace(thread, score=thread.score + _TOUCHED) if named else thread
+                late = any(reason.code == "thread.overdue" for reason in age)
+                yield replace(thread, score=thread.score + _TOUCHED * (named + late / 2))
+
+
+def _age(thread: Entity, here: int) -> Iterator[Reason]:
+    """Where a thread was planted and is due, as its attributes say, seen from a chapter."""
+    for row in ("planted", "due"):
+        keys = words("continue", row)
+        said = (value for key, value in thread.attributes.items() if any(word in key.casefold() for word in keys))
+        number = next((n for value in said if (n := chapter_number(value) or bare_number(value)) is not None), None)
+        if number is None:
+            continue
+        if row == "planted" and number <= here:
+            yield Reason("thread.planted", number=number, open=here - number)
+        elif row == "due":
+            late = here - number
+            yield (
+                Reason("thread.overdue", number=number, late=late) if late > 0 else Reason("thread.due", number=number)
+            )
 
 
 def _candidate(

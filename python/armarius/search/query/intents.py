@@ -68,14 +68,15 @@ _NAME = rf"[{_QUOTES}]?(?P<{{}}>[^，,。！!？?：:；;\n{_QUOTES}]{{{{1,40}}}
 
 
 def asked_for(request: FetchRequest) -> Meant:
-    """What a request asks for: by its words, by its skill, or by saying nothing else. Cost: as `meant`."""
+    """What a request asks for: by its words, by `story`, its skill, or by saying nothing else. Cost: as `meant`."""
     if request.query.strip():
         found = meant(request.query)
     else:
         says_more = request.selection or request.additional_input.strip() or request.messages
         found = Meant() if says_more or not request.document else Meant("continue")
     named = {word.casefold() for word in _WORDS.findall(request.skill.replace("_", " "))}
-    return found if found.intent or named.isdisjoint(words("continue", "skills")) else found._replace(intent="continue")
+    goes_on = request.story or not named.isdisjoint(words("continue", "skills"))
+    return found._replace(intent="continue") if goes_on and not found.intent else found
 
 
 @lru_cache(maxsize=64)
