@@ -181,7 +181,7 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
                     drafts.append(replace(draft, type=draft.type or "character"))
                 continue
             decided, why = _decided(draft, story)
-            if inside[draft.origin.section] > 1 and not story.names(draft.name):
+            if inside[draft.origin.section] > 1 and not (is_name_shaped(draft.name) and story.names(draft.name)):
                 decided, why = None, "a heading above several others that the story names"
             if decided is not None:
                 drafts.append(decided)

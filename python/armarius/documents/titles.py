@@ -22,7 +22,9 @@ _UNNUMBERED = re.compile(
 )
 _NAME = 200  # a longer title announces nothing
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
-_NUMBERING = re.compile(rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+)")
+_NUMBERING = re.compile(
+    rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+|[A-Z]{{1,4}}-?\d{{2,3}}[:：]\s*)"
+)
 
 
 @dataclass(frozen=True, slots=True)

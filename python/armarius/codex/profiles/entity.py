@@ -19,7 +19,14 @@ from armarius.codex.profiles.fields import (
     role_of,
     split_names,
 )
-from armarius.codex.profiles.headings import is_placeholder, is_plausible, lead_of, read_name, split_dashed
+from armarius.codex.profiles.headings import (
+    is_name_shaped,
+    is_placeholder,
+    is_plausible,
+    lead_of,
+    read_name,
+    split_dashed,
+)
 from armarius.documents.titles import group_of, is_generic, type_of
 
 _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
@@ -140,10 +147,17 @@ def _aliases(draft: Draft, item: Field) -> None:
 def _named(draft: Draft, value: str, replaces: bool) -> None:
     """姓名 names the entity when the heading only announces it (`# 主角`); otherwise it is another name of it."""
     names = [name for name in split_names(value) if not is_placeholder(name)]
-    if replaces and names and (group_of(draft.name) is not None or is_generic(draft.name)):
+    if replaces and names and not _is_like(draft.name, names[0]):
         draft.name, draft.other = names[0], ""
         names = names[1:]
     draft.add_aliases(names)
+
+
+def _is_like(heading: str, name: str) -> bool:
+    """Whether a heading may be a name beside `name`; a Chinese one that does not look like one (疗养院院长) is none."""
+    if group_of(heading) is not None or is_generic(heading):
+        return False
+    return name.isascii() or is_name_shaped(heading) or heading in name
 
 
 _LISTED = re.compile(r"[、，,；;]")

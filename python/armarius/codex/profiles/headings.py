@@ -15,7 +15,10 @@ from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold
 _BRACKETS = re.compile(r"\s*[（(]([^）)]{1,60})[)）]")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
 _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})$")
-_DASHED = re.compile(r"^(?P<name>.{1,40}?)(?:\s+[-–—]+\s+|——|—\s+|\s*[|｜]\s*)(?P<role>.{1,60})$")
+_SYMBOL = r"[\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]"
+_SYMBOLS = re.compile(rf"^(?:{_SYMBOL}|\s)+|(?:{_SYMBOL}|\s)+$")
+_DASHED = re.compile(rf"^(?P<name>.{{1,40}}?)(?:\s+[-–—]+\s+|——|—\s+|\s*[|｜]\s*|\s*{_SYMBOL}+\s*)(?P<role>.{{1,60}})$")
+_COUNTED = re.compile(r"[\d一二三四五六七八九十]$")  # 成员一, "Hero 2"
 _SLASHED = re.compile(r"\s*[/／]\s*")
 _KNOWN_AS = re.compile(r"^(?:aka|a\.k\.a\.|又名|别名|原名|本名|即)\s*[:：]?\s*", re.IGNORECASE)
 _NO_ALIAS = re.compile(
@@ -89,7 +92,7 @@ def is_name_shaped(name: str) -> bool:
         if name[:2] in _COMPOUND:
             return 3 <= len(name) <= 4
         return 2 <= len(name) <= 3 and (name[0] in _SURNAMES or name[0] in _FAMILIAR)
-    if "·" in name:
+    if "·" in name and " " not in name:
         return True
     spelt = [word for word in name.split() if word.lower() not in _PARTICLES]
     plain = _ASPECTS | _functions()
@@ -145,7 +148,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
     `Elena — pilot` a role; `主角：林小雨` a role in front. Of `感情线一：沈清落` the half that looks like a
     name is the name, and the story may decide for the other one.
     """
-    name = strip_numbering(heading)
+    name = _SYMBOLS.sub("", strip_numbering(heading)) or heading
     notes = _BRACKETS.findall(name)
     name = _BRACKETS.sub("", name).strip() or name
     roles: list[str] = []
@@ -163,7 +166,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
     halves = _HALVES.match(name)
     if halves is not None:
         name, other = halves["first"], halves["second"].strip()
-        if is_name_shaped(other) and not (is_han_name(name) and is_name_shaped(name)):
+        if is_name_shaped(other) and (_COUNTED.search(name) or not (is_han_name(name) and is_name_shaped(name))):
             name, other = other, name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]
     draft = Draft(unquoted(first), origin, other=unquoted(other), lead=lead)

@@ -14,6 +14,8 @@ attributes, prose the description, `第30章起：…` a fact.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 
 from armarius.codex.model import Origin, RejectedName
 from armarius.codex.profiles.draft import (
@@ -133,7 +135,9 @@ def _single_entity(
     tops = [child for child in root.children if child.level == 1]
     stem = parts_of(path).stem
     if len(tops) > 1:  # a sheet may have its parts as headings of the first level
-        about_one = group_of(stem) is None and not is_generic(stem) and is_generic(tops[0].heading)
+        first = tops[0]
+        begins = is_generic(first.heading) or (_alike(stem, first.heading) and _has_basics(first))
+        about_one = group_of(stem) is None and not is_generic(stem) and begins
         return root if kind == "setting" and about_one and (type_ is not None or _declares(front)) else None
     owner = tops[0] if tops else root
     if kind != "other" and (_declares(front) or (tagged and group_of(stem) is None)):
@@ -144,12 +148,16 @@ def _single_entity(
         return None
     if group_of(stem) is not None or (tops and group_of(owner.heading) is not None) or is_generic(stem):
         return None
-    if any(_explicit(child) and not is_generic(child.heading) for child in owner.children):
+    parts = [child for child in owner.children if not is_generic(child.heading)]
+    if any(_explicit(one) or stated_name(one) for one in parts) or sum(map(_has_basics, parts)) > 1:
         return None
-    if tops and (_labelled(owner) or _has_basics(owner) or _alike(stem, owner.heading)):
+    if tops and (_labelled(owner) or _has_basics(owner)):
         return owner
-    things = [child for child in owner.children if not is_generic(child.heading)]
-    return owner if len(things) * 2 <= len(owner.children) else None
+    if any(map(_has_forms, [owner, *parts])):
+        return None
+    if tops and _alike(stem, owner.heading):
+        return owner
+    return owner if len(parts) * 2 <= len(owner.children) else None
 
 
 def stated_name(section: ProfileSection) -> Field | None:
@@ -163,6 +171,21 @@ def stated_name(section: ProfileSection) -> Field | None:
 def _has_basics(section: ProfileSection) -> bool:
     """Whether the first part of a section is 基本信息, Overview and the like: the section is a sheet."""
     return bool(section.children) and is_generic(section.children[0].heading)
+
+
+def _has_forms(section: ProfileSection) -> bool:
+    """Whether the parts of a section are sheets: names, most with labels or headings that others of them have too."""
+    forms = [
+        {fold(said) for said in (*(item.key for item in one.fields), *(part.heading for part in one.children))}
+        for one in section.children
+    ]
+    known = Counter(said for form in forms for said in form)
+    alike = [
+        one
+        for one, form in zip(section.children, forms, strict=True)
+        if is_name_shaped(read_name(one.heading, Origin("")).name) and sum(known[said] > 1 for said in form) > 1
+    ]
+    return not section.fields and len(alike) > 1 and len(alike) * 2 > len(forms)
 
 
 def _shown(value: str) -> str:
@@ -213,6 +236,15 @@ def _explicit(section: ProfileSection) -> bool:
     return any(role_of(key) in {"type", "aliases"} for key in keys)
 
 
+def _lists(section: ProfileSection) -> Iterator[tuple[str, list[str], int, bool]]:
+    """Label, texts and line of what may list names: labelled lines, and the columns of tables (then True)."""
+    for item in section.fields:
+        yield item.key, [item.value, *item.items], item.line, False
+    for table in section.tables:
+        for at, label in enumerate(table.header):
+            yield label, [row[at] for row in table.rows if at < len(row)], table.line, True
+
+
 _THINGS = frozenset({"character", "location", "faction", "item"})  # an event of a table may be a sentence
 
 
@@ -224,20 +256,20 @@ class _Pages:
         self.found = Profiles()
 
     def cast(self, section: ProfileSection, known: set[str] | None = None) -> None:
-        """The names that lines such as `出场人物：林默、白鹭` and `重要地点：江城（旧城）` list, each once."""
+        """The names that lines such as `出场人物：林默、白鹭` and columns such as | 人物 | list, each once."""
         known = {fold(draft.name) for draft in self.found.drafts} if known is None else known
-        for item in section.fields:
-            group = group_of(item.key)
-            if not is_cast(item.key) and (group is None or group.type is None):
+        for label, texts, line, in_table in _lists(section):
+            group = group_of(label)
+            if not is_cast(label) and (group is None or group.type is None or (in_table and group.type not in _THINGS)):
                 continue
-            for text in (item.value, *item.items):
-                for piece in split_list(text):
-                    draft = read_name(piece, Origin(self.path, section.heading, item.line))
-                    if fold(draft.name) in known or not is_plausible(piece) or draft.other:
-                        continue
-                    known.add(fold(draft.name))
-                    draft.standing, draft.type = "cast", group.type if group is not None else None
-                    self.found.drafts.append(draft)
+            typed = None if group is None or (in_table and group.type == "character") else group.type
+            for piece in (piece for text in texts for piece in split_list(text)):
+                draft = read_name(piece, Origin(self.path, section.heading, line))
+                if fold(draft.name) in known or not is_plausible(piece) or draft.other or group_of(piece) is not None:
+                    continue
+                known.add(fold(draft.name))
+                draft.standing, draft.type = "cast", typed
+                self.found.drafts.append(draft)
         for child in section.children:
             self.cast(child, known)
 
@@ -248,6 +280,9 @@ class _Pages:
     def _visit(self, section: ProfileSection, type_: str | None, *, setting: bool) -> None:
         group = group_of(section.heading)
         if is_chapter(section.heading):
+            if type_ is not None:  # the people of a volume
+                self.group(section, type_, lists=setting)
+                self.visit_all(section, type_, setting=setting)
             return
         if is_other(section.heading) and not self._is_explicit(section):
             for child in section.children:
@@ -267,6 +302,8 @@ class _Pages:
             inside = setting or self.kind != "other" or group.type == "character"
             self.group(section, group.type or type_, lists=inside)
             self.visit_all(section, group.type or type_, setting=inside)
+        elif setting and type_ is not None and _has_forms(section):
+            self.visit_all(section, type_, setting=True)
         elif setting and (section.level > 1 or not section.children) and is_plausible(section.heading):
             self._entity(section, type_, "headed" if type_ is None and not self.entries else "listed")
         elif is_relational(section.heading):
