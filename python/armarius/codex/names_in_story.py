@@ -14,6 +14,7 @@ from armarius.codex.model import RejectedName
 from armarius.codex.profiles.draft import Draft, Profiles
 from armarius.codex.profiles.fields import NAME_PARTS
 from armarius.codex.profiles.headings import add_lead_names, is_han_name, is_name_shaped
+from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import fold
@@ -166,7 +167,7 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
     """
     kept: list[Profiles] = []
     rejected: list[RejectedName] = []
-    everybody = list(found)
+    everybody = _named_by_files(found)
     described = {fold(one.name) for profiles in everybody for one in profiles.drafts if one.standing != "cast"}
     for profiles in everybody:
         inside = Counter(one.other for one in profiles.drafts if one.standing == "inside" and story.names(one.name))
@@ -192,6 +193,28 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
     _name_leads(kept)
     _name_by_parts(kept, story)
     return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
+
+
+def _named_by_files(found: Iterable[Profiles]) -> list[Profiles]:
+    """The profiles; where files of other names have one title (`#god`), each is about what its own name says."""
+    everybody = list(found)
+    titled = Counter(fold(one.name) for profiles in everybody for one in profiles.drafts if _is_titled(one))
+    for at, profiles in enumerate(everybody):
+        if any(titled[fold(one.name)] > 1 for one in profiles.drafts if _is_titled(one)):
+            drafts = [
+                replace(one, name=parts_of(one.origin.path).stem)
+                if _is_titled(one) and titled[fold(one.name)] > 1
+                else one
+                for one in profiles.drafts
+            ]
+            everybody[at] = replace(profiles, drafts=drafts)
+    return everybody
+
+
+def _is_titled(draft: Draft) -> bool:
+    """Whether a draft is what a file is about, under a name that the file's own has nothing of."""
+    stem, name = (re.sub(r"[\W_]+", " ", fold(one)) for one in (parts_of(draft.origin.path).stem, draft.name))
+    return draft.whole and draft.name == draft.origin.section and stem not in name and name not in stem
 
 
 def _decided(draft: Draft, story: Story) -> tuple[Draft | None, str]:
@@ -250,7 +273,7 @@ def _parts(draft: Draft) -> list[str]:
         return []
     runs = [spelt[:end] for end in range(1, len(spelt))] + [spelt[at:] for at in range(1, len(spelt))]
     parts = [" ".join(run) for run in runs if len(run) > 1 or len(run[0]) >= _WORD]
-    return [part for part in parts if is_name_shaped(part)]
+    return [part for part in parts if is_name_shaped(part) and not {part.split()[0], part.split()[-1]} & {"Of", "And"}]
 
 
 def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:

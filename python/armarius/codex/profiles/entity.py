@@ -27,7 +27,7 @@ from armarius.codex.profiles.headings import (
     read_name,
     split_dashed,
 )
-from armarius.documents.titles import group_of, is_generic, type_of
+from armarius.documents.titles import TitleGroup, group_of, is_generic, type_of
 
 _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
 
@@ -118,7 +118,7 @@ def add_label(draft: Draft, item: Field) -> None:
     elif role == "description":
         draft.description = f"{value}\n{draft.description}" if draft.description else value
     elif role == "type" and draft.type is None:
-        draft.type = type_of(value)
+        draft.type = None if group_of(value) == TitleGroup(None) else type_of(value)  # `entity` says nothing
     elif role == "level" and (level := level_of(value)) is not None:
         draft.level = level
     elif role == "id" and draft.id is None:

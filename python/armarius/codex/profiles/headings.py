@@ -19,7 +19,7 @@ _SYMBOL = r"[\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]"
 _SYMBOLS = re.compile(rf"^(?:{_SYMBOL}|\s)+|(?:{_SYMBOL}|\s)+$")
 _DASHED = re.compile(rf"^(?P<name>.{{1,40}}?)(?:\s+[-–—]+\s+|——|—\s+|\s*[|｜]\s*|\s*{_SYMBOL}+\s*)(?P<role>.{{1,60}})$")
 _COUNTED = re.compile(r"[\d一二三四五六七八九十]$")  # 成员一, "Hero 2"
-_SLASHED = re.compile(r"\s*[/／]\s*")
+_SLASHED = re.compile(r"\s*[/／]\s*|\s+(?:aka|a\.k\.a\.)\s+", re.IGNORECASE)
 _KNOWN_AS = re.compile(r"^(?:aka|a\.k\.a\.|又名|别名|原名|本名|即)\s*[:：]?\s*", re.IGNORECASE)
 _NO_ALIAS = re.compile(
     r"\d|主角|配角|反派|男主|女主|已故|[男女]$|protagonist|antagonist|villain|hero|deceased|main|minor|supporting",

@@ -359,8 +359,9 @@ class _Pages:
 
     def single(self, front: FrontMatter, root: ProfileSection, owner: ProfileSection, type_: str | None) -> None:
         stem = strip_numbering(parts_of(self.path).stem)
-        title, declared = front.get("title"), "" if owner.heading else _declared_name(front)
-        heading = declared or owner.heading or (title if isinstance(title, str) and title else stem)
+        headed = "" if is_generic(owner.heading) else owner.heading
+        title, declared = front.get("title"), "" if headed else _declared_name(front)
+        heading = declared or headed or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
         draft.whole = True
         if type_ is None and not _declares(front) and not _explicit(owner):
