@@ -19,7 +19,7 @@ ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_t
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["claim"])
 def test_profile_row(row):
-    drafts = parse_profiles(row["path"], row["text"]).drafts
+    drafts = [one for one in parse_profiles(row["path"], row["text"]).drafts if one.standing != "label"]
     assert [draft.name for draft in drafts] == [entity["name"] for entity in row["entities"]]
     for draft, expected in zip(drafts, row["entities"], strict=True):
         for field, value in expected.items():

@@ -25,7 +25,9 @@ _SMALL = 4  # a word with more uses in lower case than a fourth of those with a 
 _NOUN = 10  # the same for Chinese
 _MEASURED = frozenset("个名位些这那各众其两几该")
 _ACTS = frozenset(NAME_PARTS["han"]["acts"])
+_NO_END = frozenset(NAME_PARTS["han"]["no_end"])
 _TWICE = 2
+_OFTEN = 8
 _ENOUGH = 20_000  # characters of story from which the absence of a listed name says something
 _LONGEST = 5  # words of a name that is shortened
 _MOST_WORDS = 12  # of a name that others may be a part of
@@ -85,6 +87,13 @@ class Story:
         inside, acting, _ = self.uses[name]
         return documents > _TWICE and (typed or not is_han_name(name) or acting * _NOUN >= inside + acting)
 
+    def acts(self, name: str) -> bool:
+        """Whether a Chinese word that only looks like a name is somebody: often used, in two documents, and acting."""
+        inside, acting, noun = self.uses.get(name, (0, 0, 0))
+        written = inside + acting
+        often = written >= _OFTEN and self.documents.get(name, 0) >= _TWICE
+        return often and acting * 2 * _NOUN >= written >= noun * _NOUN and name[-1] not in _NO_END
+
     def names_by(self, part: str, name: str) -> bool:
         """Whether a part of a longer name names alone: the story uses it so more than once, or it is the first words.
 
@@ -104,6 +113,7 @@ class Story:
             self.appears,
             lambda name: self.appears(name, typed=False),
             self.is_common,
+            self.acts,
         )
         return (self.length > 0, self.length < _ENOUGH, *(ask(name) for name in names for ask in asked))
 
@@ -121,7 +131,7 @@ def names_sought(found: Iterable[Profiles]) -> tuple[str, ...]:
             sought |= {draft.name, *parts}
         if draft.standing != "declared":
             for name in filter(None, (draft.name, draft.other)):
-                sought |= {name, *name.split()} if draft.standing != "cast" else {name}
+                sought |= {name, *name.split()} if draft.standing not in ("cast", "label") else {name}
     return tuple(sorted(name for name in sought if any(char.isalnum() for char in name)))
 
 
@@ -168,7 +178,9 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
     kept: list[Profiles] = []
     rejected: list[RejectedName] = []
     everybody = _named_by_files(found)
-    described = {fold(one.name) for profiles in everybody for one in profiles.drafts if one.standing != "cast"}
+    described = {
+        fold(one.name) for profiles in everybody for one in profiles.drafts if one.standing not in ("cast", "label")
+    }
     for profiles in everybody:
         inside = Counter(one.other for one in profiles.drafts if one.standing == "inside" and story.names(one.name))
         drafts: list[Draft] = []
@@ -177,8 +189,12 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
                 if inside[draft.other] > 1 and story.names(draft.name):
                     drafts.append(replace(draft, other=""))
                 continue
-            if draft.standing == "cast":
-                if fold(draft.name) not in described and story.appears(draft.name, typed=draft.type is not None):
+            if draft.standing in ("cast", "label"):
+                typed = draft.type is not None
+                found_in = (
+                    story.acts(draft.name) if draft.standing == "label" else story.appears(draft.name, typed=typed)
+                )
+                if found_in and fold(draft.name) not in described:
                     drafts.append(replace(draft, type=draft.type or "character"))
                 continue
             decided, why = _decided(draft, story)
@@ -272,8 +288,9 @@ def _parts(draft: Draft) -> list[str]:
     if not 2 <= len(spelt) <= _LONGEST or not all(word[0].isascii() and word[0].isupper() for word in spelt):
         return []
     runs = [spelt[:end] for end in range(1, len(spelt))] + [spelt[at:] for at in range(1, len(spelt))]
+    runs = [run for run in runs if {run[0].lower(), run[-1].lower()}.isdisjoint(("of", "and", "the"))]
     parts = [" ".join(run) for run in runs if len(run) > 1 or len(run[0]) >= _WORD]
-    return [part for part in parts if is_name_shaped(part) and not {part.split()[0], part.split()[-1]} & {"Of", "And"}]
+    return [part for part in parts if is_name_shaped(part)]
 
 
 def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:

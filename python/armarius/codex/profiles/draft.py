@@ -163,10 +163,11 @@ class DraftLine:
     related: bool = False
 
 
-Standing = Literal["declared", "listed", "headed", "inside", "cast"]
+Standing = Literal["declared", "listed", "headed", "inside", "cast", "label"]
 """What makes a draft an entity: `declared` a field, a name column, the file about it; `listed` a group of one type
 ("Characters"); `headed` only a heading of a setting file; `inside` a heading in the sheet of another; `cast` a list of
-who appears. All but the first are judged by the story (`codex/names_in_story.py`)."""
+who appears, or a column; `label` a heading or label anywhere that looks like a Chinese name. All but the first are
+judged by the story (`codex/names_in_story.py`)."""
 
 
 @dataclass(slots=True)

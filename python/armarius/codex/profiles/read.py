@@ -50,6 +50,7 @@ from armarius.codex.profiles.fields import (
 )
 from armarius.codex.profiles.headings import (
     announced_type,
+    is_han_name,
     is_name_shaped,
     is_placeholder,
     is_plausible,
@@ -256,7 +257,7 @@ class _Pages:
         self.found = Profiles()
 
     def cast(self, section: ProfileSection, known: set[str] | None = None) -> None:
-        """The names that lines such as `出场人物：林默、白鹭` and columns such as | 人物 | list, each once."""
+        """The names that lines such as `出场人物：林默` and columns such as | 人物 | list, and labels; each once."""
         known = {fold(draft.name) for draft in self.found.drafts} if known is None else known
         for label, texts, line, in_table in _lists(section):
             group = group_of(label)
@@ -270,8 +271,19 @@ class _Pages:
                 known.add(fold(draft.name))
                 draft.standing, draft.type = "cast", typed
                 self.found.drafts.append(draft)
+        self._labels(section, known)
         for child in section.children:
             self.cast(child, known)
+
+    def _labels(self, section: ProfileSection, known: set[str]) -> None:
+        """The heading and the labels of a section that look like Chinese names."""
+        for label, line in [(section.heading, section.line), *((item.key, item.line) for item in section.fields)]:
+            draft = read_name(label, Origin(self.path, section.heading, line))
+            shaped = is_han_name(draft.name) and is_name_shaped(draft.name)
+            if shaped and is_plausible(label) and fold(draft.name) not in known:
+                known.add(fold(draft.name))
+                draft.standing = "label"
+                self.found.drafts.append(draft)
 
     def visit_all(self, parent: ProfileSection, type_: str | None, *, setting: bool) -> None:
         for child in parent.children:
