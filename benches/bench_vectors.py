@@ -18,7 +18,7 @@ import pytest
 from benches.record import interleaved, record
 
 from armarius.store.sqlite import ann as ann_file
-from armarius.store.sqlite import vectors_search as exact
+from armarius.store.sqlite import vectors as exact
 from armarius.store.sqlite import vectors_sets as sets
 from armarius.store.sqlite import vectors_table as table
 from armarius.store.sqlite.ann import AnnIndex

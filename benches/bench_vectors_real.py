@@ -20,7 +20,7 @@ from benches.bench_vectors import filled_store, hnsw_peer, timed
 from benches.record import interleaved, record
 
 from armarius import embedders
-from armarius.store.sqlite import vectors_search as exact
+from armarius.store.sqlite import vectors as exact
 from armarius.store.sqlite.ann import AnnIndex
 
 _COUNT, _QUERIES, _DIMENSION = 10_000, 200, 384

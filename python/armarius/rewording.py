@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
 from armarius.arguments import LONGEST, MOST
 from armarius.deadline import CALLER, Recent, landed, remaining, wait_until
 from armarius.errors import ContextWarning, ContractError, RewordingError
-from armarius.io.messages_without_paths import without_paths
+from armarius.io.folder import without_paths
 from armarius.lexicon import word_file
 from armarius.text.unicode import KANA, is_han
 from armarius.validation import seconds, shown, whole

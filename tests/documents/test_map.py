@@ -10,7 +10,7 @@ from armarius.documents import classify
 from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
-from armarius.index import folder_source, mapping
+from armarius.index import mapping, source
 from armarius.index.project_index import ProjectIndex
 from armarius.store.derived import DerivedCache
 from armarius.store.rows import Note
@@ -143,7 +143,7 @@ def looked_at(monkeypatch):
 
         monkeypatch.setattr(module, name, count)
 
-    monkeypatch.setattr(folder_source, "_racy", lambda _: -1)  # the stamps of files just written are believed
+    monkeypatch.setattr(source, "_racy", lambda _: -1)  # the stamps of files just written are believed
     counted(classify, "features_of")
     counted(mapping, "document_of")
     return paths
@@ -186,7 +186,7 @@ def work(monkeypatch):
     def counted(name, function):
         return lambda *args: (done.append(name), function(*args))[1]
 
-    monkeypatch.setattr(folder_source, "_racy", lambda _: -1)
+    monkeypatch.setattr(source, "_racy", lambda _: -1)
     monkeypatch.setattr(mapping, "decide", counted("decided", mapping.decide))
     rows = DerivedCache("features", mapping._FEATURES.version, pack, counted("read", unpack))
     monkeypatch.setattr(mapping, "_FEATURES", rows)

@@ -64,7 +64,7 @@ def test_a_stamp_is_of_the_content_that_was_read(index, monkeypatch):
     put(index.root, "chapters/ch001.md", before.replace("钟停了", "灯亮了"))
     index.refresh()
     later = time.time_ns() + 3_000_000_000  # the doubt that the save left is taken away
-    monkeypatch.setattr("armarius.index.folder_source.time", SimpleNamespace(time_ns=lambda: later))
+    monkeypatch.setattr("armarius.index.source.time", SimpleNamespace(time_ns=lambda: later))
     store, apply = index.store, index.store.apply
 
     def late(changes, **named):

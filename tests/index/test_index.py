@@ -13,7 +13,7 @@ from armarius.codex import Constraints, Memories
 from armarius.config import Config
 from armarius.documents.document import list_documents
 from armarius.errors import ProjectError, StoreError
-from armarius.index import folder_source
+from armarius.index import source
 from armarius.index.mentions import find_mentions, unpack_mentions
 from armarius.index.project_index import ProjectIndex
 from armarius.trust.settings import Permissions
@@ -76,11 +76,11 @@ def test_a_touched_file_makes_no_generation_and_is_read_once(index, monkeypatch)
     (index.root / "outline.md").touch()
     index.refresh()
     later = time.time_ns() + 3_000_000_000
-    monkeypatch.setattr("armarius.index.folder_source.time", SimpleNamespace(time_ns=lambda: later))  # no doubt is left
+    monkeypatch.setattr("armarius.index.source.time", SimpleNamespace(time_ns=lambda: later))  # no doubt is left
     index.refresh()
     stamp = index.store.files()["outline.md"].stamp
     read = []
-    monkeypatch.setattr("armarius.index.folder_source.read_documents", lambda *args, **_: read.append(args))
+    monkeypatch.setattr("armarius.index.source.read_documents", lambda *args, **_: read.append(args))
     index.refresh()
     assert (read, index.status().generation) == ([], before)
     assert not stamp.startswith("?")
@@ -181,7 +181,7 @@ def test_reopening_an_unchanged_project_reads_no_file(novel, cache, monkeypatch)
     time.sleep(0.1)  # until the stamps are old enough to be trusted
     ProjectIndex.open(novel).close()
     read = []
-    monkeypatch.setattr(folder_source, "read_document", lambda root, path, **_: read.append(path))
+    monkeypatch.setattr(source, "read_document", lambda root, path, **_: read.append(path))
     with ProjectIndex.open(novel) as index:
         assert index.status().documents == 4
     assert read == []

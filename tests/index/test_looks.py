@@ -7,8 +7,8 @@ import pytest
 import armarius
 from armarius.config import Config
 from armarius.documents.document import read_document
-from armarius.index import folder_source
-from armarius.index.folder_source import FolderSource
+from armarius.index import source
+from armarius.index.source import FolderSource
 
 SETTLED = 0.08  # seconds after which the times of a file tell every later change
 
@@ -30,13 +30,13 @@ def counted(monkeypatch):
     calls = {"look_at": 0, "reread_document": 0}
 
     def counting(name):
-        plain = getattr(folder_source, name)
+        plain = getattr(source, name)
 
         def called(*arguments, **more):
             calls[name] += 1
             return plain(*arguments, **more)
 
-        monkeypatch.setattr(folder_source, name, called)
+        monkeypatch.setattr(source, name, called)
 
     for name in calls:
         counting(name)

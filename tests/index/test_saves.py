@@ -7,8 +7,8 @@ from tests.index.conftest import put
 
 from armarius.corpus.paragraphs import StoreCorpus
 from armarius.index.commits import ContentsCache
-from armarius.index.folder_source import _covered
 from armarius.index.project_index import ProjectIndex
+from armarius.index.source import _covered
 from armarius.store.sqlite.store import SqliteStore
 
 

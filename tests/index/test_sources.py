@@ -3,7 +3,7 @@
 import pytest
 
 from armarius.config import Config
-from armarius.index.folder_source import FolderSource
+from armarius.index.source import FolderSource
 from armarius.testing import DocumentSourceConformance, FakeSource
 
 

@@ -161,7 +161,7 @@ class TestHints:
         monkeypatch.setattr("watchdog.observers.api.BaseObserver.schedule", refuse)
         found = []
         watcher = Watcher(tmp_path).follow(tmp_path, found.append)
-        assert watcher.blind
+        assert watcher.watcher.blind
         eventually(lambda: len(found) >= 2)
         watcher.stop()
         assert set(found) == {None}

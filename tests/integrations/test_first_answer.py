@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import armarius
-from armarius.index.folder_source import FolderSource
+from armarius.index.source import FolderSource
 from armarius.verbs import methods_of
 
 PEOPLE = "# 人物\n\n## 林默\n\n- 注入：always\n- 性格：沉默\n\n## 林小雨\n\n- 性格：开朗\n"

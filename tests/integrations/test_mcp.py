@@ -18,7 +18,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 import armarius
 from armarius.arguments import KINDS
-from armarius.index.folder_source import FolderSource
+from armarius.index.source import FolderSource
 from armarius.mcp import build_server
 from armarius.text.tokens import TokenCounter
 

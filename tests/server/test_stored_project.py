@@ -3,7 +3,7 @@
 import pytest
 
 from armarius.config import Config
-from armarius.store.postgres.files import put_files
+from armarius.store.postgres.writing import put_files
 from armarius.testing import AuthoredConformance, DocumentSourceConformance
 from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource, part_of
 

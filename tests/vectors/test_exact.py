@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, setting, slots_of, stored_vectors
 
-from armarius.store.sqlite import vectors_search as exact
+from armarius.store.sqlite import vectors as exact
 from armarius.store.vectors_protocol import VectorFilter
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting, slots_of
 
+from armarius.store.sqlite.vectors import ApproximateIndex, nearest
 from armarius.store.sqlite.vectors_rows import owners_named
-from armarius.store.sqlite.vectors_search import ApproximateIndex, nearest
 from armarius.store.vectors_protocol import SetGone, VectorFilter
 
 

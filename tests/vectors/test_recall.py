@@ -130,7 +130,7 @@ def test_doctor_names_model_dimension_number_and_kind_of_search(novel, command):
 
 
 def test_doctor_samples_the_recall_of_an_approximate_index(novel, monkeypatch, command):
-    monkeypatch.setattr("armarius.store.sqlite.vectors_search.EXACT_BELOW", 2)
+    monkeypatch.setattr("armarius.store.sqlite.vectors.EXACT_BELOW", 2)
     command(novel, "--model", "lexical")
     with ProjectIndex.open(novel) as index:
         assert "recall@10 1.000 in" in doctor_lines(index.store)[1]

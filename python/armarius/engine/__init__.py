@@ -4,8 +4,8 @@
     pack = engine.assemble("检查第3章的角色一致性", document="chapters/ch003.md", cursor=1200, budget=8000)
 
 `ContextEngine` (`engine.py`) delegates each verb to one of its parts (`armarius.deadline`), which has signature and
-docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt), `rewords.py` (query variants,
-follow-ups, tasks), `summaries.py` (document summaries), `maps.py` (what the files are). Verbs of one other room
+docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt, query variants, follow-ups),
+`summaries.py` (document summaries), `maps.py` (what the files are). Verbs of one other room
 (`similar`, `subgraph`) are methods of its objects. `build.py` creates and connects the parts; code that needs two rooms
 belongs there or in `armarius.project`.
 

@@ -1,9 +1,7 @@
 """Creates and connects the parts of an engine."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 from armarius.code.index import CodeIndex, read_options
 from armarius.config import Config, load_config
@@ -12,10 +10,9 @@ from armarius.embedders import configured
 from armarius.embedders.protocol import AnyEmbedder, Embedder, as_embedder
 from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
-from armarius.engine.questions import Questions
-from armarius.engine.rewords import FollowUps, Rewords
+from armarius.engine.questions import FollowUps, Questions, Rewords
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
-from armarius.graph.entity_cache import GraphGuard, read_graph_options
+from armarius.graph.entity_cache import read_graph_options
 from armarius.graph.protocol import GraphStore
 from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
@@ -44,9 +41,8 @@ NO_EMBEDDER = (
 _GRAPH_METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "delete_entity", "snapshot")
 
 
-@dataclass(frozen=True, slots=True)
 class EngineParts:
-    """The parts of an engine.
+    """The parts of a `ContextEngine`, which documents the arguments; its `close` closes them.
 
     Attributes:
         root: The project folder; None for other sources, which have no code index.
@@ -55,97 +51,74 @@ class EngineParts:
         guard: Queries an external graph with a deadline; None for the project's own.
     """
 
-    root: Path | None
-    config: Config
-    index: ProjectIndex
-    project: Project
-    code: CodeIndex | None
-    recall: ProjectRecall | None
-    no_recall: str
-    graph: GraphStore
-    guard: GraphGuard | None
-    resolver: Resolver
-    prompts: Prompts
-    questions: Questions
-    maps: Maps
-
-
-def build(
-    root: str | PathLike[str] | ProjectIndex,
-    *,
-    fetchers: Sequence[Fetcher] | None,
-    more_fetchers: Sequence[Fetcher],
-    counters: CounterFor,
-    fallback: Counter | None,
-    project_id: str | None,
-    watch: bool,
-    wait: bool,
-    index_dir: str | PathLike[str] | None,
-    progress: Callable[[Progress], None] | None,
-    embedder: AnyEmbedder | None,
-    graph: GraphStore | None,
-    rerank: Reranker | Reranking | None,
-    trusted: bool | None = None,
-    reword: Model | Reworder | None = None,
-    with_: Sequence[str | PathLike[str]] = (),
-) -> EngineParts:
-    """Create the parts of a `ContextEngine`, which documents the arguments; its `close` closes them."""
-    _check_fetchers((*(fetchers or ()), *more_fetchers))
-    rewords, follow_ups = Rewords(reword), FollowUps()
-    folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
-    _check_graph(graph)
-    reranking = Reranking.of(rerank)
-    given = None if embedder is None else as_embedder(embedder)
-    config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
-    settings = read_settings(config)
-    # What the caller decides is not asked of the project.
-    given_keys = [*(["embedding.model"] if given else []), *(["graph.store", "graph.path"] if graph else [])]
-    config = without(config, given_keys)
-    permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
-    graphs = read_graph_options(config, folder, permissions=permissions)
-    graph = graphs.store if graph is None else graph
-    fallback = TokenCounter.estimate() if fallback is None else fallback
-    if isinstance(root, ProjectIndex) and with_:
-        raise ContractError("with_: an index that is open already has its folders; give them to ProjectIndex.open")
-    index = root if isinstance(root, ProjectIndex) else ProjectIndex.open(
-        root, config=config, index_dir=index_dir, wait=wait, watch=watch, progress=progress,
-        permissions=permissions, with_=with_,
-    )  # fmt: skip
-    try:
-        recall, no_recall = _recall(index, given, config, permissions)
-    except BaseException:
-        index.close()
-        raise
-    code = None
-    if folder is not None:
-        code = CodeIndex(folder, options=read_options(config, folder, permissions=permissions))
-        more_fetchers = (*more_fetchers, SubgraphFetcher(code))
-    # The entities of the project's own graph are those of the files, which retrieval already has.
-    guard = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
-    vectors = _vectors(recall, no_recall, settings.fetch_timeout_s)
-    project = Project(
-        index, config, fetchers=fetchers, more=more_fetchers, vectors=vectors, graph=guard, reranking=reranking
-    )
-    profiles = ProfileStore(index.authored, settings.profile)
-    name = index.project_id if folder is None else project_name(folder)
-    resolver = Resolver(name, settings, counters, fallback, profiles, project_id)
-    assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
-    queue = settings.max_concurrent, settings.queue_timeout_s
-    return EngineParts(
-        root=folder,
-        config=config,
-        index=index,
-        project=project,
-        code=code,
-        recall=recall,
-        no_recall=no_recall,
-        graph=ProjectGraph(index, project.codex) if graph is None else graph,
-        guard=guard,
-        resolver=resolver,
-        prompts=Prompts(project, resolver, assembler, SingleFlight(*queue), profiles, rewords, follow_ups),
-        questions=Questions(project, rewords, follow_ups, settings.language),
-        maps=Maps(project),
-    )
+    def __init__(
+        self,
+        root: str | PathLike[str] | ProjectIndex,
+        *,
+        fetchers: Sequence[Fetcher] | None,
+        more_fetchers: Sequence[Fetcher],
+        counters: CounterFor,
+        fallback: Counter | None,
+        project_id: str | None,
+        watch: bool,
+        wait: bool,
+        index_dir: str | PathLike[str] | None,
+        progress: Callable[[Progress], None] | None,
+        embedder: AnyEmbedder | None,
+        graph: GraphStore | None,
+        rerank: Reranker | Reranking | None,
+        trusted: bool | None = None,
+        reword: Model | Reworder | None = None,
+        with_: Sequence[str | PathLike[str]] = (),
+    ) -> None:
+        _check_fetchers((*(fetchers or ()), *more_fetchers))
+        rewords, follow_ups = Rewords(reword), FollowUps()
+        folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
+        _check_graph(graph)
+        reranking = Reranking.of(rerank)
+        given = None if embedder is None else as_embedder(embedder)
+        config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
+        settings = read_settings(config)
+        # What the caller decides is not asked of the project.
+        given_keys = [*(["embedding.model"] if given else []), *(["graph.store", "graph.path"] if graph else [])]
+        config = without(config, given_keys)
+        permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
+        graphs = read_graph_options(config, folder, permissions=permissions)
+        graph = graphs.store if graph is None else graph
+        fallback = TokenCounter.estimate() if fallback is None else fallback
+        if isinstance(root, ProjectIndex) and with_:
+            raise ContractError("with_: an index that is open already has its folders; give them to ProjectIndex.open")
+        index = root if isinstance(root, ProjectIndex) else ProjectIndex.open(
+            root, config=config, index_dir=index_dir, wait=wait, watch=watch, progress=progress,
+            permissions=permissions, with_=with_,
+        )  # fmt: skip
+        try:
+            recall, no_recall = _recall(index, given, config, permissions)
+        except BaseException:
+            index.close()
+            raise
+        code = None
+        if folder is not None:
+            code = CodeIndex(folder, options=read_options(config, folder, permissions=permissions))
+            more_fetchers = (*more_fetchers, SubgraphFetcher(code))
+        # The entities of the project's own graph are those of the files, which retrieval already has.
+        guard = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
+        vectors = _vectors(recall, no_recall, settings.fetch_timeout_s)
+        project = Project(
+            index, config, fetchers=fetchers, more=more_fetchers, vectors=vectors, graph=guard, reranking=reranking
+        )
+        profiles = ProfileStore(index.authored, settings.profile)
+        name = index.project_id if folder is None else project_name(folder)
+        resolver = Resolver(name, settings, counters, fallback, profiles, project_id)
+        assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
+        queue = settings.max_concurrent, settings.queue_timeout_s
+        self.root, self.config, self.index, self.project, self.code = folder, config, index, project, code
+        self.recall, self.no_recall = recall, no_recall
+        self.graph, self.guard = ProjectGraph(index, project.codex) if graph is None else graph, guard
+        self.resolver = resolver
+        self.prompts = Prompts(project, resolver, assembler, SingleFlight(*queue), profiles, rewords, follow_ups)
+        self.questions = Questions(project, rewords, follow_ups, settings.language)
+        self.maps = Maps(project)
 
 
 def _check_fetchers(fetchers: Sequence[Fetcher]) -> None:

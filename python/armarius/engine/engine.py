@@ -14,7 +14,7 @@ from armarius.config import Config
 from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
 from armarius.embedders.protocol import AnyEmbedder
-from armarius.engine.build import NO_EMBEDDER, EngineParts, build
+from armarius.engine.build import NO_EMBEDDER, EngineParts
 from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
@@ -96,7 +96,7 @@ class ContextEngine:
         trusted = None if trusted is None else flag("trusted", trusted)
         given = {name: value for name, value in locals().items() if name not in ("self", "root", "wait", "progress")}
         self._closed = ""  # the project id, once it is
-        self._build = partial(build, root, **given)
+        self._build = partial(EngineParts, root, **given)
         self._made = PerProcess(self._build(wait=wait, progress=progress))
 
     @property

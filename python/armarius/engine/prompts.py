@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from armarius.arguments import OPEN, Chapters, Kind, asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
-from armarius.engine.rewords import FollowUps, Rewords
+from armarius.engine.questions import FollowUps, Rewords
 from armarius.headings import Language
 from armarius.project import Project, ProjectView
 from armarius.prompt.assembler import Assembler, Task

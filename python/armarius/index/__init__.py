@@ -1,6 +1,6 @@
 """The index of one project: a store that is kept equal to the project's texts.
 
-source.py (protocol of a document source)   folder_source.py series.py (one folder; a series of folders)
+source.py series.py (protocol of a document source; one folder; a series of folders)
 settings.py (live configuration, location of the index)   watcher.py (file events)
 refresh.py commits.py (compare, read, write)   snapshot.py (codex and matcher at one moment)
 mentions.py describing.py (derived rows)   search.py graph.py status.py next_steps.py

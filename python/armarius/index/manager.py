@@ -12,7 +12,7 @@ from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.status import Outcome, Progress
-from armarius.io.messages_without_paths import without_paths
+from armarius.io.folder import without_paths
 from armarius.store.protocol import Lagging, Store
 from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 

@@ -21,7 +21,6 @@ from armarius.documents.document import Document, Skipped
 from armarius.documents.hidden import is_hidden
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
-from armarius.index.folder_source import FolderSource
 from armarius.index.manager import IndexManager
 from armarius.index.mentions import count_mentions
 from armarius.index.refresh import Refresher
@@ -29,7 +28,7 @@ from armarius.index.search import search
 from armarius.index.series import Root, SeriesAuthored, SeriesConfig, SeriesSource, read_roots
 from armarius.index.settings import LiveConfig, place_of
 from armarius.index.snapshot import Snapshot
-from armarius.index.source import DocumentSource
+from armarius.index.source import DocumentSource, FolderSource
 from armarius.index.status import IndexStatus, Progress
 from armarius.index.watcher import Following, Watcher, weakly
 from armarius.io.folder import project_folder, project_name

@@ -18,9 +18,8 @@ from armarius.documents.document import Document, Skipped, read_documents, walk_
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import inside
 from armarius.errors import ContextWarning, ContractError, DocumentSkipped, ProjectError, UnknownDocument
-from armarius.index.folder_source import FolderSource
 from armarius.index.settings import LiveConfig
-from armarius.index.source import ReadBatch, SourceChanges
+from armarius.index.source import FolderSource, ReadBatch, SourceChanges
 from armarius.io.folder import no_path
 from armarius.store.rows import FileRow, Put, Remove
 from armarius.warnings import SERIES_UNAVAILABLE

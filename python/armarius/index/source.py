@@ -1,6 +1,6 @@
-"""`DocumentSource`: the protocol of the documents of a project.
+"""`DocumentSource`: the protocol of the documents of a project; `FolderSource`: a folder as a source.
 
-A source is a folder (`armarius.index.folder_source.FolderSource`) or a storage of the host.
+A source is a folder or a storage of the host.
 `armarius.testing.DocumentSourceConformance` tests a source; `FakeSource` is the smallest example.
 
     known = store.files()                                   # paths and stamps in the index
@@ -9,11 +9,28 @@ A source is a folder (`armarius.index.folder_source.FolderSource`) or a storage 
         ...
 """
 
-from collections.abc import Collection, Iterator, Mapping
+import errno
+import itertools
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from armarius.documents.document import Document, FileStamp, Skipped
+from armarius._core import Seen
+from armarius.config import Config
+from armarius.documents.document import (
+    Document,
+    FileStamp,
+    Skipped,
+    look_at,
+    read_document,
+    read_documents,
+    reread_document,
+    walk_files,
+)
+from armarius.errors import StoreError
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 
@@ -112,3 +129,185 @@ class DocumentSource(Protocol):
         Raises:
             UnknownDocument: There is no document of that path; `DocumentSkipped` if the file could not be read.
         """
+
+
+# A file changed this recently may change again without a new time stamp, so its stamp is marked as doubtful. Kernel
+# clocks tick every 4 to 10 ms; file systems with times in whole milliseconds may have steps of up to 2 s (FAT).
+_RACY_NS = 50_000_000
+_COARSE_NS = 2_000_000_000
+_DOUBT = "?"
+_CHUNK_BYTES = 64 * 1024 * 1024
+_FILES, _BYTES = 64, 4 * 1024 * 1024  # limits of one batch of reads
+_REREAD = 256  # documents kept in the cache of readings
+# Messages of the system for too many open files or too little memory, and for a folder that cannot be listed. The core
+# reports these messages; those of Windows differ, so there such a listing counts as empty.
+_SHORT = tuple(os.strerror(number) for number in (errno.EMFILE, errno.ENFILE, errno.ENOMEM))
+_SHUT = tuple(os.strerror(number) for number in (errno.EACCES, errno.EPERM, errno.EIO))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The result of one walk of the folder, valid while no folder or file has changed."""
+
+    name: str
+    config: Config
+    stamps: list[FileStamp]
+    skipped: list[Skipped]
+    seen: Seen
+
+    def holds(self, config: Config) -> bool:
+        return (self.config is config or self.config == config) and self.seen.holds()
+
+
+class FolderSource:
+    """`DocumentSource` over the files below a folder.
+
+    Stamps decide what is read, hashes decide what is written: a touched file costs one read, an untouched one a stat. A
+    file is forgotten only when a second look confirms that it is gone.
+
+    Args:
+        root: The project folder.
+        config: Returns the present configuration, which selects the documents.
+    """
+
+    def __init__(self, root: Path, config: Callable[[], Config]) -> None:
+        self.root = root
+        self._config = config
+        self._look: _Look | None = None
+        self._names = itertools.count(1)
+        self._reread: dict[str, tuple[str, str]] = {}  # path to the stamp and hash last read
+
+    def stamp(self) -> str:
+        """See `DocumentSource`: identifies the last walk, "" if it is no longer valid.
+
+        Cost: one stat per file and folder, without the GIL; 1,000 files take about 1 ms.
+        """
+        look = self._look
+        return look.name if look is not None and look.holds(self._config()) else ""
+
+    def compare(
+        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+    ) -> SourceChanges:
+        """See `DocumentSource`.
+
+        Cost: one stat per file; 1,000 files take about 5 ms, and 1 ms when none has changed since the last look.
+        """
+        stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._everything()
+        self._refuse_incomplete_listing(skipped)
+        here = {stamp.path for stamp in stamps}
+        asked = _covered(known, only) if only else known
+        gone = [path for path in asked if path not in here]
+        if gone:  # check these again: an editor may be replacing a file
+            again, _ = walk_files(self.root, self._config(), only=gone)
+            stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in known)}, key=lambda stamp: stamp.path)
+            here = {stamp.path for stamp in stamps}
+        to_read = [s for s in stamps if force or s.path not in known or known[s.path].stamp != s.stamp]
+        doubtful = sum(s.path in known and known[s.path].stamp == _DOUBT + s.stamp for s in to_read)
+        removed = tuple(path for path in gone if path not in here)
+        return SourceChanges(tuple(to_read), removed, tuple(skipped), doubtful, force)
+
+    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+        """See `DocumentSource`; at most 64 MB of files at a time."""
+        found = ReadBatch([Remove(path) for path in difference.removed])
+        size = 0
+        for stamps in _at_once(difference.to_read):
+            more = sum(stamp.size for stamp in stamps)
+            if size and size + more > _CHUNK_BYTES:
+                yield found
+                found, size = ReadBatch(), 0
+            size += more
+            self._read(stamps, known, found, force=difference.force)
+        yield found
+
+    def document(self, path: str, known: Document | None = None) -> Document:
+        """See `DocumentSource`.
+
+        Cost: one stat for an unchanged file; else it is read and hashed, and parsed if its content differs.
+        """
+        if known is None:
+            return read_document(self.root, path, config=self._config())
+        stamp = _stamp_of(self.root, path)
+        if stamp and self._reread.get(path) == (stamp, known.content_hash):
+            return known
+        found = reread_document(self.root, known, config=self._config())
+        if stamp:
+            if len(self._reread) >= _REREAD:
+                self._reread = {}
+            self._reread[path] = (stamp, found.content_hash)
+        return found
+
+    def _everything(self) -> tuple[list[FileStamp], list[Skipped]]:
+        """All files, from the last walk if it is still valid, else from a new one."""
+        config, look = self._config(), self._look
+        if look is None or not look.holds(config):
+            look = self._look = _Look(str(next(self._names)), config, *look_at(self.root, config))
+        return look.stamps, look.skipped
+
+    def _read(
+        self, stamps: Sequence[FileStamp], known: Mapping[str, FileRow], found: ReadBatch, *, force: bool
+    ) -> None:
+        begun = time.time_ns()
+        documents = read_documents(self.root, [stamp.path for stamp in stamps], config=self._config())
+        self._refuse_incomplete_listing([one for one in documents if isinstance(one, Skipped)])
+        for stamp, document in zip(stamps, documents, strict=True):
+            trusted = stamp.stamp
+            if begun - stamp.changed_ns <= _racy(stamp.changed_ns):
+                trusted = _DOUBT + stamp.stamp
+                self._look = None  # read doubtful files again at the next comparison
+            found.take(stamp.path, trusted, document, known.get(stamp.path), force=force)
+
+    def _refuse_incomplete_listing(self, skipped: Sequence[Skipped]) -> None:
+        """Raise if the listing is incomplete, so that the missing documents are not deleted from the index.
+
+        Raises:
+            StoreError: The system is out of files or memory, or the root cannot be listed.
+        """
+        for one in skipped:
+            if one.reason.startswith(_SHORT) or (one.path == "." and one.reason.startswith(_SHUT)):
+                self._look = None
+                raise StoreError(f"{one.path}: could not be looked at: {one.reason}")
+
+
+def _at_once(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:
+    """Batches of files of limited number and size."""
+    at = 0
+    while at < len(stamps):
+        end, size = at + 1, stamps[at].size
+        while end < len(stamps) and end - at < _FILES and size + stamps[end].size <= _BYTES:
+            size += stamps[end].size
+            end += 1
+        yield stamps[at:end]
+        at = end
+
+
+def _racy(changed_ns: int) -> int:
+    return _RACY_NS if changed_ns % 1_000_000 else _COARSE_NS
+
+
+def _stamp_of(root: Path, path: str) -> str:
+    """The stamp of a file; "" if it changed too recently for its stamp to be reliable."""
+    try:
+        info = os.lstat(root / path)
+    except (OSError, ValueError):
+        return ""
+    changed = max(info.st_mtime_ns, info.st_ctime_ns)
+    if time.time_ns() - changed <= _racy(changed):
+        return ""
+    return f"{info.st_dev}:{info.st_ino}:{info.st_mode}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}"
+
+
+def _covered(paths: Iterable[str], wanted: Collection[str]) -> list[str]:
+    """The paths that are in `wanted`, or in one of its folders."""
+    named = set(wanted)
+    inside = {"": False}
+    covered = []
+    for path in paths:
+        passed, folder = [], path.rpartition("/")[0]
+        while (known := inside.get(folder)) is None and folder not in named:
+            passed.append(folder)
+            folder = folder.rpartition("/")[0]
+        under = inside[folder] = known is None or known
+        inside.update(dict.fromkeys(passed, under))
+        if under or path in named:
+            covered.append(path)
+    return covered

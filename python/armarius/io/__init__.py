@@ -1,13 +1,12 @@
 """File access: all reads, writes and deletions in a project, an index folder or the cache.
 
-    folder.py  opens a folder below a trusted one without following links; checks paths
+    folder.py  opens a folder below a trusted one without following links; checks paths, removes them from messages
     read.py    `read_file`: only regular files, up to a size limit; archives
     write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; creates and deletes files;
                the folder of all indexes
     lock.py    `folder_lock`: the lock of a folder's writers
     toml.py    TOML files within limits
-    processes.py               resources after a fork and at garbage collection
-    messages_without_paths.py  removes absolute paths from messages
+    processes.py  resources after a fork and at garbage collection
 
 Invariants: no link is followed in the last part of a path, nor in a folder below the trusted one (`below`). Files are
 written under random names. Pipes and devices are refused, so reads never block. A reader sees the old file or the new

@@ -18,7 +18,7 @@ from armarius.codex.model import Fact
 from armarius.display import counted
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
-from armarius.io.messages_without_paths import without_paths
+from armarius.io.folder import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
 from armarius.text.tokens import TokenCounter
 from armarius.verbs.params import Around, FactIn

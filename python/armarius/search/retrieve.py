@@ -18,7 +18,7 @@ from armarius.corpus.plans import plans_of
 from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.headings import Reason
-from armarius.io.messages_without_paths import without_paths
+from armarius.io.folder import without_paths
 from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, reasons

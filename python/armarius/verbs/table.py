@@ -11,7 +11,7 @@ from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
 from armarius.codex.model import Constraint, Entity, Memory, Pin, RejectedName, Relation, Summary
 from armarius.documents.document import Document
 from armarius.errors import BudgetError, ContractError, UnknownId
-from armarius.io.messages_without_paths import answer_without_paths, warnings_without_paths
+from armarius.io.folder import answer_without_paths, warnings_without_paths
 from armarius.lorebooks.active.result import State
 from armarius.lorebooks.record import Entry, Key
 from armarius.names.proposals import ProposedName

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from armarius.embedders.protocol import AnyEmbedder, as_embedder
-from armarius.engine.build import EngineParts, build
+from armarius.engine.build import EngineParts
 from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError, UnknownId
 from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
@@ -305,7 +305,7 @@ class LocalShelf:
 
     def _opened(self, state: _State, name: str) -> _HotFolder:
         folder = self.root / name
-        parts = build(
+        parts = EngineParts(
             folder, fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=None,
             watch=False, wait=self._wait, index_dir=self._index_dir,
             progress=self._progress and partial(self._progress, name), graph=None, **self._given,

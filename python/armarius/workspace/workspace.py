@@ -16,7 +16,7 @@ from uuid import UUID
 from armarius.config import CONFIG_NAME
 from armarius.deadline import awaitable
 from armarius.embedders.protocol import AnyEmbedder, as_embedder
-from armarius.engine.build import EngineParts, build
+from armarius.engine.build import EngineParts
 from armarius.errors import (
     ConfigError,
     ContractError,
@@ -32,7 +32,6 @@ from armarius.project import counter_for
 from armarius.prompt.profile import read_settings
 from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
-from armarius.store.postgres.files import count_files, put_files
 from armarius.store.postgres.packing import check_name, check_path, project_key
 from armarius.store.postgres.pool import Connection, Pool
 from armarius.store.postgres.schema import (
@@ -47,6 +46,7 @@ from armarius.store.postgres.schema import (
 )
 from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.store import PostgresStore
+from armarius.store.postgres.writing import count_files, put_files
 from armarius.store.protocol import Store
 from armarius.workspace.engines import (
     Counters,
@@ -536,7 +536,7 @@ class Shelf:
                     books=StoredBooks(files),
                 )
             )
-            parts = build(
+            parts = EngineParts(
                 index[0], fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=project_id,
                 watch=False, wait=True, index_dir=None, progress=None, embedder=self._embedder, graph=None,
                 rerank=self._rerank, reword=self._reword,
