@@ -6,11 +6,10 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from armarius.code.source import Reference
@@ -203,8 +202,7 @@ def _plain(error: BaseException) -> BaseException:
     return Disconnected(f"{type(error).__name__}: {error}")
 
 
-_LITTER_FOLDER = ".ckb"
-_LITTER_FILE = ".codecartographer_cache.json"
+_LITTER: dict[str, Callable[..., bool]] = {".ckb": remove_folder, ".codecartographer_cache.json": remove_file}
 LIMIT = 100_000  # of every listing: a smaller one truncates silently
 
 
@@ -220,16 +218,11 @@ def find_ckb(explicit: str | None = None, project: Path | None = None) -> str:
         named = ("the configuration", explicit) if explicit else named_by_user("ckb", "CKB_BIN", project=project)
     except ConfigError as error:
         raise SourceUnavailable("no_binary", str(error)) from None
-    if named is not None:
-        origin, name = named
-        if found := find_program(name, project=project):
-            return str(Path(found).absolute())
-        raise SourceUnavailable("no_binary", f"{origin} names {name!r}, which is no program")
-    if found := find_program("ckb", project=project):
+    origin, name = named or ("", "ckb")
+    if found := find_program(name, project=project):
         return str(Path(found).absolute())
-    raise SourceUnavailable(
-        "no_binary", "ckb is neither named by CKB_BIN nor on the PATH: npm install -g @tastehub/ckb (see its licence)"
-    )
+    lacking = "ckb is neither named by CKB_BIN nor on the PATH: npm install -g @tastehub/ckb (see its licence)"
+    raise SourceUnavailable("no_binary", f"{origin} names {name!r}, which is no program" if origin else lacking)
 
 
 class CkbSource:
@@ -263,7 +256,7 @@ class CkbSource:
         self.timeout = timeout
         self.restarts = 0
         self._env = {"CKB_NO_UPDATE_CHECK": "1", "PATH": child_path(self.root), **(env or {})}
-        self._litter = [name for name in (_LITTER_FOLDER, _LITTER_FILE) if not os.path.lexists(self.root / name)]
+        self._litter = [name for name in _LITTER if not os.path.lexists(self.root / name)]
         self._process: McpProcess | None = None
 
     def __enter__(self) -> Self:
@@ -276,9 +269,7 @@ class CkbSource:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -287,12 +278,9 @@ class CkbSource:
             self._process.close()
             self._process = None
             # Keep what existed before (also a dangling link), and links in general.
-            with suppress(OSError):
-                if _LITTER_FOLDER in self._litter:
-                    remove_folder(self.root / _LITTER_FOLDER, below=self.root)
-            with suppress(OSError):
-                if _LITTER_FILE in self._litter:
-                    remove_file(self.root / _LITTER_FILE, below=self.root)
+            for name in self._litter:
+                with suppress(OSError):
+                    _LITTER[name](self.root / name, below=self.root)
 
     @property
     def pid(self) -> int | None:

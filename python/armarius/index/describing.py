@@ -27,10 +27,21 @@ from armarius.store.rows import DerivedRow
 _RULES: Final = 6  # raised when the same text of the same version describes something else
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack, unpack)
 KIND: Final = _PROFILES.kind
-_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]](
-    "uses", "1", lambda uses: _packed(uses), lambda data: _uses(data)
-)
 _BATCH: Final = 32  # documents counted at once
+
+
+def _packed(uses: dict[str, Uses]) -> bytes:
+    return json.dumps(uses, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+
+
+def _uses(data: bytes) -> dict[str, Uses]:
+    try:
+        return {name: (inside, initial, small) for name, (inside, initial, small) in json.loads(data).items()}
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"no uses of names: {error}") from error
+
+
+_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]]("uses", "1", _packed, _uses)
 
 
 class Describing:
@@ -207,14 +218,3 @@ class _Story:
 
     def _print(self, path: str) -> str:
         return f"{self._digest} {self._documents[path][0]}"
-
-
-def _packed(uses: dict[str, Uses]) -> bytes:
-    return json.dumps(uses, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
-
-
-def _uses(data: bytes) -> dict[str, Uses]:
-    try:
-        return {name: (inside, initial, small) for name, (inside, initial, small) in json.loads(data).items()}
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"no uses of names: {error}") from error

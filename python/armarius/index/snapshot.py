@@ -56,14 +56,9 @@ class Snapshot:
         """Warnings of the codex, and about names that cannot be matched."""
         return tuple(dict.fromkeys((*self.codex.warnings, *self.unusable)))
 
-    def with_codex(self, codex: Codex) -> "Snapshot":
-        """Another codex whose entities have the same names; keeps the matcher."""
-        return replace(self, codex=codex, codex_digest=_codex_digest(codex))
-
     def with_entities(self, entities: Sequence[Entity]) -> "Snapshot":
         """The same snapshot with further entities, from a graph."""
-        codex = replace(self.codex, entities=(*self.codex.entities, *entities))
-        return snapshot_of(codex)
+        return snapshot_of(replace(self.codex, entities=(*self.codex.entities, *entities)))
 
     def rows(self) -> GraphRows:
         """Entities and relations as the store keeps them."""
@@ -76,15 +71,12 @@ def snapshot_of(codex: Codex) -> Snapshot:
     """The snapshot of a codex. Cost: a matcher of all names, and a digest of the codex."""
     short = short_names(codex.entities)
     matcher, faults = EntityMatcher.from_valid(codex.entities, short_names=short)
-    return Snapshot(codex, matcher, short, _match_digest(codex), _codex_digest(codex), _unusable(faults))
+    unusable = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
+    return Snapshot(codex, matcher, short, _match_digest(codex), _codex_digest(codex), unusable)
 
 
 def _match_digest(codex: Codex) -> str:
     return _digest([RULES, *((one.id, one.name, one.aliases, kind_of(one)) for one in codex.entities)])
-
-
-def _unusable(faults: Iterable[str]) -> tuple[ContextWarning, ...]:
-    return tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
 
 
 def _codex_digest(codex: Codex) -> str:
@@ -113,7 +105,7 @@ def read_records(authored: Authored) -> tuple[Records, Records]:
 def snapshot_after(known: Snapshot | None, codex: Codex) -> Snapshot:
     """The snapshot of a codex that was built again; the matcher stays while the names are the same."""
     if known is not None and known.match_digest == _match_digest(codex):
-        return known.with_codex(codex)
+        return replace(known, codex=codex, codex_digest=_codex_digest(codex))
     return snapshot_of(codex)
 
 

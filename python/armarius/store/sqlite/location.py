@@ -211,12 +211,6 @@ class IndexPlace:
         except OSError:  # replaced by something that is not a readable file
             return "left"
 
-    def refuse_foreign(self) -> StoreError:
-        """The error for the database of another program."""
-        return StoreError(
-            f"{self.index}: the database of another program, so it is neither opened nor deleted; move it elsewhere"
-        )
-
     def draft(self) -> Path:
         """Create an empty file in the folder, to be built and then passed to `replace`.
 

@@ -95,7 +95,8 @@ class SqliteSession:
         try:
             state = place.state() if alone else "closed"
             if state == "foreign" and not place.is_cache:
-                raise place.refuse_foreign()
+                what = "the database of another program, so it is neither opened nor deleted; move it elsewhere"
+                raise StoreError(f"{place.index}: {what}")
             if rebuild or state != "closed":
                 _build(place, project_id, alone=alone, keeps_vectors=state != "foreign")
             elif alone:
