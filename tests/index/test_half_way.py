@@ -112,14 +112,21 @@ def test_a_question_that_was_interrupted_while_the_corpus_is_read_loses_nothing(
     for number in range(3, 15):
         put(novel, f"chapters/ch{number:03}.md", f"# 第{number}章\n\n白鹭飞过第{number}座桥。\n")
     armarius.open(novel, watch=False).close()
-    waited = paragraphs._Opening.wait
 
-    def end(self):
-        monkeypatch.setattr(paragraphs._Opening, "wait", waited)
-        raise KeyboardInterrupt
+    class Interrupted(paragraphs.ThreadPoolExecutor):
+        def submit(self, *work):
+            found = super().submit(*work)
+            whole = found.result
 
+            def end():
+                found.result = whole
+                raise KeyboardInterrupt
+
+            found.result = end
+            return found
+
+    monkeypatch.setattr(paragraphs, "ThreadPoolExecutor", Interrupted)
     with armarius.open(novel, watch=False) as engine:
-        monkeypatch.setattr(paragraphs._Opening, "wait", end)
         with pytest.raises(KeyboardInterrupt):
             engine.retrieve("第七座桥")
         assert "chapters/ch007.md" in [hit.path for hit in engine.retrieve("白鹭飞过第7座桥")]

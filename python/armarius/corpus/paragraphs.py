@@ -6,6 +6,7 @@ paragraph.
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -25,7 +26,7 @@ class Paragraphs:
         self._corpus = Corpus([])
         self._changed: dict[str, CorpusPart] = {}
         self._removed: set[str] = set()
-        self._opening: _Opening | None = None
+        self._opening: tuple[Future[tuple[Corpus, dict[str, str]]], Callable[[str], CorpusPart]] | None = None
 
     def open(self, parts: Sequence[KeptBytes], anew: Callable[[str], CorpusPart]) -> None:
         """Take in what a store kept of documents that are new or changed.
@@ -40,7 +41,9 @@ class Paragraphs:
         """
         self._finish()
         if len(parts) > _FEW and not len(self._corpus) and not self._changed:
-            self._opening = _Opening(parts, anew)
+            reader = ThreadPoolExecutor(1, "armarius-corpus")
+            self._opening = reader.submit(_recovered, parts), anew
+            reader.shutdown(wait=False)
             return
         for path, paragraphs, data, begin in parts:
             try:
@@ -76,37 +79,19 @@ class Paragraphs:
 
     def _finish(self) -> None:
         """Take in what was read; a caller that is interrupted while waiting leaves it to the next."""
-        opening = self._opening
-        if opening is not None:
-            corpus, mended = opening.wait()
-            gone = self._removed
-            self._corpus = corpus
-            self._changed = {path: part for path, part in mended.items() if path not in gone} | self._changed
-            self._opening = None
+        if self._opening is not None:
+            reading, anew = self._opening
+            self._corpus, damaged = reading.result()
+            mended = {path: _mended(path, why, anew) for path, why in damaged.items() if path not in self._removed}
+            self._changed, self._opening = mended | self._changed, None
 
 
-class _Opening:
-    """A corpus that is being read by a thread of its own."""
-
-    def __init__(self, parts: Sequence[KeptBytes], anew: Callable[[str], CorpusPart]) -> None:
-        self._anew = anew
-        self._paths = [path for path, *_ in parts]
-        self._read: tuple[Corpus, dict[str, str]] | None = None
-        self._thread = threading.Thread(target=self._run, args=(list(parts),), name="armarius-corpus", daemon=True)
-        self._thread.start()
-
-    def _run(self, parts: list[KeptBytes]) -> None:
-        try:
-            self._read = Corpus.recover(parts)
-        except Exception as error:  # noqa: BLE001 - all of it can be made anew
-            self._read = Corpus([]), dict.fromkeys(self._paths, f"{type(error).__name__}: {error}")
-
-    def wait(self) -> tuple[Corpus, dict[str, CorpusPart]]:
-        """The corpus of what could be read, and the parts of what could not, made anew; as often as it is asked."""
-        self._thread.join()
-        assert self._read is not None, "the thread ends with an answer"
-        corpus, damaged = self._read
-        return corpus, {path: _mended(path, why, self._anew) for path, why in damaged.items()}
+def _recovered(parts: Sequence[KeptBytes]) -> tuple[Corpus, dict[str, str]]:
+    """The corpus of what can be read, and of the other paths why they cannot."""
+    try:
+        return Corpus.recover(list(parts))
+    except Exception as error:  # noqa: BLE001 - all of it can be made anew
+        return Corpus([]), dict.fromkeys((path for path, *_ in parts), f"{type(error).__name__}: {error}")
 
 
 def _read(path: str, paragraphs: int, data: bytes) -> CorpusPart:

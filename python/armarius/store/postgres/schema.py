@@ -185,8 +185,7 @@ def list_projects(
         f"SELECT name, tenant, generation, characters, bytes, touched FROM {schema}.projects "
         "WHERE (%s OR tenant = %s) AND name > %s ORDER BY name, tenant LIMIT %s"
     )
-    rows = connection.execute(query, (tenant is None, tenant or "", after, limit)).fetchall()
-    return [(name, owner, version, count, size, at) for name, owner, version, count, size, at in rows]
+    return connection.execute(query, (tenant is None, tenant or "", after, limit)).fetchall()
 
 
 def has_project(connection: Connection, schema: str, project: UUID, *, lock: bool = False) -> bool:
