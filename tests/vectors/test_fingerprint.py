@@ -6,7 +6,7 @@ import pytest
 from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.vectors_protocol import Fingerprint, check_storable, require_same, usable_rows
+from armarius.store.vectors_protocol import Fingerprint, PendingText, check_batch, require_same, usable_rows
 
 FIRST = Fingerprint("text2vec-base-chinese", "a" * 64, 768, 128, "mean")
 
@@ -37,18 +37,28 @@ def test_any_other_difference_is_refused_naming_both_and_reembed(change):
         assert part in str(caught.value)
 
 
-@pytest.mark.parametrize(("bad", "what"), [(0.0, "zero"), (np.nan, "not finite"), (np.inf, "not finite")])
-def test_a_vector_that_cannot_be_compared_is_refused_with_its_owner(bad, what):
+SMALL = dataclasses.replace(FIRST, dimension=4)
+TEXTS = [PendingText(owner, "text", b"") for owner in ("first", "second", "third")]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_vector_that_cannot_be_compared_is_refused_with_its_owner(bad):
+    vectors = np.ones((3, 4), np.float32)
+    vectors[1] = bad
+    with pytest.raises(EmbeddingError, match="'second' is not finite"):
+        check_batch(SMALL, SMALL, TEXTS, vectors)
+
+
+@pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
+def test_a_vector_of_zeros_or_that_is_not_finite_is_not_usable(bad):
     vectors = np.ones((3, 4), np.float32)
     vectors[1] = bad
     assert usable_rows(vectors).tolist() == [True, False, True]
-    with pytest.raises(EmbeddingError, match=f"'second' is {what}"):
-        check_storable(vectors, 4, ["first", "second", "third"])
 
 
 def test_a_vector_of_another_dimension_is_refused():
     with pytest.raises(DimensionMismatch, match=r"3x4.*768"):
-        check_storable(np.ones((3, 4), np.float32), 768, "abc")
+        check_batch(FIRST, FIRST, TEXTS, np.ones((3, 4), np.float32))
 
 
 def test_embedders_satisfy_the_protocol():
