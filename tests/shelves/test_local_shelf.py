@@ -66,7 +66,7 @@ def test_a_shelf_of_folders_takes_no_tenant(shelf, tenant):
 
 def test_an_engine_that_is_being_made_while_the_shelf_is_closed_is_closed_too(novels, monkeypatch):
     making, go_on, made, told = threading.Event(), threading.Event(), [], []
-    build = local_shelf.build
+    build = local_shelf.EngineParts
 
     def slow(*args, **named):
         making.set()
@@ -79,7 +79,7 @@ def test_an_engine_that_is_being_made_while_the_shelf_is_closed_is_closed_too(no
             shelf.project("n1").search("钟楼")
         told.append(True)
 
-    monkeypatch.setattr(local_shelf, "build", slow)
+    monkeypatch.setattr(local_shelf, "EngineParts", slow)
     with armarius.shelf(novels) as shelf:
         asking = threading.Thread(target=ask)
         asking.start()
