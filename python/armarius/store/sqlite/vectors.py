@@ -27,7 +27,6 @@ from armarius.store.sqlite.session import SqliteSession
 from armarius.store.sqlite.vectors_rows import (
     ENTITIES,
     SetRow,
-    VectorEntry,
     hashes_of,
     number_of,
     owners_named,
@@ -434,7 +433,7 @@ class SqliteVectors:
         """See `VectorStore`."""
         with self._session.writing() as connection:
             building = table.all_sets(connection).get("building")
-            if building is not None and (left := len(table.pending(connection, building.id))):
+            if building is not None and (left := table.counts(connection, building.id).pending):
                 raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
             table.switch(connection)
 
@@ -474,7 +473,7 @@ class SqliteVectors:
                 return 0
             numbers = [number_of(connection, text.owner) for text in texts]
             known = [row for row, number in enumerate(numbers) if number is not None]
-            entries = [VectorEntry(numbers[row] or 0, texts[row].digest) for row in known]
+            entries = [(numbers[row] or 0, texts[row].digest) for row in known]
             return table.store(connection, vector_set, entries, vectors[known])
 
     def nearest(
@@ -516,7 +515,7 @@ class SqliteVectors:
             is_over = first_row(connection, query) is not None
         if is_over:
             with self._session.writing() as connection:
-                table.drop_saved(connection)
+                connection.execute("DELETE FROM vectors_saved")  # of texts that did not come
         self.approximate.refresh(resample=resample, cancelled=cancelled)
 
     def index_status(self) -> VectorIndexStatus:

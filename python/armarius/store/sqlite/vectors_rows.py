@@ -101,11 +101,8 @@ def switch(connection: apsw.Connection) -> None:
 
 def next_change(connection: apsw.Connection, set_id: int) -> int:
     """The number of the change being made; rows of one transaction may share it."""
-    return int(
-        first_row(
-            connection, "UPDATE vector_sets SET sequence = sequence + 1 WHERE id = ? RETURNING sequence", (set_id,)
-        )[0]
-    )
+    query = "UPDATE vector_sets SET sequence = sequence + 1 WHERE id = ? RETURNING sequence"
+    return int(first_row(connection, query, (set_id,))[0])
 
 
 def remember_ann(connection: apsw.Connection, set_id: int, saved: AnnFile | None) -> None:
@@ -158,14 +155,6 @@ EMBEDDED, PENDING, EMPTY, GONE = range(4)
 _AT_ONCE = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class VectorEntry:
-    """Owner and text hash of a new vector, which is dropped if the owner's text has changed since."""
-
-    owner: int
-    text: bytes
-
-
 def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts: Mapping[int, bytes]) -> None:
     """Replace the owners in the range `old` by `texts` (owner to text hash).
 
@@ -204,38 +193,30 @@ def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts:
     connection.executemany(f"UPDATE {table_of(vector_set)} SET live = 0 WHERE slot = ?", [(slot,) for slot in free])  # noqa: S608
 
 
-def pending(connection: apsw.Connection, set_id: int) -> list[VectorEntry]:
-    """Everything still to be embedded, by owner."""
-    query = "SELECT owner, text FROM vectors WHERE vector_set = ? AND state = 1 ORDER BY owner"
-    return [VectorEntry(*row) for row in all_rows(connection, query, (set_id,))]
-
-
-def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[VectorEntry], vectors: Vectors) -> int:
+def store(
+    connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[tuple[int, bytes]], vectors: Vectors
+) -> int:
     """Keep vectors for entries that are still pending with the same text; the number kept.
 
     Args:
         connection: Inside a write transaction.
         vector_set: Where to.
-        entries: Length n.
+        entries: Owner and hash of its text; length n.
         vectors: float32, shape (n, dimension), finite; a zero row marks its owner as having no vector.
     """
     change = next_change(connection, vector_set.id)
     kept = 0
-    for entry, vector in zip(entries, vectors, strict=True):
+    query = "SELECT text, state FROM vectors WHERE vector_set = ? AND owner = ?"
+    for (owner, text), vector in zip(entries, vectors, strict=True):
         empty = not vector.any()
-        row = first_row(
-            connection,
-            "SELECT text, state FROM vectors WHERE vector_set = ? AND owner = ?",
-            (vector_set.id, entry.owner),
-        )
-        if row != (entry.text, PENDING):
+        if first_row(connection, query, (vector_set.id, owner)) != (text, PENDING):
             continue
         data = np.ascontiguousarray(vector, "<f4").tobytes()
         slot = None if empty else _write(connection, vector_set, data)
-        checksum = None if empty else _checksum(entry.text, data)
+        checksum = None if empty else _checksum(text, data)
         connection.execute(
             "UPDATE vectors SET slot = ?, checksum = ?, state = ?, change = ? WHERE vector_set = ? AND owner = ?",
-            (slot, checksum, EMPTY if empty else EMBEDDED, change, vector_set.id, entry.owner),
+            (slot, checksum, EMPTY if empty else EMBEDDED, change, vector_set.id, owner),
         )
         kept += 1
     return kept
@@ -320,11 +301,6 @@ def save_from(old: apsw.Connection, into: apsw.Connection) -> None:
     finally:  # keep the vectors that were read before a failure
         if into.in_transaction:
             into.execute("COMMIT")
-
-
-def drop_saved(connection: apsw.Connection) -> None:
-    """Delete saved vectors without a text; called once nothing is pending."""
-    connection.execute("DELETE FROM vectors_saved")
 
 
 def _take_saved(connection: apsw.Connection, vector_set: VectorSet, text: bytes) -> tuple[int | None, int | None]:
