@@ -4,7 +4,6 @@ use super::bm25::Bm25;
 use super::corpus::Corpus;
 use super::gather::Gathered;
 use super::query::Query;
-use super::rank::Share;
 use super::scratch::Scratch;
 use super::table::{PARAGRAPH, WINDOW};
 
@@ -65,7 +64,6 @@ impl Inside {
         query: &Query,
         gathered: &Gathered<'_, '_>,
         scratch: &mut Scratch,
-        mut shares: [Option<Share<'_>>; 2],
     ) {
         let all = corpus.table.columns.body.len();
         scratch.paragraphs.reserve(all);
@@ -94,11 +92,6 @@ impl Inside {
                 self.score_all(corpus, query.weights.window > 0.0, scratch, bm25);
             } else {
                 score_touched(corpus, query.weights.window > 0.0, scratch, bm25);
-            }
-            for (share, sums) in shares.iter_mut().zip(&scratch.sums) {
-                if let Some(share) = share {
-                    share.note(group.family, sums[share.at as usize]);
-                }
             }
         }
     }

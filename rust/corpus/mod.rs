@@ -9,7 +9,7 @@
 //! - `corpus`: the parts of a project in path order, changed by document; `table`: its units and sums.
 //! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows),
 //!   `coverage` (how much of the question is there), `score` (their product),
-//!   `scored` (what was found), `explain`, `fuse` (several wordings).
+//!   `scored` (what was found), `fuse` (several wordings).
 //! - `symbols`: where source code defines and calls a name.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
@@ -26,7 +26,6 @@ pub mod collect;
 pub mod corpus;
 pub mod coverage;
 mod dictionary;
-pub mod explain;
 pub mod fuse;
 mod gather;
 mod inside;

@@ -51,7 +51,7 @@ pub struct Concept {
 /// What a family of terms weighs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FamilyWeight {
-    /// As `explain` calls it.
+    /// By which groups refer to it.
     pub name: String,
     /// Factor on the scores of its groups.
     pub weight: f32,
@@ -89,7 +89,7 @@ pub struct Weights {
 /// Values of a signal that comes from elsewhere (vectors), for paragraphs: (path, index, value).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// As `explain` calls it.
+    /// As errors call it.
     pub name: String,
     /// Factor on the value.
     pub weight: f32,

@@ -28,32 +28,12 @@ pub struct UnitSignals {
     pub strongest: [f32; 2],
 }
 
-/// What one text got from each family, kept while it is scored.
-#[derive(Debug)]
-pub struct Share<'t> {
-    /// Whose.
-    pub at: u32,
-    /// By family.
-    pub families: &'t mut [f32],
-    /// Its sum so far.
-    pub sum: f32,
-}
-
-impl Share<'_> {
-    /// Its sum after a group of `family`.
-    pub fn note(&mut self, family: usize, sum: f32) {
-        self.families[family] += sum - self.sum;
-        self.sum = sum;
-    }
-}
-
 /// Look up every group and score every unit.
 pub fn rank_units<'c>(
     corpus: &'c Corpus,
     query: &Query,
     gathered: &mut Gathered<'c, '_>,
     counts: &mut Counts,
-    mut shares: [Option<Share<'_>>; 2],
 ) -> UnitSignals {
     let all = corpus.table.units.len();
     let passes = |unit: &Unit| query.filter.passes(unit.kind, unit.chapter);
@@ -94,11 +74,6 @@ pub fn rank_units<'c>(
                 lines[at as usize] += line.value(frequency, length);
             }
         });
-        for (share, sums) in shares.iter_mut().zip([&signals.own, &signals.lines]) {
-            if let Some(share) = share {
-                share.note(group.family, sums[share.at as usize]);
-            }
-        }
     }
     for &(line, unit) in &corpus.table.told {
         let held = &mut signals.told[unit as usize];

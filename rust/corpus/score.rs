@@ -16,20 +16,10 @@ use super::gather::{Gathered, frequency};
 use super::inside::{Inside, near};
 use super::key::keys_of;
 use super::query::{Given, Query};
-use super::rank::{Share, UnitSignals, rank_units};
+use super::rank::{UnitSignals, rank_units};
 use super::scored::{Scored, greatest};
 use super::scratch::Scratch;
-use super::table::{LEVELS, PARAGRAPH, WINDOW};
-
-/// One paragraph that is asked about: by level what each family adds to it, its window, its unit, the unit's line.
-pub(super) struct Target<'t> {
-    pub paragraph: u32,
-    /// The line of the outline that tells most of its unit.
-    pub line: Option<u32>,
-    pub shares: &'t mut [Vec<f32>; LEVELS],
-    /// P, N, W, given; written.
-    pub signals: [f32; 4],
-}
+use super::table::{PARAGRAPH, WINDOW};
 
 /// Score the paragraphs of a corpus.
 ///
@@ -38,50 +28,14 @@ pub(super) struct Target<'t> {
 /// the units are the greater part, .27 and 1.1.
 pub fn score(corpus: &Corpus, query: &Query) -> Result<Scored, CorpusError> {
     query.check()?;
-    Ok(run(corpus, query, None).0)
-}
-
-pub(super) fn run(
-    corpus: &Corpus,
-    query: &Query,
-    mut target: Option<&mut Target<'_>>,
-) -> (Scored, UnitSignals) {
-    corpus.pool.with(|scratch| {
+    Ok(corpus.pool.with(|scratch| {
         let mut blocks = std::mem::take(&mut scratch.blocks);
         let mut gathered = Gathered::new(&mut blocks);
-        let (mut of_unit, mut of_paragraph, mut besides) = ([None, None], [None, None], None);
-        if let Some(target) = target.as_deref_mut() {
-            let unit = corpus.unit_of(target.paragraph) as u32;
-            let share = |at, families| {
-                Some(Share {
-                    at,
-                    families,
-                    sum: 0.0,
-                })
-            };
-            let [own, window, whole, told] = &mut *target.shares;
-            of_unit = [
-                share(unit, whole.as_mut_slice()),
-                target
-                    .line
-                    .and_then(|line| share(line, told.as_mut_slice())),
-            ];
-            of_paragraph = [
-                share(target.paragraph, own.as_mut_slice()),
-                share(target.paragraph, window.as_mut_slice()),
-            ];
-            besides = Some(unit);
-        }
-        let units = rank_units(corpus, query, &mut gathered, &mut scratch.units, of_unit);
+        let units = rank_units(corpus, query, &mut gathered, &mut scratch.units);
         let given = Dense::of(corpus, &query.paragraphs);
-        let mut chosen = units.best(corpus, query.look_into, &given.lifted);
-        if let Some(unit) = besides
-            && let Err(at) = chosen.binary_search(&unit)
-        {
-            chosen.insert(at, unit);
-        }
+        let chosen = units.best(corpus, query.look_into, &given.lifted);
         let inside = Inside::new(corpus, chosen);
-        inside.score(corpus, query, &gathered, scratch, of_paragraph);
+        inside.score(corpus, query, &gathered, scratch);
         let frequencies = (0..query.groups.len())
             .map(|group| gathered.paragraphs(group))
             .collect();
@@ -91,10 +45,10 @@ pub(super) fn run(
             inside.coverage(corpus, query, &gathered, scratch)
         };
         scratch.blocks = blocks;
-        let mut scored = multiply(corpus, query, &inside, &units, &given, scratch, target);
+        let mut scored = multiply(corpus, query, &inside, &units, &given, scratch);
         (scored.frequencies, scored.coverage) = (frequencies, coverage);
-        (scored, units)
-    })
+        scored
+    }))
 }
 
 /// Signals from elsewhere, by paragraph; empty without any.
@@ -143,7 +97,6 @@ fn multiply(
     units: &UnitSignals,
     dense: &Dense,
     scratch: &mut Scratch,
-    mut target: Option<&mut Target<'_>>,
 ) -> Scored {
     let weights = &query.weights;
     let mut best = [0.0_f32; 2];
@@ -190,13 +143,6 @@ fn multiply(
                 factor * (sum + weights.c) * whole
             });
         scored.scores.extend(worths);
-        if let Some(target) = target.as_deref_mut()
-            && let Some(at) = (target.paragraph as usize)
-                .checked_sub(range.start)
-                .filter(|at| *at < range.len())
-        {
-            target.signals = [own[at], around[at], window[at], given[at]];
-        }
         own.fill(0.0);
         window.fill(0.0);
     }

@@ -115,17 +115,6 @@ def test_scores_are_those_of_a_plain_implementation(corpus, rows, question):
     assert found.best == best[0].score
 
 
-def test_explain_names_numbers_that_multiply_to_the_score(corpus):
-    query = query_of(QUESTIONS[0])
-    best = corpus.score(query).paragraphs(1)[0]
-    named = corpus.explain(query, best.path, best.index)
-    weights = reference.WEIGHTS
-    signals = sum(weights[name] * named[name] for name in ("paragraph", "near", "window")) + weights["c"]
-    document = weights["unit"] * named["unit"] + weights["line"] * named["told"] + weights["asked"] * named["asked"]
-    assert named["score"] == best.score == pytest.approx(signals * (document + weights["d"]), rel=1e-5)
-    assert named["paragraph.main"] + named.get("paragraph.single", 0.0) == pytest.approx(named["paragraph"], rel=1e-4)
-
-
 def test_a_stored_part_opens_as_it_was_and_damage_is_an_error(parts, corpus):
     stored = [part.to_bytes() for part in parts]
     reopened = _core.Corpus.open(stored)
@@ -237,7 +226,6 @@ def test_values_compare_print_and_pickle():
         (lambda: _core.CorpusPart("a.md", "note", "ab", [(0, 2, "body")], []), "a.md: units must begin"),
         (lambda: _core.CorpusWeights([("main", -1.0, FLAT)]), "main: a weight must be finite and >= 0"),
         (lambda: _core.CorpusQuery(WEIGHTS, [_core.CorpusGroup("x", [])]), 'no family "x"'),
-        (lambda: _core.Corpus([]).explain(query_of(QUESTIONS[0]), "a.md", 0), "a.md#0: no such paragraph"),
     ],
 )
 def test_wrong_input_is_refused_by_name(make, message):

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::corpus::explain::explain;
 use crate::corpus::fuse::fuse;
-use crate::corpus::query::{Concept, Given};
+use crate::corpus::query::Concept;
 use crate::corpus::score::score;
 use crate::text::analyzer::term_strings;
 
@@ -217,37 +216,6 @@ proptest! {
         sorted.retain(|one| one.1 > floor);
         for limit in [0, 1, 3] {
             prop_assert_eq!(&found.best_first(limit, floor)[..], &sorted[..limit.min(sorted.len())]);
-        }
-    }
-
-    #[test]
-    fn what_explain_says_multiplies_to_the_score(drafts in project(), pick in any::<prop::sample::Index>()) {
-        let corpus = corpus(&drafts);
-        let mut query = query();
-        query.paragraphs = vec![Given {
-            name: "vector".to_owned(), weight: 1.5, near: 0.2, values: vec![("00.md".to_owned(), 1, 0.8)],
-        }];
-        query.units = vec![Given {
-            name: "asked".to_owned(), weight: 2.0, near: 0.0, values: vec![("00.md".to_owned(), 0, 0.5)],
-        }];
-        let found = score(&corpus, &query).unwrap();
-        if found.scores.is_empty() {
-            return Ok(());
-        }
-        let place = pick.index(found.scores.len());
-        let number = found.each().nth(place).unwrap().0;
-        let document = &corpus.documents[corpus.table.units[corpus.unit_of(number)].document as usize];
-        let index = number - document.first_paragraph;
-        let named: HashMap<String, f32> = explain(&corpus, &query, &document.rows.path, index).unwrap().into_iter().collect();
-        prop_assert_eq!(named["score"].to_bits(), found.scores[place].to_bits());
-        let one = named["paragraph"] + 0.3 * named["near"] + 0.75 * named["window"] + named["given"] + 0.2;
-        let whole = 0.5 * named["unit"] + 0.5 * named["told"] + 6.0 * named["asked"] + named["unit_given"] + 0.2;
-        let body = document.rows.paragraphs[index as usize].role == Role::Body;
-        let product = f64::from(if body { one * whole } else { 0.0 });
-        prop_assert!(close(product, f64::from(found.scores[place])));
-        for level in ["paragraph", "window", "unit", "told"] {
-            let parts: f32 = ["main", "entity", "synonym"].iter().filter_map(|f| named.get(&format!("{level}.{f}"))).sum();
-            prop_assert!(close(f64::from(parts), f64::from(named[level])), "{level}: {parts} {}", named[level]);
         }
     }
 

@@ -10,7 +10,6 @@ use super::part::CorpusPart;
 use super::query::CorpusQuery;
 use super::scores::CorpusScores;
 use crate::corpus::corpus::Corpus as Whole;
-use crate::corpus::explain::explain;
 use crate::corpus::part::Part;
 use crate::corpus::score::{frequencies, rarities, score};
 use crate::corpus::symbols;
@@ -105,23 +104,6 @@ impl Corpus {
             corpus: Arc::clone(&self.0),
             scored,
         })
-    }
-
-    /// What the score of one paragraph is made of, in the order of the formula.
-    #[pyo3(signature = (query, path, index, /))]
-    fn explain(
-        &self,
-        py: Python<'_>,
-        query: &CorpusQuery,
-        path: &str,
-        index: u32,
-    ) -> PyResult<Py<pyo3::types::PyDict>> {
-        let named = py.detach(|| explain(&self.0, &query.0, path, index))?;
-        let shown = pyo3::types::PyDict::new(py);
-        for (name, value) in named {
-            shown.set_item(name, value)?;
-        }
-        Ok(shown.unbind())
     }
 
     /// Where each name is defined in source code: (path, paragraph).
