@@ -11,6 +11,7 @@ import pytest
 
 import armarius
 from armarius.errors import StoreError
+from armarius.index.manager import IndexManager
 from armarius.workspace import folder as local_shelf
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="counts by /proc")
@@ -117,6 +118,21 @@ def test_those_asked_longest_ago_are_closed_and_opened_again(novels):
                 assert shelf.project(f"n{number}").search(f"第{number}座钟楼")
         assert (shelf.status().hot, shelf.status().evicted) == (2, 4)
         assert shelf.status().bytes <= shelf.status().limit
+
+
+def test_a_project_that_was_let_go_and_is_opened_again_is_not_called_stale(novels, monkeypatch):
+    refresh = IndexManager.refresh
+
+    def slow(*arguments, **keywords):
+        time.sleep(0.2)
+        return refresh(*arguments, **keywords)
+
+    monkeypatch.setattr(IndexManager, "refresh", slow)
+    with armarius.shelf(novels, most=1, wait=False, watch=False) as shelf:
+        for _ in range(2):
+            for name in ("n0", "n1"):
+                pack = shelf.project(name).assemble("钟楼", budget=2000)
+                assert (pack.warnings, "钟楼。" in pack.prompt) == ((), True)
 
 
 def test_engines_above_the_memory_go(novels, monkeypatch):

@@ -60,7 +60,8 @@ def shelf(
         most: So many are open at most: each takes about six descriptors.
         watch: Whether changes are followed as they happen; without, every request looks first. Where the system has no
             more events to give, folders are compared instead, and `status()` says `WATCH_UNAVAILABLE`.
-        wait: Whether the first question of a project waits for its index, as for `armarius.open`.
+        wait: Whether the first question of a project waits for its index, as for `armarius.open`; else for a second at
+            most, so that a project that was closed for others is not called stale.
         index_dir: In which each project has a folder for its index; the user's cache directory when not given.
         progress: Called with the name of a project and how far its index is, from the thread that builds it.
         embedder: For every project; see `armarius.open`.
@@ -81,6 +82,8 @@ def shelf(
 
 
 logger = logging.getLogger("armarius.shelf")
+
+_COMPARED_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +315,8 @@ class LocalShelf:
         )  # fmt: skip
         if state.watcher is not None:
             parts.index._follow(state.watcher)
+        if not self._wait:  # a stored index is compared with its folder within that; a build goes on
+            parts.index.wait(_COMPARED_S)
         logger.debug("opened %s", name)
         return _HotFolder(parts)
 
