@@ -394,16 +394,13 @@ class Books(Mapping[str, Book]):
             assert kept.book is not None
             if lasting and self._root is None:
                 raise ContractError("lasting: a book without a folder can be remembered nowhere")
-            if allow:
+            if not allow:
+                self._disallow(id_)
+            else:
                 if lasting and self._root is not None:
                     remember(self._root, id_, kept.seal)
+                    self._remembered = allowed(self._root)
                 self._allowed[id_] = kept.seal
-            else:
-                self._allowed.pop(id_, None)
-                if self._root is not None and id_ in self._remembered:
-                    disallow(self._root, id_)
-            if self._root is not None:
-                self._remembered = allowed(self._root)
             self._kept[id_] = replace(kept, book=replace(kept.book, rules=allow))
 
     def delete(self, key: str) -> Deleted:
@@ -414,14 +411,17 @@ class Books(Mapping[str, Book]):
         """
         with self._lock:
             book = self[key]
-            self._allowed.pop(book.id, None)
-            if self._root is not None and book.id in self._remembered:
-                disallow(self._root, book.id)
-                self._remembered = allowed(self._root)
+            self._disallow(book.id)
             if self._keeping is not None:
                 self._keeping.remove(book.id)
             self._kept.pop(book.id, None)
             return Deleted(book.id, "folder", f"{FOLDER}/{book.id}")
+
+    def _disallow(self, id_: str) -> None:
+        self._allowed.pop(id_, None)
+        if self._root is not None and id_ in self._remembered:
+            disallow(self._root, id_)
+            self._remembered = allowed(self._root)
 
     def put(self, book: Book, data: bytes) -> Book:
         """Store a book with its original; the original of a replaced book of the same id stays as `original.1`."""
