@@ -44,8 +44,8 @@ from armarius.errors import (
 )
 from armarius.io import folder_lock, is_regular
 from armarius.io.write import cache_root
+from armarius.trust import way
 from armarius.trust.settings import Permissions
-from armarius.trust.user import way
 from armarius.validation import valid_text
 from armarius.warnings import CODE_INDEX_STALE
 

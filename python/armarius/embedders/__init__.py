@@ -36,8 +36,8 @@ from armarius.embedders.static_table import LexicalEmbedder, is_static, load_sta
 from armarius.errors import ConfigError, ContractError, EmbeddingError
 from armarius.io.toml import quoted
 from armarius.store.vectors_protocol import Fingerprint
+from armarius.trust import UserConfig, near, read_user_config
 from armarius.trust.settings import Permissions
-from armarius.trust.user import UserConfig, near, read_user_config
 
 __all__ = [
     "AnyEmbedder",

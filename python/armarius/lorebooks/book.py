@@ -12,6 +12,7 @@ from armarius.errors import BookError, UnknownId
 from armarius.io import is_regular, names_in, read_file, stat_of
 from armarius.io.folder import no_path
 from armarius.io.read import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
+from armarius.lorebooks.formats import FieldOrigin, Format, Reader, TreePath, at, is_empty
 from armarius.lorebooks.formats.containers import (
     Container,
     EmbeddedText,
@@ -21,7 +22,6 @@ from armarius.lorebooks.formats.containers import (
     found_in,
     open_container,
 )
-from armarius.lorebooks.formats.format import FieldOrigin, Format, Reader, TreePath, at, is_empty
 from armarius.lorebooks.formats.notes import NO_ENTITIES, VAULT_MARK, ExtractedEntities, extract_entities
 from armarius.lorebooks.record import LEAVES, Entry, ProfileName, UnsupportedField, checked_profile, dotted, value_of
 from armarius.text.unicode import near, suggestion
@@ -287,12 +287,12 @@ def _book(container: Container, found: EmbeddedText, file: str, profile: Profile
         found.format.read(tree, reader)
     except (TypeError, AttributeError, KeyError, ValueError, IndexError, OverflowError) as error:
         raise BookError(f"{file}: {found.name}: {type(error).__name__}: {error}") from error
-    entries = tuple(reader.entries)
+    entries, own = tuple(reader.entries), found.format.profile
     return Book(
         id=reader.book_id,
         name=reader.book_name,
         format=found.name,
-        profile=profile or found.format.profile_of(tree),
+        profile=profile or (own if isinstance(own, str) else own(tree)),
         entries=entries,
         settings={key: value for key, value in reader.settings.items() if value is not None},
         losses=tuple(reader.losses),

@@ -18,7 +18,7 @@ from armarius.errors import ConfigError, ContextWarning
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.user import (
+from armarius.trust import (
     UserConfig,
     config_folder,
     display_path,

@@ -12,7 +12,7 @@ from armarius.codex.model import Constraint, Entity, Memory, Pin, RejectedName, 
 from armarius.documents.document import Document
 from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.io.folder import answer_without_paths, warnings_without_paths
-from armarius.lorebooks.active.result import State
+from armarius.lorebooks.active import State
 from armarius.lorebooks.record import Entry, Key
 from armarius.names.proposals import ProposedName
 from armarius.prompt.profile import BudgetProfile

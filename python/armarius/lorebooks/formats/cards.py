@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from armarius.documents.data import card_members
-from armarius.lorebooks.formats.chats import DEFAULTS, native_table
-from armarius.lorebooks.formats.format import (
+from armarius.lorebooks.formats import (
     FieldOrigin,
     Format,
     Reader,
@@ -27,6 +26,7 @@ from armarius.lorebooks.formats.format import (
     sample,
     written_id,
 )
+from armarius.lorebooks.formats.chats import DEFAULTS, native_table
 from armarius.lorebooks.record import Entry, ProfileName, Range, dotted
 
 _OWN = {

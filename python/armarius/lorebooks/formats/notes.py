@@ -27,7 +27,7 @@ from armarius.documents.data import card_members
 from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
-from armarius.lorebooks.formats.format import Format, Reader, TreePath, inner
+from armarius.lorebooks.formats import Format, Reader, TreePath, inner
 from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField
 from armarius.text.unicode import fold
 
