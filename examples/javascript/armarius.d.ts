@@ -342,6 +342,8 @@ export interface AssembleRequest {
   selection?: [from: number, to: number] | null;
   /** Whether the window shows the stated cursor as `<cursor/>`, what is selected in `<selection>…</selection>`. */
   marks?: boolean | null;
+  /** Whether the story goes on, as after 续写, where the query does not say what it wants. */
+  story?: boolean | null;
   /**
    * Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything else of the
    * retrieved layer, also what is muted for good (`pins:add`).
@@ -620,6 +622,8 @@ export interface DiffRequest {
   selection?: [from: number, to: number] | null;
   /** Whether the window shows the stated cursor as `<cursor/>`, what is selected in `<selection>…</selection>`. */
   marks?: boolean | null;
+  /** Whether the story goes on, as after 续写, where the query does not say what it wants. */
+  story?: boolean | null;
   /**
    * Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything else of the
    * retrieved layer, also what is muted for good (`pins:add`).
@@ -922,6 +926,8 @@ export interface InspectRequest {
   selection?: [from: number, to: number] | null;
   /** Whether the window shows the stated cursor as `<cursor/>`, what is selected in `<selection>…</selection>`. */
   marks?: boolean | null;
+  /** Whether the story goes on, as after 续写, where the query does not say what it wants. */
+  story?: boolean | null;
   /**
    * Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything else of the
    * retrieved layer, also what is muted for good (`pins:add`).
@@ -1237,6 +1243,8 @@ export interface MessagesRequest {
   selection?: [from: number, to: number] | null;
   /** Whether the window shows the stated cursor as `<cursor/>`, what is selected in `<selection>…</selection>`. */
   marks?: boolean | null;
+  /** Whether the story goes on, as after 续写, where the query does not say what it wants. */
+  story?: boolean | null;
   /**
    * Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything else of the
    * retrieved layer, also what is muted for good (`pins:add`).
@@ -1754,6 +1762,8 @@ export interface WhatIfRequest {
   selection?: [from: number, to: number] | null;
   /** Whether the window shows the stated cursor as `<cursor/>`, what is selected in `<selection>…</selection>`. */
   marks?: boolean | null;
+  /** Whether the story goes on, as after 续写, where the query does not say what it wants. */
+  story?: boolean | null;
   /**
    * Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything else of the
    * retrieved layer, also what is muted for good (`pins:add`).
@@ -1855,6 +1865,8 @@ export interface WhyRequest {
   selection?: [from: number, to: number] | null;
   /** Whether the window shows the stated cursor as `<cursor/>`, what is selected in `<selection>…</selection>`. */
   marks?: boolean | null;
+  /** Whether the story goes on, as after 续写, where the query does not say what it wants. */
+  story?: boolean | null;
   /**
    * Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything else of the
    * retrieved layer, also what is muted for good (`pins:add`).
