@@ -83,7 +83,7 @@ def test_every_field_of_a_request_has_one_name_in_python_and_one_on_the_wire():
 def test_an_optional_field_that_is_null_is_absent():
     request = AssembleRequest.from_wire(REQUEST)
     optional = {field.alias for field in AssembleRequest.model_fields.values()} - set(REQUEST)
-    assert len(optional) == 22
+    assert len(optional) == 23
     assert AssembleRequest.from_wire({**REQUEST, **dict.fromkeys(optional)}) == request
     assert AssembleRequest.from_wire({**REQUEST, "cursorPosition": None}).cursor is None
     assert InspectRequest.from_wire({**REQUEST, "debugMode": None}) == InspectRequest.from_wire(REQUEST)
