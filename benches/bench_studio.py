@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 sys.path.insert(0, str(Path(__file__).parent))
 
 import armarius
-from armarius.studio.serving import serve
+from armarius.studio import serve
 from record import record, summary
 
 _TARGET_MS = 100.0  # from a click to the pills

@@ -9,7 +9,7 @@ wordings of the novels' questions.
 A question counts as answered when at least half of its quotes stand in a prompt of 8,000 tokens. Without an answer are
 the absent questions of a book, questions about other books, and the same with the names of the people of this one.
 They make a third of every book (`SHARE`). For each novel the weights are fitted on the others (`honest`); those of
-projects, and those to be written into `search/confidence.py`, on all novels. Brier scores stand over that of the
+projects, and those to be written into `search/hits.py`, on all novels. Brier scores stand over that of the
 constant that is best for the very book; bins are of the honest predictions. Needs numpy.
 """
 

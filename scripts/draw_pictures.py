@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, sync_playwright
 
 import armarius
-from armarius.studio.serving import serve
+from armarius.studio import serve
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"

@@ -31,7 +31,7 @@ TABLE = {
     "index.source": "DocumentSource",
     "lorebooks.activation": "activate",
     "prompt.counter": "Counter",
-    "prompt.fetchers.style": "Style",
+    "prompt.fetchers.settings": "Style",
     "prompt.profile": "BudgetProfile LayerBudget",
     "prompt.report.items": "Explanation PackItem PackOmission",
     "prompt.report.pack": "Pack",

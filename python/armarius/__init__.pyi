@@ -40,7 +40,7 @@ from armarius.index.project_index import ProjectIndex as ProjectIndex
 from armarius.index.source import DocumentSource as DocumentSource
 from armarius.lorebooks.activation import activate as activate
 from armarius.prompt.counter import Counter as Counter
-from armarius.prompt.fetchers.style import Style as Style
+from armarius.prompt.fetchers.settings import Style as Style
 from armarius.prompt.profile import BudgetProfile as BudgetProfile
 from armarius.prompt.profile import LayerBudget as LayerBudget
 from armarius.prompt.report.items import Explanation as Explanation

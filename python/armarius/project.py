@@ -41,9 +41,8 @@ from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.prompt.fetchers.pins import PinFetcher, same_target, wishes
 from armarius.prompt.fetchers.relations import relation_source
 from armarius.prompt.fetchers.rules import RulesFetcher
-from armarius.prompt.fetchers.settings import SettingsFetcher
+from armarius.prompt.fetchers.settings import ProjectStyle, SettingsFetcher
 from armarius.prompt.fetchers.story import StoryFetcher
-from armarius.prompt.fetchers.style import ProjectStyle
 from armarius.requests import AssembleRequest
 from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.rerank import Reranking

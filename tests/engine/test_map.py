@@ -10,8 +10,8 @@ import pytest
 import armarius
 from armarius.cli import main
 from armarius.config import parse_config
+from armarius.documents.classify import is_hidden
 from armarius.documents.document import refusal_of
-from armarius.documents.hidden import is_hidden
 from armarius.documents.map_shown import ShownMap, doubts_of
 from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.errors import ArmariusError, ConfigError, ContractError

@@ -4,8 +4,7 @@ from armarius.codex.model import Memory
 from armarius.config import Config
 from armarius.documents.document import make_document
 from armarius.errors import ConfigError
-from armarius.prompt.fetchers.settings import SettingsFetcher
-from armarius.prompt.fetchers.style import ProjectStyle, Style
+from armarius.prompt.fetchers.settings import ProjectStyle, SettingsFetcher, Style
 from armarius.types import Fetcher, FetchRequest
 
 

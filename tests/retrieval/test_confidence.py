@@ -7,7 +7,7 @@ import pytest
 
 import armarius
 from armarius.cli import main
-from armarius.search.confidence import SIGNS, WEIGHTS
+from armarius.search.hits import SIGNS, WEIGHTS
 from armarius.verbs import methods_of
 
 ROOT = Path(__file__).parents[2]

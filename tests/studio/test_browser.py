@@ -9,8 +9,8 @@ import pytest
 from tests.studio.test_pages import ROOT
 
 import armarius
+from armarius.studio import serve
 from armarius.studio.app import texts
-from armarius.studio.serving import serve
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright = pytest.importorskip("playwright.sync_api")

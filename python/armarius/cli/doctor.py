@@ -1,4 +1,10 @@
-"""`armarius doctor`: what a folder holds, its problems, and next steps."""
+"""`armarius doctor`: what a folder holds, its problems, and next steps.
+
+`armarius map`: what every file of a project is taken for, doubts first, and the line that mends it.
+
+armarius map novel/                                    # lines for the doubts, then the tree
+armarius map novel/ --set 'reviews/**=review'          # writes the line into armarius.toml, then the tree
+"""
 
 import argparse
 
@@ -9,8 +15,9 @@ from armarius.cli.trusting import TrustReport, trust_report
 from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.identity import shared_names
 from armarius.config import load_config
-from armarius.documents.hidden import unread_files
-from armarius.errors import ConfigError, GraphError
+from armarius.documents.classify import unread_files
+from armarius.engine import open as open_engine
+from armarius.errors import ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
 from armarius.index.next_steps import books_lying_about, broken_files, found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
@@ -21,7 +28,7 @@ from armarius.warnings import LORE_INVALID
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+    """Add the commands."""
     doctor = subparsers.add_parser(
         "doctor",
         help="what the folder is taken for, what is wrong, what to do next",
@@ -32,6 +39,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     add_index_dir(doctor)
     doctor.add_argument("--json", action="store_true")
     doctor.set_defaults(run=_doctor)
+    _add_map(subparsers)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -92,3 +100,41 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         for line in (["nothing is wrong"] if healthy else []) + [f"next: {printable(step)}" for step in steps]:
             print(line)
     return 0 if healthy else 1
+
+
+def _add_map(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser(
+        "map",
+        help="what every file is taken for, doubts first, and how to mend it",
+        description="Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.",
+    )
+    add_project(parser)
+    add_series(parser)
+    add_index_dir(parser)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="GLOB=KIND",
+        help="write this into [documents] of armarius.toml, whose comments stay; may be repeated",
+    )
+    parser.add_argument("--all", action="store_true", help="a line for each file, with the evidence")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=_map)
+
+
+def _map(arguments: argparse.Namespace) -> int:
+    given = [one.rpartition("=") for one in arguments.set]
+    for pattern, sign, kind in given:
+        if not (pattern and sign and kind):
+            raise ContractError(f"--set takes GLOB=KIND, as in 'reviews/**=review', got {pattern + sign + kind!r}")
+    options = {"index_dir": arguments.index_dir, "with_": arguments.series}
+    with open_engine(arguments.path, watch=False, **options) as engine:
+        for pattern, _, kind in given:
+            engine.set_kind(pattern.strip(), kind.strip())
+        found = engine.map()
+    if arguments.json:
+        show_json(found.to_wire())
+    else:
+        print("\n".join(map(printable, found.tree(every=arguments.all).split("\n"))))
+    return 0

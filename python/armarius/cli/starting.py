@@ -17,7 +17,7 @@ from armarius.errors import MissingExtra, ProjectError
 from armarius.io import stat_of
 from armarius.io.folder import project_folder
 from armarius.io.write import make_folder, write_atomic
-from armarius.studio.serving import serve
+from armarius.studio import serve
 
 
 def add_new_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

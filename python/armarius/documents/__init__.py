@@ -5,14 +5,13 @@ editor_texts.py  the text of an open editor as a document
 decode.py        bytes to text, or the reason why not
 segments.py      paragraphs of prose and code
 definitions.py   paragraphs of source code: functions, methods, classes
-classify.py      kind and chapter of a file by itself
-features.py      the evidence of one file
+classify.py      kind and chapter of a file by itself; hidden folders, and what of a folder is not read
+features.py      the evidence of one file; forms that nobody has filled in
 decide.py        the evidence of all files: kind, place in the story, edition
 project_map.py   what the files of a project are
 titles.py        front matter; what a title announces
 kinds.py         what each kind means; words for kinds, glob patterns of the configuration
 numerals.py      numbers of chapters
-hidden.py        hidden folders, and what of a folder is not read
 map_shown.py     the map of a project as a tree, doubts first
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 

@@ -22,18 +22,20 @@ from armarius.display import ResultList
 from armarius.documents.classify import (
     CODE_SUFFIXES,
     DATA_SUFFIXES,
+    HIDDEN,
     MANUSCRIPTS,
     NOT_READ,
     PROSE_SUFFIXES,
     Kind,
     classify,
+    is_hidden,
     number_of,
+    opened,
 )
 from armarius.documents.data import DATA_LIMIT, of_a_tool, read_data, unescaped
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.definitions import SPLITTERS
 from armarius.documents.features import Features
-from armarius.documents.hidden import HIDDEN, is_hidden, opened
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.markup import MARKUP
 from armarius.documents.numerals import appended

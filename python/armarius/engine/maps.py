@@ -12,8 +12,8 @@ from armarius.arguments import KINDS, Kind
 from armarius.config import CONFIG_NAME, parse_config
 from armarius.deadline import CALLER, calling, run_with_deadline
 from armarius.display import ResultList
+from armarius.documents.classify import has_files, is_closed, unread_files
 from armarius.documents.document import Document
-from armarius.documents.hidden import has_files, is_closed, unread_files
 from armarius.documents.kinds import glob
 from armarius.documents.map_shown import ShownMap
 from armarius.documents.project_map import ProjectMap

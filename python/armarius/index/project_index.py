@@ -17,8 +17,8 @@ from armarius.codex.load import FolderAuthored
 from armarius.config import Config
 from armarius.corpus.paragraphs import StoreCorpus
 from armarius.deadline import verb_of
+from armarius.documents.classify import is_hidden
 from armarius.documents.document import Document, Skipped
-from armarius.documents.hidden import is_hidden
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
 from armarius.index.manager import IndexManager

@@ -10,9 +10,8 @@ from typing import Literal
 
 import armarius._core as _core
 from armarius._core import Corpus
-from armarius.arguments import joined_scores
+from armarius.arguments import Kind, joined_scores
 from armarius.corpus.paragraphs import by_words
-from armarius.documents.classify import Kind
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage, PassageKey, TextQuery
 from armarius.types import Evidence, Hit, Hits

@@ -11,7 +11,7 @@ from armarius.codex.authored.protocol import Authored
 from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, Origin, Overruled
 from armarius.errors import ContextWarning
-from armarius.names.short import short_names
+from armarius.names.people import short_names
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, EntityRow, GraphRows, Note, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, ShortName, kind_of

@@ -1,7 +1,7 @@
 """Names that nobody listed: short forms of listed names, and names in a text that no profile describes.
 
-people.py     persons of a cast and their gender; family names and titles; rows of `lexicon/names.toml`
-short.py      short forms that names allow, which `EntityMatcher(entities, short_names=…)` finds
+people.py     persons of a cast and their gender; family names and titles; rows of `lexicon/names.toml`; short forms
+              that names allow, which `EntityMatcher(entities, short_names=…)` finds
 proposals.py  names in a text that no profile describes
 """
 
@@ -9,7 +9,7 @@ from armarius.lazy import lazy
 
 TABLE = {
     "names.proposals": "ProposedName propose_names",
-    "names.short": "short_names",
+    "names.people": "short_names",
     "text.matcher": "ShortName",
 }
 

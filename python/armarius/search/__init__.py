@@ -4,7 +4,7 @@ query/ (names, chapters, relations, words of a question)   corpus.py project_cor
 thesaurus/ (synonyms)   rank.py (scores of all paragraphs)   vectors.py (nearest texts by meaning)
 passages.py rerank.py (paragraphs for a prompt)   order.py retrieve.py hits.py (documents and sections)
 explain.py (reasons of a hit)   reading.py (requests that read chapters)   code_calls.py (callers and called code)
-summaries.py (what sums chapters up)   confidence.py (how likely the answer is in what was found)
+summaries.py (what sums chapters up)
 contradictions/ (statements that disagree)
 
 The core (`rust/corpus`) computes the scores. Invariants: deterministic; no word list but closed classes and

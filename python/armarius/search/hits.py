@@ -1,9 +1,16 @@
-"""`Retrieval`, the result of `engine.retrieve`, and the excerpts of its hits."""
+"""`Retrieval`, the result of `engine.retrieve`, with the excerpts of its hits and how likely the answer is in them.
 
+`confidence` is a logistic model of a few signs of a ranking. `benches/eval_confidence.py` fitted it on the questions of
+three novels, with and without an answer, at 8,000 tokens; docs/decisions/0207 has its errors on books that it was not
+fitted on, and benches/results/confidence.json the bins.
+"""
+
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Final, Literal, overload
 
+from armarius._core import CorpusScores
 from armarius.codex.cards import tidy
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
@@ -136,3 +143,48 @@ def _grown(paragraphs: Sequence[Paragraph], chosen: set[int]) -> set[int]:
                 chosen.add(at)
                 length += paragraphs[at].end - paragraphs[at].start
     return chosen
+
+
+SIGNS: Final = ("one", "best", "lost", "held", "asked", "named", "level", "worded", "sure")
+WEIGHTS: Final = (0.34, 1.98, -1.08, 0.88, 1.21, 0.44, -1.08, 0.66, 1.19)
+"""Of the signs, for the logarithm of the odds."""
+_RANK = 20  # the paragraph that the best is compared with
+_NAMES = 2  # more say nothing more
+
+
+def signs(
+    own: CorpusScores, fused: CorpusScores, best: float, *, asked: bool, names: int, worded: int, sure: int
+) -> Sequence[float]:
+    """The signs of a ranking, in the order of `SIGNS`.
+
+    Args:
+        own: Of the question's own words.
+        fused: With its other wordings.
+        best: How much the best paragraph holds of what the best of a question usually has.
+        asked: Chapters, quoted words or files are asked for and there.
+        names: How many entities the question names.
+        worded: Other wordings.
+        sure: Those of them that found something.
+
+    Cost: one pass over the scores.
+    """
+    coverage = own.coverage
+    total = coverage.total
+    first = fused.paragraphs(_RANK + 1)
+    return (
+        1.0,
+        math.log((best if total > 0 else 1.0) + 0.01),  # a chapter that is asked for needs no words
+        coverage.lost / total if total > 0 else 0.0,
+        coverage.best / total if total > 0 else 1.0,
+        float(asked),
+        float(min(names, _NAMES)),
+        first[_RANK].score / first[0].score if len(first) > _RANK else 0.0,
+        float(worded > 0),
+        sure / worded if worded else 0.0,
+    )
+
+
+def confidence(found: Sequence[float]) -> float:
+    """The probability that belongs to the signs, three digits."""
+    odds = sum(weight * value for weight, value in zip(WEIGHTS, found, strict=True))
+    return round(1 / (1 + math.exp(-odds)), 3)

@@ -18,8 +18,8 @@ from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
 from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.headings import Reason
 from armarius.search.code_calls import Signal, calls
-from armarius.search.confidence import confidence, signs
 from armarius.search.corpus import Corpus
+from armarius.search.hits import confidence, signs
 from armarius.search.query.query import FAMILIES, QueryWords, TermGroup, Understanding, is_function, question, terms_of
 from armarius.search.summaries import Tell, Told
 from armarius.text.unicode import BETWEEN
@@ -164,7 +164,7 @@ class Ranked:
             they count for nothing, as their best would count as much as that of a good one.
         stated: A card says what is asked for, even if the story does not.
         told: What summaries say to it.
-        signs: Of how likely the answer is in it; see `search/confidence.py`.
+        signs: Of how likely the answer is in it; see `search/hits.py`.
     """
 
     scores: CorpusScores

@@ -15,7 +15,7 @@ from typing import Final
 
 from armarius.corpus.story import of_edition
 from armarius.documents.document import Document
-from armarius.documents.forms import filled_in
+from armarius.documents.features import filled_in
 from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.headings import Reason, kind_name
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside

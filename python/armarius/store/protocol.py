@@ -18,7 +18,7 @@ Lists have the order that their method documents; ties break on (path, paragraph
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
-from armarius.documents.classify import Kind
+from armarius.arguments import Kind
 from armarius.documents.document import Document
 from armarius.store.rows import (
     Change,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from armarius.documents.classify import Kind
+from armarius.arguments import Kind
 from armarius.documents.document import Document
 from armarius.documents.segments import Role
 from armarius.types import Evidence, Hit

@@ -50,7 +50,7 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect entities retrieve evidence index search watch doctor map embed import export propose new completion studio evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_commands assemble inspect ask detect entities propose retrieve evidence evaluate index search watch doctor map embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
 set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
@@ -156,6 +156,13 @@ complete -c armarius -n '_shtab_armarius_using entities' -s h -l help -d 'show t
 complete -c armarius -n '_shtab_armarius_using entities' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using entities' -l json -d json
 complete -c armarius -n '_shtab_armarius_using entities; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a propose -d 'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
+complete -c armarius -n '_shtab_armarius_using propose' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using propose' -l least -x -d 'how often a name must be written'
+complete -c armarius -n '_shtab_armarius_using propose' -l known -d 'also those that are described, marked'
+complete -c armarius -n '_shtab_armarius_using propose' -l write -x -d 'write profiles to edit into this new file of the project'
+complete -c armarius -n '_shtab_armarius_using propose' -l json -d json
+complete -c armarius -n '_shtab_armarius_using propose; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a retrieve -d 'The documents and sections that answer a question'
 complete -c armarius -n '_shtab_armarius_using retrieve' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l limit -x -d 'at most so many (default: 5)'
@@ -179,6 +186,15 @@ complete -c armarius -n '_shtab_armarius_using evidence' -l as-of -x -d 'nothing
 complete -c armarius -n '_shtab_armarius_using evidence' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using evidence' -l json -d json
 complete -c armarius -n '_shtab_armarius_using evidence; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a evaluate -d 'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.'
+complete -c armarius -n '_shtab_armarius_using evaluate' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using evaluate' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using evaluate' -l budget -x -d 'several times for several (4000, 8000, 16000)'
+complete -c armarius -n '_shtab_armarius_using evaluate' -l model -x -d 'decides how tokens are counted'
+complete -c armarius -n '_shtab_armarius_using evaluate' -l misses -d 'a row also for each quote that is missing, and why'
+complete -c armarius -n '_shtab_armarius_using evaluate' -l json -d json
+complete -c armarius -n '_shtab_armarius_using evaluate; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using evaluate; and test $_shtab_armarius_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'the file; one JSON object a line'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a index -d 'Build the index, or make it equal to the folder'
 complete -c armarius -n '_shtab_armarius_using index' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using index' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
@@ -241,13 +257,6 @@ complete -c armarius -n '_shtab_armarius_using export' -l out -xka "(__fish_comp
 complete -c armarius -n '_shtab_armarius_using export' -l json -d 'the list as JSON'
 complete -c armarius -n '_shtab_armarius_using export' -l all -d 'every loss, not only the first ones'
 complete -c armarius -n '_shtab_armarius_using export; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a propose -d 'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
-complete -c armarius -n '_shtab_armarius_using propose' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using propose' -l least -x -d 'how often a name must be written'
-complete -c armarius -n '_shtab_armarius_using propose' -l known -d 'also those that are described, marked'
-complete -c armarius -n '_shtab_armarius_using propose' -l write -x -d 'write profiles to edit into this new file of the project'
-complete -c armarius -n '_shtab_armarius_using propose' -l json -d json
-complete -c armarius -n '_shtab_armarius_using propose; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a new -d 'Writes pages to fill: people, places, an outline, a style, the first chapter. With --example a small novel: seven short chapters, profiles and a codex, to look at.'
 complete -c armarius -n '_shtab_armarius_using new' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using new' -l example -d 'the small novel instead'
@@ -262,15 +271,6 @@ complete -c armarius -n '_shtab_armarius_using studio' -l with -xka "(__fish_com
 complete -c armarius -n '_shtab_armarius_using studio' -l port -x -d 'the port (default: a free one)'
 complete -c armarius -n '_shtab_armarius_using studio' -l no-browser -d 'print the address only'
 complete -c armarius -n '_shtab_armarius_using studio; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a evaluate -d 'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.'
-complete -c armarius -n '_shtab_armarius_using evaluate' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using evaluate' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
-complete -c armarius -n '_shtab_armarius_using evaluate' -l budget -x -d 'several times for several (4000, 8000, 16000)'
-complete -c armarius -n '_shtab_armarius_using evaluate' -l model -x -d 'decides how tokens are counted'
-complete -c armarius -n '_shtab_armarius_using evaluate' -l misses -d 'a row also for each quote that is missing, and why'
-complete -c armarius -n '_shtab_armarius_using evaluate' -l json -d json
-complete -c armarius -n '_shtab_armarius_using evaluate; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using evaluate; and test $_shtab_armarius_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'the file; one JSON object a line'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a serve -d 'An mcp server on standard input and output'
 complete -c armarius -n '_shtab_armarius_using serve' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using serve' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'

@@ -1,6 +1,6 @@
 """Fetchers: the sources of candidates; one or more for each layer, each with one method.
 
-rules.py (constraints, entities at `always`)   settings.py style.py story.py (style, memories, the story so far)
+rules.py (constraints, entities at `always`)   settings.py story.py (style, memories, the story so far)
 detected.py (cards of mentioned entities)   passages.py relations.py (paragraphs and relations)   code.py (symbols)
 lore.py (lorebook entries)   pins.py (pinned things)   immediate.py (text around the cursor)
 entities.py (entities of a host; texts that describe hidden entities)

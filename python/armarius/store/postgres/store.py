@@ -15,7 +15,7 @@ from uuid import UUID
 
 import apsw
 
-from armarius.documents.classify import Kind
+from armarius.arguments import Kind
 from armarius.documents.document import Document
 from armarius.errors import StoreConflict, StoreCorrupt, StoreError
 from armarius.store.postgres.packing import (

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
-from armarius.documents.classify import Kind
+from armarius.arguments import Kind
 from armarius.documents.document import Document
 from armarius.errors import StoreConflict, StoreCorrupt
 from armarius.store.rows import (
