@@ -27,7 +27,7 @@ from armarius.io import stat_of, write_atomic
 from armarius.io.folder import project_folder
 from armarius.names.proposals import ProposedName
 from armarius.text.matcher import EntityMatcher, Mention, Rejection
-from armarius.verbs.table import listed_entity
+from armarius.verbs.wire import listed_entity
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

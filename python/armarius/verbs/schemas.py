@@ -1,14 +1,65 @@
-"""JSON Schemas of every verb, for hosts that generate their types: `docs/schemas/`, one file a verb."""
+"""`Verb`, a row of the table, and its JSON Schema, for hosts that generate their types: `docs/schemas/`; answers.
 
-from collections.abc import Mapping
-from typing import Any, Final
+The models are of answers that are no dataclass of the engine; tests compare every answer with them.
+"""
 
-from pydantic import TypeAdapter, create_model
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
-from armarius.requests import wire_name
-from armarius.verbs.table import Verb
+from pydantic import Field, TypeAdapter, create_model
+
+from armarius.arguments import Kind
+from armarius.codex.model import ContextLevel, Fact, Origin, Overruled
+from armarius.documents.document import Skipped
+from armarius.documents.project_map import DocumentState, Edition
+from armarius.index.status import Progress
+from armarius.io.folder import answer_without_paths
+from armarius.lorebooks.record import ProfileName
+from armarius.requests import Flag, Share, Text, Whole, Wire, wire_name
+from armarius.search.hits import Outcome
+from armarius.types import Evidence, Omission
+from armarius.verbs import params as p
+from armarius.verbs.params import KeyIn
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine as Engine
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A row of the table.
+
+    Attributes:
+        name: Of the method of the channel: `room:thing:verb`, or `things:verb`.
+        about: What it does, in one line.
+        params: Checks what is sent; its fields are those of every surface.
+        result: The shape of the answer: a type, or field to type.
+        answer: From the engine and the checked params to plain JSON.
+        python: The same in Python: an attribute of the engine, with dots.
+        command: The command over it.
+    """
+
+    name: str
+    about: str
+    params: type[Wire]
+    result: Any
+    answer: "Callable[[Engine, Any], Any]"
+    python: str
+    command: str = ""
+
+    def over(self, engine: "Engine") -> Callable[[Mapping[str, Any]], Any]:
+        """The verb over one engine, from what is sent to what is answered; may be called from any thread."""
+
+        def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+            asked = self.params(**{name: value for name, value in sent.items() if value is not None})
+            if isinstance(asked, p.Params):
+                engine.check_project(asked.project_id)
+            return answer_without_paths(self.answer(engine, asked), engine.root)
+
+        return call
 
 
 def file_name(verb: str) -> str:
@@ -79,3 +130,310 @@ def _or_null(body: dict[str, Any]) -> dict[str, Any]:
     inside = {key: value for key, value in body.items() if key not in outside}
     both = [*inside["anyOf"], {"type": "null"}] if set(inside) == {"anyOf"} else [inside, {"type": "null"}]
     return {**outside, "anyOf": both}
+
+
+class ListedProject(Wire):
+    """A project of many; in folders whether it is open, on a server its state."""
+
+    id: str
+    hot: bool | None = None
+    tenant: str | None = None
+    version: int | None = None
+    characters: int | None = None
+    bytes: int | None = None
+    touched: str | None = None
+
+
+class MessagesResult(Wire):
+    """A prompt as messages, its cache marker right after the stable prefix; `system` beside them is Anthropic's."""
+
+    system: list[dict[str, Any]] | None = None
+    messages: list[dict[str, Any]]
+    token_count: Whole
+    stable_prefix_hash: Text
+    stable_prefix_unchanged: Flag
+    warnings: list[Text]
+    capacity_percent: Share
+
+
+Item = TypeVar("Item")
+
+
+class Listed(Wire, Generic[Item]):
+    """What retrieval found; with bounds what they left out, with messages what of them was looked up too."""
+
+    items: list[Item]
+    outcome: Outcome
+    confidence: float
+    warnings: list[str]
+    omitted: list[Omission] | None = None
+    carried: list[str] | None = None
+
+
+class Found(Wire):
+    """A document or a section of one, with every reason; `text` when `excerpts` are asked for."""
+
+    path: str
+    section: str
+    title: str
+    reason: str
+    score: float
+    evidence: list[Evidence]
+    text: str | None = None
+    level: str | None = None
+
+
+class FoundPassage(Wire):
+    """A paragraph that holds the words: `start` and `end` in its document, `highlights` in its text."""
+
+    path: str
+    kind: str
+    title: str
+    chapter: int | None
+    heading_path: list[str]
+    paragraph: int
+    role: str
+    start: int
+    end: int
+    text: str
+    highlights: list[tuple[int, int]]
+    snippet: str
+    score: float
+    level: str | None = None
+
+
+class DocumentSummary(Wire):
+    """A document without its text; `contentHash` changes with its file."""
+
+    path: str
+    kind: Kind
+    title: str
+    chapter: int | None
+    paragraphs: int
+    encoding: str
+    content_hash: str
+
+
+class MappedFile(Wire):
+    """What a file is taken for; `order` is its place in the story of its edition, from 0."""
+
+    path: str
+    kind: Kind
+    volume: int | None
+    number: int | None
+    order: int | None
+    edition: Edition
+    story: str
+    state: DocumentState
+    confidence: float
+    evidence: list[str]
+    declared: bool
+    hidden: bool
+
+
+class Doubt(Wire):
+    """Files whose kind is doubtful, and the line of `[documents]` in armarius.toml that settles it."""
+
+    pattern: str
+    kind: Kind
+    files: int
+    confidence: float
+    evidence: list[str]
+    line: str
+
+
+class ProjectMap(Wire):
+    """What every file is taken for; doubts, most doubtful first; what is not read, by folder or ending."""
+
+    files: list[MappedFile]
+    doubts: list[Doubt]
+    unread: dict[str, int]
+
+
+class Part(Wire):
+    """A paragraph of a document."""
+
+    index: int
+    span: tuple[int, int]
+    heading_path: list[str]
+    role: str
+    chapter: int | None
+
+
+class DocumentText(DocumentSummary):
+    """A document; `paragraphs` is their number, or the list of them when the request asks for it."""
+
+    paragraphs: int | list[Part]  # type: ignore[assignment]
+    text: str
+
+
+class Matched(Wire):
+    """An entity that a text names, and where first."""
+
+    entity_id: str
+    matched_term: str
+    position: int
+
+
+class ListedEntity(Wire):
+    """An entity, with its number of mentions in all documents."""
+
+    id: str
+    name: str
+    type: str
+    aliases: list[str]
+    description: str
+    attributes: dict[str, str]
+    level: ContextLevel
+    facts: list[Fact]
+    origins: list[Origin]
+    overruled: list[Overruled]
+    mentions: int
+
+
+class Mentioned(Wire):
+    """One mention of an entity in a text."""
+
+    entity_id: str
+    term: str
+    span: tuple[int, int]
+
+
+class Proposed(Wire):
+    """A name that the chapters use and no profile describes."""
+
+    name: str
+    aliases: list[str]
+    kind: str
+    count: int
+    document: str
+    position: int
+    reason: str
+    known: bool
+
+
+class ListedBook(Wire):
+    """A lorebook of the project, with the number of its entries."""
+
+    id: str
+    name: str
+    character: str | None
+    format: str
+    profile: ProfileName
+    entries: int
+    file: str
+    switched_off: bool
+
+
+class BookEntry(Wire):
+    """An entry of a lorebook."""
+
+    id: str
+    name: str
+    text: str
+    level: ContextLevel
+    folder: str
+    type: str
+    keys: list[KeyIn]
+
+
+class BookText(ListedBook):
+    """A lorebook with its entries, in the order of the file."""
+
+    entries: list[BookEntry]  # type: ignore[assignment]
+
+
+class FieldWithoutEffect(Wire):
+    """A field of the file that has no effect, was repaired, or cannot be said."""
+
+    path: str
+    value: Any
+    reason: str
+
+
+class Imported(Wire):
+    """What an import is, or would be: the report of `armarius import --json`."""
+
+    kind: Literal["new", "update", "same"]
+    book: dict[str, str]
+    character: str | None
+    folder: str | None
+    entries: list[dict[str, Any]]
+    losses: list[FieldWithoutEffect]
+    changes: list[dict[str, Any]]
+    conflicts: list[dict[str, Any]]
+    entities: list[dict[str, Any]]
+    codex: dict[str, Any]
+    shared: list[dict[str, Any]]
+    kept: bool
+
+
+class ActiveEntry(Wire):
+    """An entry of a lorebook that is active, where it goes and why; without place and text, one that is not."""
+
+    book: str
+    entry: str
+    name: str
+    reason: str
+    place: dict[str, Any] | None = None
+    text: str | None = None
+
+
+class Node(Wire):
+    """A symbol."""
+
+    id: str
+    name: str
+    type: str
+
+
+class Edge(Wire):
+    """What one symbol does with another, by names of nodes."""
+
+    origin: str = Field(alias="from")
+    to: str
+    type: str
+
+
+class Line(Wire):
+    """A line that has the name in it."""
+
+    file: str
+    line: int
+    match: str
+    text: str
+
+
+class CodeAround(Wire):
+    """A subgraph, or lines of a text search when there is no graph; then `degraded` and `reason` are there."""
+
+    nodes: list[Node] | None = None
+    edges: list[Edge] | None = None
+    results: list[Line] | None = None
+    degraded: bool | None = None
+    reason: str | None = None
+    truncated: bool | None = None
+    warnings: list[str] | None = None
+    tree: str | None = None
+
+
+class Status(Wire):
+    """What the index is doing and what it holds."""
+
+    state: Literal["ready", "building", "cancelled", "stale"]
+    progress: Progress
+    watching: bool
+    documents: int
+    paragraphs: int
+    mentions: int
+    entities: int
+    bytes: int
+    generation: int
+    skipped: list[Skipped]
+    warnings: list[str]
+
+
+class Waited(Wire):
+    """Whether the build has ended."""
+
+    done: bool

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
 from armarius.codex.model import Constraint, Entity, Memory, Pin, RejectedName, Relation, Summary
-from armarius.documents.document import Document
 from armarius.errors import BudgetError, ContractError, UnknownId
-from armarius.io.folder import answer_without_paths, warnings_without_paths
+from armarius.io.folder import warnings_without_paths
 from armarius.lorebooks.active import State
 from armarius.lorebooks.record import Entry, Key
 from armarius.names.proposals import ProposedName
@@ -29,7 +28,19 @@ from armarius.requests import (
 )
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs import params as p
-from armarius.verbs.wire import Positions, account_wire, match_wire, mention_wire, positions_of, why_wire, wire
+from armarius.verbs import schemas as s
+from armarius.verbs.schemas import Verb
+from armarius.verbs.wire import (
+    Positions,
+    account_wire,
+    document_wire,
+    match_wire,
+    mention_wire,
+    positions_of,
+    summary,
+    why_wire,
+    wire,
+)
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
@@ -40,40 +51,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Methods = dict[str, Callable[[Mapping[str, Any]], Any]]
 Answer = TypeVar("Answer", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """A row of the table.
-
-    Attributes:
-        name: Of the method of the channel: `room:thing:verb`, or `things:verb`.
-        about: What it does, in one line.
-        params: Checks what is sent; its fields are those of every surface.
-        result: The shape of the answer: a type, or field to type.
-        answer: From the engine and the checked params to plain JSON.
-        python: The same in Python: an attribute of the engine, with dots.
-        command: The command over it.
-    """
-
-    name: str
-    about: str
-    params: type[Wire]
-    result: Any
-    answer: "Callable[[Engine, Any], Any]"
-    python: str
-    command: str = ""
-
-    def over(self, engine: "Engine") -> Callable[[Mapping[str, Any]], Any]:
-        """The verb over one engine, from what is sent to what is answered; may be called from any thread."""
-
-        def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-            asked = self.params(**{name: value for name, value in sent.items() if value is not None})
-            if isinstance(asked, p.Params):
-                engine.check_project(asked.project_id)
-            return answer_without_paths(self.answer(engine, asked), engine.root)
-
-        return call
 
 
 VERBS: Final[list[Verb]] = []
@@ -156,11 +133,11 @@ def _why(engine: "Engine", asked: p.WhyRequest) -> Json:
     return why_wire(_pack(engine, asked), asked.thing, asked.position_encoding)
 
 
-@_verb("context:prompt:messages", p.MessagesResult, "assemble")
+@_verb("context:prompt:messages", s.MessagesResult, "assemble")
 def _messages(engine: "Engine", asked: p.MessagesRequest) -> Json:
     """The prompt as messages to send to a provider, with its cache marker."""
     pack = _pack(engine, asked)
-    made, known = pack.to_messages(asked.form), set(map(wire_name, p.MessagesResult.model_fields))
+    made, known = pack.to_messages(asked.form), set(map(wire_name, s.MessagesResult.model_fields))
     told = {name: value for name, value in pack.to_wire().items() if name in known}
     return {**told, **(made if isinstance(made, dict) else {"messages": made})}
 
@@ -240,14 +217,7 @@ def _unpin(engine: "Engine", asked: p.Target) -> Json:
     return {"target": asked.target}
 
 
-def listed_entity(entity: Entity, mentions: int) -> Json:
-    """An entity without its texts."""
-    places = [{"path": one.path, "line": one.line} for one in entity.origins]
-    named = {"id": entity.id, "name": entity.name, "aliases": list(entity.aliases)}
-    return {**named, "type": entity.type, "level": entity.level, "from": places, "mentions": mentions}
-
-
-_LISTED = {"items": list[p.ListedEntity], "rejected": list[RejectedName]}
+_LISTED = {"items": list[s.ListedEntity], "rejected": list[RejectedName]}
 
 
 @_verb("entities:list", _LISTED, "entities", command="entities")
@@ -331,14 +301,14 @@ def _unrelate(engine: "Engine", asked: p.Ends) -> Json:
     return {"source": asked.source, "target": asked.target, "type": asked.type}
 
 
-@_verb("entities:detect", {"items": list[p.Matched]}, "detect", command="detect")
+@_verb("entities:detect", {"items": list[s.Matched]}, "detect", command="detect")
 def _detect(engine: "Engine", asked: p.InText) -> Json:
     """The known entities that a text names: one match each, the earliest, by position."""
     at = positions_of(engine, asked.position_encoding)
     return {"items": [match_wire(one, at, asked.text) for one in engine.detect(asked.text)]}
 
 
-@_verb("entities:mentions", {"items": list[p.Mentioned]}, "mentions")
+@_verb("entities:mentions", {"items": list[s.Mentioned]}, "mentions")
 def _mentions(engine: "Engine", asked: p.InText) -> Json:
     """Every mention of a known entity in a text."""
     at = positions_of(engine, asked.position_encoding)
@@ -353,7 +323,7 @@ def _evidence(engine: "Engine", asked: p.EvidenceOf) -> Json:
     return _items(found, positions_of(engine, asked.position_encoding))
 
 
-@_verb("entities:propose", {"items": list[p.Proposed]}, "propose", command="propose")
+@_verb("entities:propose", {"items": list[s.Proposed]}, "propose", command="propose")
 def _propose(engine: "Engine", asked: p.Proposing) -> Json:
     """Names that the chapters use and no profile describes."""
     at = positions_of(engine, asked.position_encoding)
@@ -365,20 +335,7 @@ def _propose(engine: "Engine", asked: p.Proposing) -> Json:
     return {"items": [{**wire(one), "position": place(one)} for one in found]}
 
 
-def summary(document: Document) -> Json:
-    """A document without its text."""
-    return {
-        "path": document.path,
-        "kind": document.kind,
-        "title": document.title,
-        "chapter": document.chapter,
-        "paragraphs": document.paragraph_count,
-        "encoding": document.encoding,
-        "contentHash": document.content_hash,
-    }
-
-
-@_verb("documents:list", {"items": list[p.DocumentSummary], "total": int}, "documents")
+@_verb("documents:list", {"items": list[s.DocumentSummary], "total": int}, "documents")
 def _documents(engine: "Engine", asked: p.Listing) -> Json:
     """Documents by path, without their text."""
     bounds = Bounds(asked.chapters, asked.kinds)
@@ -386,35 +343,20 @@ def _documents(engine: "Engine", asked: p.Listing) -> Json:
     return {"items": [summary(one) for one in found[asked.offset :][: asked.limit]], "total": len(found)}
 
 
-@_verb("documents:get", p.DocumentText, "document")
+@_verb("documents:get", s.DocumentText, "document")
 def _document(engine: "Engine", asked: p.Reading) -> Json:
     """One document, with its paragraphs if they are asked for."""
-    document = engine.document(asked.document)
-    found = {**summary(document), "text": document.text}
-    if not asked.paragraphs:
-        return found
-    at = Positions(asked.position_encoding, lambda _: document.text)
-    parts = [
-        {
-            "index": one.index,
-            "span": at.span(document.path, (one.start, one.end)),
-            "headingPath": list(one.heading_path),
-            "role": one.role,
-            "chapter": one.chapter,
-        }
-        for one in document.paragraphs
-    ]
-    return {**found, "paragraphs": parts}
+    return document_wire(engine.document(asked.document), asked.position_encoding, paragraphs=asked.paragraphs)
 
 
-@_verb("documents:search", {"items": list[p.FoundPassage]}, "search", command="search")
+@_verb("documents:search", {"items": list[s.FoundPassage]}, "search", command="search")
 def _search(engine: "Engine", asked: p.Searching) -> Json:
     """Paragraphs that hold the words as written, best first."""
     found = engine.search(asked.query, **asked.stated("query", "position_encoding"))
     return _items(found, positions_of(engine, asked.position_encoding))
 
 
-@_verb("documents:retrieve", p.Listed[p.Found], "retrieve", command="retrieve")
+@_verb("documents:retrieve", s.Listed[s.Found], "retrieve", command="retrieve")
 def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
     """The documents and sections that answer a question, best first, with every reason."""
     answer = engine.retrieve(**asked.stated("excerpts", "position_encoding"))
@@ -439,13 +381,13 @@ def _locate(engine: "Engine", asked: p.Locating) -> Json:
     return _items(engine.locate(asked.quote, document=asked.document, text=asked.text), at)
 
 
-@_verb("project:map", p.ProjectMap, "map", command="map")
+@_verb("project:map", s.ProjectMap, "map", command="map")
 def _map(engine: "Engine", asked: p.Params) -> Json:
     """What every file is taken for, how sure that is, and the line that settles each doubt."""
     return engine.map().to_wire()
 
 
-@_verb("project:setKind", p.ProjectMap, "set_kind")
+@_verb("project:setKind", s.ProjectMap, "set_kind")
 def _set_kind(engine: "Engine", asked: p.NewKind) -> Json:
     """Say what files are, in armarius.toml; the map after it."""
     return engine.set_kind(asked.pattern, asked.kind).to_wire()
@@ -476,20 +418,20 @@ def _delete_summary(engine: "Engine", asked: p.OfDocument) -> Json:
     return {"documentId": asked.document}
 
 
-@_verb("books:list", {"items": list[p.ListedBook], "problems": dict[str, str]}, "books.values", command="export")
+@_verb("books:list", {"items": list[s.ListedBook], "problems": dict[str, str]}, "books.values", command="export")
 def _books(engine: "Engine", asked: p.Params) -> Json:
     """Every lorebook, and why one that lies in the project cannot be read, by id."""
     books, problems = engine.books.look()
     return {"items": [one.to_wire() for one in books.values()], "problems": dict(problems)}
 
 
-@_verb("books:get", p.BookText, "books.__getitem__")
+@_verb("books:get", s.BookText, "books.__getitem__")
 def _book(engine: "Engine", asked: p.ById) -> Json:
     """A lorebook with its entries, by id or name."""
     return _known(lambda: engine.books[asked.id]).to_wire(texts=True)  # type: ignore[no-any-return]
 
 
-@_verb("books:import", p.Imported, "importing.add", command="import")
+@_verb("books:import", s.Imported, "importing.add", command="import")
 def _import_book(engine: "Engine", asked: p.BookFile) -> Json:
     """Bring a lorebook, card, vault or export of another program in; the report says what has no effect here."""
     try:
@@ -500,14 +442,14 @@ def _import_book(engine: "Engine", asked: p.BookFile) -> Json:
     return bring(data, **asked.stated("data", "preview")).to_wire()
 
 
-@_verb("books:export", {"data": str, "losses": list[p.FieldWithoutEffect]}, "books.__getitem__")
+@_verb("books:export", {"data": str, "losses": list[s.FieldWithoutEffect]}, "books.__getitem__")
 def _export_book(engine: "Engine", asked: p.BookAs) -> Json:
     """A lorebook as a file, in base64, and what its format cannot say; unchanged, it is the file that it came in."""
     found = _known(lambda: engine.books[asked.id]).exported(asked.to)
     return {"data": b64encode(found.data).decode(), "losses": [one._asdict() for one in found.losses]}
 
 
-@_verb("books:update", p.BookText, "books.update")
+@_verb("books:update", s.BookText, "books.update")
 def _update_book(engine: "Engine", asked: p.ChangedBook) -> Json:
     """Change what is sent of a lorebook; a changed one makes no rules."""
     book = _known(lambda: engine.books[asked.id])
@@ -531,7 +473,7 @@ def _delete_book(engine: "Engine", asked: p.ById) -> Json:
     return {"id": asked.id}
 
 
-@_verb("books:active", {"active": list[p.ActiveEntry], "left": list[p.ActiveEntry], "state": Json}, "active")
+@_verb("books:active", {"active": list[s.ActiveEntry], "left": list[s.ActiveEntry], "state": Json}, "active")
 def _active(engine: "Engine", asked: p.Activating) -> Json:
     """Which lorebook entries a chat or a text wakes, as the books' own programs would, and which nearly."""
     state = None if asked.state is None else State.from_wire(asked.state)
@@ -551,7 +493,7 @@ def around(engine: "Engine", asked: p.Around) -> Subgraph | TextMatches:
     return replace(found, warnings=warnings_without_paths(found.warnings, engine.root))
 
 
-@_verb("code:subgraph", p.CodeAround, "subgraph", command="subgraph")
+@_verb("code:subgraph", s.CodeAround, "subgraph", command="subgraph")
 def _subgraph(engine: "Engine", asked: p.Around) -> Json:
     """What calls, references, inherits, imports and overrides what around a symbol."""
     found = around(engine, asked)
@@ -561,7 +503,7 @@ def _subgraph(engine: "Engine", asked: p.Around) -> Json:
     return plain
 
 
-@_verb("index:status", p.Status, "status")
+@_verb("index:status", s.Status, "status")
 def _status(engine: "Engine", asked: p.Params) -> Json:
     """What the index is doing and what it holds."""
     status = wire(engine.status())
@@ -569,20 +511,20 @@ def _status(engine: "Engine", asked: p.Params) -> Json:
     return status
 
 
-@_verb("index:refresh", p.Status, "refresh")
+@_verb("index:refresh", s.Status, "refresh")
 def _refresh(engine: "Engine", asked: p.Params) -> Json:
     """Make the index equal to the folder now."""
     engine.refresh()
     return _status(engine, asked)
 
 
-@_verb("index:wait", p.Waited, "wait")
+@_verb("index:wait", s.Waited, "wait")
 def _wait(engine: "Engine", asked: p.Waiting) -> Json:
     """Wait for the build to end."""
     return {"done": engine.wait(asked.timeout_ms / 1000)}
 
 
-@_verb("index:cancel", p.Status, "cancel")
+@_verb("index:cancel", s.Status, "cancel")
 def _cancel(engine: "Engine", asked: p.Params) -> Json:
     """Stop the build after the transaction that it is in."""
     engine.cancel()
@@ -600,7 +542,7 @@ class _Tenant:
         return self.shelf.project(project_id, tenant=self.name)
 
 
-@_verb("projects:list", {"items": list[p.ListedProject]}, "projects", table=SHELF)
+@_verb("projects:list", {"items": list[s.ListedProject]}, "projects", table=SHELF)
 def _projects(of: _Tenant, asked: p.ListProjects) -> Json:
     """The projects there are, by id."""
     tenant = {"tenant": of.name} if of.name else {}

@@ -22,6 +22,7 @@ from armarius.types import LAYERS, Hit
 from armarius.validation import PositionEncoding, units
 
 if TYPE_CHECKING:
+    from armarius.codex.model import Entity
     from armarius.documents.document import Document
     from armarius.engine import ContextEngine
     from armarius.prompt.report.pack import Pack
@@ -170,6 +171,45 @@ def _plain(value: Any, at: Positions) -> Any:  # noqa: ANN401 - JSON out
     if isinstance(value, list | tuple):
         return [_plain(item, at) for item in value]
     return value
+
+
+def summary(document: "Document") -> dict[str, Any]:
+    """A document without its text."""
+    return {
+        "path": document.path,
+        "kind": document.kind,
+        "title": document.title,
+        "chapter": document.chapter,
+        "paragraphs": document.paragraph_count,
+        "encoding": document.encoding,
+        "contentHash": document.content_hash,
+    }
+
+
+def document_wire(document: "Document", encoding: PositionEncoding, *, paragraphs: bool) -> dict[str, Any]:
+    """A document with its text, and its paragraphs if they are asked for."""
+    found = {**summary(document), "text": document.text}
+    if not paragraphs:
+        return found
+    at = Positions(encoding, lambda _: document.text)
+    parts = [
+        {
+            "index": one.index,
+            "span": at.span(document.path, (one.start, one.end)),
+            "headingPath": list(one.heading_path),
+            "role": one.role,
+            "chapter": one.chapter,
+        }
+        for one in document.paragraphs
+    ]
+    return {**found, "paragraphs": parts}
+
+
+def listed_entity(entity: "Entity", mentions: int) -> dict[str, Any]:
+    """An entity without its texts."""
+    places = [{"path": one.path, "line": one.line} for one in entity.origins]
+    named = {"id": entity.id, "name": entity.name, "aliases": list(entity.aliases)}
+    return {**named, "type": entity.type, "level": entity.level, "from": places, "mentions": mentions}
 
 
 logger = logging.getLogger("armarius")
