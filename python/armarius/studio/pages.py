@@ -4,7 +4,7 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
@@ -25,7 +25,7 @@ from armarius.headings.reasons import say
 from armarius.names.proposals import ProposedName
 from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
-from armarius.search.contradictions.statements import Statement
+from armarius.search.contradictions.detect import ConflictRow, conflicts_of
 from armarius.studio.drawing import Appearances, Mark, in_paragraphs, pieces, plot, web
 from armarius.text.unicode import fold
 
@@ -314,39 +314,12 @@ def _encodable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-class ConflictRow(NamedTuple):
-    """A statement and those that contradict it, for one or several attributes."""
-
-    one: Statement
-    others: tuple[Statement, ...]
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The attributes in dispute."""
-        return self.one.attributes
-
-
 class Disputed(NamedTuple):
     """An entity and the contradictions found about it; often none."""
 
     entity: str
     name: str
     conflicts: tuple[ConflictRow, ...]
-
-
-def conflicts_of(statements: Sequence[Statement]) -> tuple[ConflictRow, ...]:
-    """Contradicting statements, grouped; each pair once, under the statement that comes first."""
-    found = []
-    for number, one in enumerate(statements):
-        others = tuple(other for other in statements[number + 1 :] if _compete(one, other))
-        if others:
-            found.append(ConflictRow(one, others))
-    return tuple(found)
-
-
-def _compete(one: Statement, other: Statement) -> bool:
-    named = other.reference in one.competes_with and one.reference in other.competes_with
-    return named and not set(one.attributes).isdisjoint(other.attributes)
 
 
 def disputed(engine: ContextEngine) -> Iterator[Disputed]:

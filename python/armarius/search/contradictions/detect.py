@@ -4,9 +4,10 @@ Stricter than `statements`, which lists every sentence about an attribute that i
 of the entity's own section, and the other speaks of the same thing in a sentence about the entity.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import armarius._core as _core
 from armarius.codex.cards import parse_span
@@ -234,3 +235,30 @@ def _has_age(corpus: Corpus, entity_id: str, text: str) -> bool:
     mentions, topic = corpus.matcher.find_all(text), topic_of("age")
     owner = ValueOwner(text, people_in(corpus, mentions, entity_id), entity_id, "own", topic)
     return any(one.text.startswith("years:") and owner.owns(one) for one in located(corpus, text, mentions, topic))
+
+
+class ConflictRow(NamedTuple):
+    """A statement and those that contradict it, for one or several attributes."""
+
+    one: Statement
+    others: tuple[Statement, ...]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes in dispute."""
+        return self.one.attributes
+
+
+def conflicts_of(said: Sequence[Statement]) -> tuple[ConflictRow, ...]:
+    """Contradicting statements, grouped; each pair once, under the statement that comes first."""
+    found = []
+    for number, one in enumerate(said):
+        others = tuple(other for other in said[number + 1 :] if _contradict(one, other))
+        if others:
+            found.append(ConflictRow(one, others))
+    return tuple(found)
+
+
+def _contradict(one: Statement, other: Statement) -> bool:
+    named = other.reference in one.competes_with and one.reference in other.competes_with
+    return named and not set(one.attributes).isdisjoint(other.attributes)
