@@ -21,7 +21,10 @@ LayerName = Literal["rules", "settings", "retrieved", "immediate"]
 LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
 
 STORY = "story:"
-"""What the source of an item of the story so far begins with."""
+PASSAGE = "rag:passage:"
+DOCUMENT = "rag:document:"
+WINDOW = "editor:cursor-window"
+"""What sources begin with: of the story so far, a paragraph, a document; the source of the window."""
 
 OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
 

@@ -12,7 +12,7 @@ from armarius.headings import Language
 from armarius.project import Project, ProjectView
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
-from armarius.prompt.report.items import PromptPlace, Region, located
+from armarius.prompt.render import PromptPlace, Region, located
 from armarius.prompt.report.pack import Pack, inspection
 from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding

@@ -6,7 +6,7 @@ fetch.py         every fetcher asked, in parallel, with a timeout; pins and mute
 admit.py         checked, escaped (escape.py), without duplicates, in one order
 pack.py          shares.py limits cards, turns and story; continuation.py keeps what the previous prompt held;
                  plan.py fits demand (allocate.py, profile.py); then paragraphs fill what is left
-render.py        four fenced layers; the one place that writes a prompt
+render.py        four fenced layers; the one place that writes a prompt; where a quote of it stands
 prefix.py        the stable prefix, the window, marks of cursor and selection; counter.py counts
 fetchers/        the sources of candidates
 report/          the account of it
@@ -30,7 +30,7 @@ TABLE = {
     "prompt.fetchers.rules": "ConstraintSource RulesFetcher",
     "prompt.fetchers.settings": "MemorySource SettingsFetcher StyleSource",
     "prompt.prefix": "PrefixReport",
-    "prompt.report.items": "Difference PromptPlace",
+    "prompt.render": "Difference PromptPlace",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -11,5 +11,5 @@ from armarius.prompt.fetchers.settings import MemorySource as MemorySource
 from armarius.prompt.fetchers.settings import SettingsFetcher as SettingsFetcher
 from armarius.prompt.fetchers.settings import StyleSource as StyleSource
 from armarius.prompt.prefix import PrefixReport as PrefixReport
-from armarius.prompt.report.items import Difference as Difference
-from armarius.prompt.report.items import PromptPlace as PromptPlace
+from armarius.prompt.render import Difference as Difference
+from armarius.prompt.render import PromptPlace as PromptPlace

@@ -17,7 +17,8 @@ from armarius.prompt.pack import pack
 from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.prefix import PrefixMemory, stable_hash
 from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.prompt.report.items import UNKNOWN, KnownSources, Texts
+from armarius.prompt.render import Texts
+from armarius.prompt.report.items import UNKNOWN, KnownSources
 from armarius.prompt.report.pack import Pack, account
 from armarius.prompt.shares import query_candidate, spoken
 from armarius.requests import AssembleRequest

@@ -10,7 +10,9 @@ from typing import TypeVar
 from armarius.arguments import Bounds
 from armarius.deadline import remaining, wait_until
 from armarius.types import (
+    DOCUMENT,
     LAYERS,
+    PASSAGE,
     STORY,
     Candidate,
     Confirming,
@@ -176,8 +178,6 @@ def _failed(fetcher: Fetcher, why: str) -> FetchOutcome:
 _TEXTS = ("document", "paragraph")
 _ENTITY = "entity:"
 _THREAD = f"{STORY}thread:"
-_PASSAGE = "rag:passage:"
-_DOCUMENT = "rag:document:"
 _STYLE = "style:"
 _QUERY = "request:query"
 _WINDOW = "editor:"
@@ -257,7 +257,7 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
 
 
 def _source(wish: Wish) -> str:
-    return _DOCUMENT + wish.key if wish.kind == "document" else _PASSAGE + wish.key
+    return DOCUMENT + wish.key if wish.kind == "document" else PASSAGE + wish.key
 
 
 def _keys(one: Candidate) -> list[tuple[str, str]]:
@@ -270,11 +270,11 @@ def _keys(one: Candidate) -> list[tuple[str, str]]:
         keys.append(("entity", one.id.removeprefix(_ENTITY)))
     if source.startswith(_THREAD):
         keys.append(("entity", source.removeprefix(_THREAD)))
-    elif source.startswith(_PASSAGE):
-        paragraph = source.removeprefix(_PASSAGE)
+    elif source.startswith(PASSAGE):
+        paragraph = source.removeprefix(PASSAGE)
         keys += [("paragraph", paragraph), ("document", paragraph.rpartition("#")[0])]
-    elif source.startswith((_DOCUMENT, _STYLE)):
-        keys.append(("document", source.removeprefix(_DOCUMENT if source.startswith(_DOCUMENT) else _STYLE)))
+    elif source.startswith((DOCUMENT, _STYLE)):
+        keys.append(("document", source.removeprefix(DOCUMENT if source.startswith(DOCUMENT) else _STYLE)))
     return keys
 
 

@@ -32,7 +32,7 @@ from armarius.prompt.shares import (
     story_layers,
     story_percent,
 )
-from armarius.types import STORY, Candidate, Omission, PassageRow, PassageStream
+from armarius.types import PASSAGE, STORY, Candidate, Omission, PassageRow, PassageStream
 
 WINDOW_PERCENT = 25
 """Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""
@@ -286,7 +286,7 @@ class _Packer:
 
     def _unchanged(self, item: PromptItem) -> PassageRow | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
-        path, _, number = item.candidate.source.removeprefix("rag:passage:").rpartition("#")
+        path, _, number = item.candidate.source.removeprefix(PASSAGE).rpartition("#")
         row = self.offer.row(path, int(number)) if number.isdecimal() else None
         if row is None or not row.text:
             return None

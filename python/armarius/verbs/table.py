@@ -15,7 +15,7 @@ from armarius.lorebooks.active import State
 from armarius.lorebooks.record import Entry, Key
 from armarius.names.proposals import ProposedName
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.report.items import Difference, PromptPlace
+from armarius.prompt.render import Difference, PromptPlace
 from armarius.requests import (
     Account,
     AssembleRequest,

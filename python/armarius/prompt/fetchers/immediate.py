@@ -6,10 +6,9 @@ from armarius.errors import ContractError
 from armarius.headings import Reason, heading
 from armarius.prompt.escape import marks_of
 from armarius.text.unicode import grapheme_floor
-from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.types import WINDOW, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import shown, whole
 
-WINDOW_SOURCE = "editor:cursor-window"
 SELECTION_SOURCE = "editor:selection"
 # Code points before and after the cursor: about 30,000 and 10,000 tokens of Chinese, more than any default budget.
 BEFORE = 49_152
@@ -54,7 +53,7 @@ class ImmediateFetcher:
             if not given.strip():
                 return Fetched(omitted=omitted)
             evidence = Evidence("cursor", Reason("cursor.input"))
-            return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence),), omitted)
+            return Fetched((self._candidate(request, WINDOW, given, len(given), evidence),), omitted)
         content, window = self._window(request)
         candidates = [window]
         if given.strip() and given.strip() in content:
@@ -75,7 +74,7 @@ class ImmediateFetcher:
         if selection is not None:
             core = (selection[0] - start, selection[1] - start)
             evidence.append(Evidence("cursor", Reason("cursor.selection"), request.document, selection))
-        candidate = self._candidate(request, WINDOW_SOURCE, text[start:end], cursor - start, evidence[0])
+        candidate = self._candidate(request, WINDOW, text[start:end], cursor - start, evidence[0])
         here = cursor - start if request.marks_cursor and start <= cursor <= end else None
         marks = marks_of(here, core if request.marks else None)
         if marks or core:
@@ -101,7 +100,7 @@ class ImmediateFetcher:
     def _candidate(
         self, request: FetchRequest, source: str, content: str, anchor: int, evidence: Evidence
     ) -> Candidate:
-        window = source == WINDOW_SOURCE
+        window = source == WINDOW
         return Candidate(
             id=source,
             layer="immediate",
@@ -119,4 +118,4 @@ class ImmediateFetcher:
 
 def _withheld(request: FetchRequest) -> Omission:
     """What of the open document may not be known yet."""
-    return Omission(request.document, "immediate", WINDOW_SOURCE, "timeline", request.withheld)
+    return Omission(request.document, "immediate", WINDOW, "timeline", request.withheld)

@@ -33,6 +33,7 @@ from armarius.search.rerank import Reranking
 from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
 from armarius.search.scope import FileScope
 from armarius.types import (
+    PASSAGE,
     Candidate,
     Evidence,
     Fetched,
@@ -305,7 +306,7 @@ def _card(entity: Entity, request: FetchRequest, score: float, why: Evidence) ->
 
 def _statement(one: Statement, request: FetchRequest) -> Candidate:
     """A sentence that competes with another source, on its own, so that both sides stay in the pack."""
-    source = f"rag:passage:{one.path}#{one.paragraph}"
+    source = f"{PASSAGE}{one.path}#{one.paragraph}"
     said = frame(request.language)
     head = said.dispute.format(place=f"{one.path}#{one.paragraph}", others=said.and_.join(one.competes_with)) + "\n"
     return Candidate(

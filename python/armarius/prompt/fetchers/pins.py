@@ -24,7 +24,7 @@ from armarius.prompt.fetchers.entities import About, card_of, hidden
 from armarius.prompt.fetchers.relations import relation_source
 from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.text.unicode import near, suggestion
-from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
+from armarius.types import DOCUMENT, PASSAGE, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.validation import shown
 from armarius.warnings import PIN_UNKNOWN
 
@@ -251,7 +251,7 @@ class PinFetcher:
 
     def _text(self, wish: Wish, request: FetchRequest) -> Candidate | Omission:
         path, _, number = wish.key.rpartition("#") if wish.kind == "paragraph" else (wish.key, "", "")
-        source = f"rag:passage:{wish.key}" if number else f"rag:document:{path}"
+        source = PASSAGE + wish.key if number else DOCUMENT + path
         document = self._documents[path]
         if path == request.document and not number:
             return Omission(source, "retrieved", source, "duplicate", Reason("out.document"))

@@ -17,21 +17,15 @@ from armarius.prompt.continuation import Continuation
 from armarius.prompt.plan import FittedPrompt, is_window
 from armarius.prompt.prefix import PrefixReport, common_prefix, layer_at, stable_hash
 from armarius.prompt.profile import BudgetProfile
+from armarius.prompt.render import Difference, PromptPlace, Region, Texts, difference, located, shown_span
 from armarius.prompt.report.items import (
     UNKNOWN,
     Account,
     Considered,
-    Difference,
     Explanation,
     KnownSources,
     PackItem,
     PackOmission,
-    PromptPlace,
-    Region,
-    Texts,
-    difference,
-    located,
-    shown_span,
     thing,
 )
 from armarius.requests import (
