@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 LayerName = Literal["rules", "settings", "retrieved", "immediate"]
 LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
+LAYER_INDEX: dict[LayerName, int] = {layer: index for index, layer in enumerate(LAYERS)}
 
 STORY = "story:"
+THREAD = f"{STORY}thread:"
 PASSAGE = "rag:passage:"
 DOCUMENT = "rag:document:"
 WINDOW = "editor:cursor-window"
-"""What sources begin with: of the story so far, a paragraph, a document; the source of the window."""
+"""What sources begin with: of the story so far, a thread of it, a paragraph, a document; the source of the window."""
 
 OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
 

@@ -10,7 +10,7 @@ from armarius.errors import ContextWarning
 from armarius.headings import Reason
 from armarius.prompt.escape import OURS, doubtful, escape, group_heading, offsets_after, trimmed
 from armarius.prompt.fetch import FetchOutcome
-from armarius.types import LAYERS, Candidate, LayerName, Omission, OmitReason, PassageStream
+from armarius.types import LAYER_INDEX, LAYERS, Candidate, LayerName, Omission, OmitReason, PassageStream
 from armarius.warnings import CONTEXT_SCOPE_VIOLATION
 
 QUERY_SOURCE: Final = "request:query"
@@ -18,7 +18,6 @@ QUERY_SOURCE: Final = "request:query"
 
 _SCORE = attrgetter("score")
 _MANY = 512  # candidates: of fewer, what each becomes is remembered
-_LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
     return Admitted(
         tuple(_distinct(_in_order(_cleaned(offered, groups)), omitted)),
         tuple(omitted),
-        tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
+        tuple(sorted(warnings, key=lambda w: (LAYER_INDEX[w[0]], w[1].code, w[1].message))),
         groups,
         tuple(answer.fetched.offer for answer in answers if answer.fetched.offer is not None),
         max((sure for answer in answers if (sure := answer.fetched.confidence) is not None), default=None),
@@ -84,7 +83,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
 def canonical(candidate: Candidate) -> tuple[object, ...]:
     """The one order of candidates, whichever fetcher answered first."""
     return (
-        _LAYER_INDEX[candidate.layer],
+        LAYER_INDEX[candidate.layer],
         not candidate.pinned,
         -candidate.score,
         candidate.source,
@@ -103,7 +102,7 @@ def canonical(candidate: Candidate) -> tuple[object, ...]:
 def _in_order(candidates: list[Candidate]) -> list[Candidate]:
     """By `canonical`, of which score, source and id are enough where no two of a layer have one id."""
     parts: dict[tuple[int, bool], list[Candidate]] = {}
-    for layer, index in _LAYER_INDEX.items():
+    for layer, index in LAYER_INDEX.items():
         mine = [one for one in candidates if one.layer == layer]
         if len({one.id for one in mine}) < len(mine):
             return sorted(candidates, key=canonical)

@@ -19,7 +19,7 @@ from armarius.prompt.prefix import cut, window
 from armarius.prompt.profile import MOST_TOKENS, BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, SEPARATOR, PromptItem, Rendered, heading_piece
 from armarius.requests import AssembleRequest
-from armarius.types import LAYERS, Candidate, LayerName, PassageRow
+from armarius.types import LAYER_INDEX, LAYERS, Candidate, LayerName, PassageRow
 from armarius.validation import shown
 
 # No encoding in use averages more code points per token over prose or code; beyond it the text is counted whole.
@@ -304,9 +304,6 @@ def _around(
     return min(start, first), max(end, first) + last - first
 
 
-_PLACES: Final = {layer: index for index, layer in enumerate(LAYERS)}
-
-
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
     """The budget less the reserve.
 
@@ -367,7 +364,7 @@ class Allocator:
         self._groups = {key: index for index, key in enumerate(groups)}
         bundled = {key: index for index, key in enumerate(bundles)}
         self._items = BudgetItems(
-            [_PLACES[c.layer] for c in rows],
+            [LAYER_INDEX[c.layer] for c in rows],
             [self._groups[c.layer, c.group] if c.group else None for c in rows],
             [bundled[c.layer, c.together] if c.together else None for c in rows],
             [c.pinned for c in rows],

@@ -13,7 +13,7 @@ from armarius.types import (
     DOCUMENT,
     LAYERS,
     PASSAGE,
-    STORY,
+    THREAD,
     Candidate,
     Confirming,
     Evidence,
@@ -177,7 +177,6 @@ def _failed(fetcher: Fetcher, why: str) -> FetchOutcome:
 
 _TEXTS = ("document", "paragraph")
 _ENTITY = "entity:"
-_THREAD = f"{STORY}thread:"
 _STYLE = "style:"
 _QUERY = "request:query"
 _WINDOW = "editor:"
@@ -268,8 +267,8 @@ def _keys(one: Candidate) -> list[tuple[str, str]]:
     keys = [("source", one.id), ("source", source)]
     if one.id.startswith(_ENTITY):
         keys.append(("entity", one.id.removeprefix(_ENTITY)))
-    if source.startswith(_THREAD):
-        keys.append(("entity", source.removeprefix(_THREAD)))
+    if source.startswith(THREAD):
+        keys.append(("entity", source.removeprefix(THREAD)))
     elif source.startswith(PASSAGE):
         paragraph = source.removeprefix(PASSAGE)
         keys += [("paragraph", paragraph), ("document", paragraph.rpartition("#")[0])]

@@ -27,7 +27,7 @@ from typing import Any, Final, Literal
 
 from armarius.errors import ContractError
 from armarius.prompt.escape import closing, escape, offsets_after, opening, unmarked
-from armarius.types import DOCUMENT, LAYERS, PASSAGE, WINDOW, Candidate, LayerName
+from armarius.types import DOCUMENT, LAYER_INDEX, LAYERS, PASSAGE, WINDOW, Candidate, LayerName
 from armarius.validation import shown
 
 SEPARATOR = "\n\n"
@@ -88,7 +88,6 @@ OPENING: Final = {layer: opening(layer) + "\n" for layer in LAYERS}
 """What a layer with items begins with."""
 CLOSING: Final = {layer: closing(layer) + ("" if layer == LAYERS[-1] else SEPARATOR) for layer in LAYERS}
 """What a layer with items ends with; the last layer ends the prompt without line breaks."""
-_INDEX: Final = {layer: index for index, layer in enumerate(LAYERS)}
 
 
 def heading_piece(group: str) -> str:
@@ -112,9 +111,9 @@ def arrange(placed: Sequence[PromptItem], before: Mapping[tuple[LayerName, str],
     def rank(item: PromptItem) -> tuple[Any, ...]:
         one = item.candidate
         if one.layer in ("rules", "settings"):
-            return _INDEX[one.layer], one.group, one.source, one.id
+            return LAYER_INDEX[one.layer], one.group, one.source, one.id
         first = one.keep != "around" if one.layer == "immediate" else before.get((one.layer, one.id), len(before))
-        return _INDEX[one.layer], first, -one.score, one.source, one.id
+        return LAYER_INDEX[one.layer], first, -one.score, one.source, one.id
 
     groups: dict[tuple[LayerName, str], list[PromptItem]] = {(layer, ""): [] for layer in LAYERS}
     for item in sorted(placed, key=rank):

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ArmariusError, StoreError, UnknownDocument, UnknownId
+from armarius.errors import ArmariusError, StoreError, UnknownDocument, UnknownId, message_of
 from armarius.headings.reasons import reasons_table
 from armarius.studio.changes import Changes, Form
 from armarius.studio.drawing import Appearances
@@ -276,7 +276,7 @@ async def _answered(
     if request.method == "GET" and isinstance(failed, (UnknownId, UnknownDocument)):
         status = _NOT_FOUND
     if failed is not None:
-        values = {**values, "failed": (_sentence(failed, said), _said(failed))}
+        values = {**values, "failed": (_sentence(failed, said), message_of(failed))}
     text = environment.get_template(template).render(
         t=SimpleNamespace(**said),
         w=lambda group, key: said.get(f"{group}.{key}", key),
@@ -315,14 +315,10 @@ _TELLING = (  # words of an error, and the sentence that says it
 
 def _sentence(error: Exception, said: dict[str, str]) -> str:
     """What is wrong, in the language of the page."""
-    text, code = _said(error), getattr(error, "code", "other")
+    text, code = message_of(error), getattr(error, "code", "other")
     kind = next((kind for words, kind in _TELLING if words in text), "")
     keys = (kind, type(error).__name__, code, "other")
     return next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
-
-
-def _said(error: Exception) -> str:
-    return error.message if isinstance(error, ArmariusError) else str(error)
 
 
 async def _static(request: Request) -> Response:

@@ -240,32 +240,28 @@ def _card(engine: "Engine", asked: p.CardOf) -> Json:
     return {"card": _known(lambda: engine.card(asked.id, as_of=asked.as_of))}
 
 
-def _facts(asked: p.NewEntity) -> Json:
-    if asked.facts is None:
-        return {}
-    return {"facts": [one.model_dump(exclude_none=True) for one in asked.facts]}
+def _stated(asked: p.NewEntity, *without: str) -> Json:
+    """What is sent of an entity; what is no longer to be stated is None."""
+    facts = {} if asked.facts is None else {"facts": [one.model_dump(exclude_none=True) for one in asked.facts]}
+    return {**asked.stated("facts", "unset", *without), **facts, **dict.fromkeys(getattr(asked, "unset", ()))}
 
 
 @_verb("entities:create", Entity, "codex.create")
 def _create_entity(engine: "Engine", asked: p.NewEntity) -> Json:
     """Describe an entity, in `.armarius/codex.toml`."""
-    return wire(engine.codex.create(asked.name, **asked.stated("name", "facts"), **_facts(asked)))
+    return wire(engine.codex.create(asked.name, **_stated(asked, "name")))
 
 
 @_verb("entities:update", Entity, "codex.update")
 def _update_entity(engine: "Engine", asked: p.ChangedEntity) -> Json:
     """Change what is sent of an entity."""
-    unset: dict[str, None] = dict.fromkeys(asked.unset)
-    values = {**asked.stated("id", "facts", "unset"), **_facts(asked), **unset}
-    return wire(_known(lambda: engine.codex.update(asked.id, **values)))
+    return wire(_known(lambda: engine.codex.update(asked.id, **_stated(asked, "id"))))
 
 
 @_verb("entities:preview", {"path": str, "diff": str, "digest": str}, "codex.preview")
 def _preview_entity(engine: "Engine", asked: p.ChangedEntity) -> Json:
     """The change that `entities:update` would make to which file, as a unified diff; nothing is written."""
-    unset: dict[str, None] = dict.fromkeys(asked.unset)
-    values = {**asked.stated("id", "facts", "unset", "force", "expect"), **_facts(asked), **unset}
-    edit = _known(lambda: engine.codex.preview(asked.id, **values))
+    edit = _known(lambda: engine.codex.preview(asked.id, **_stated(asked, "id", "force", "expect")))
     return {"path": edit.path, "diff": edit.diff, "digest": edit.digest}
 
 

@@ -42,7 +42,7 @@ from armarius.prompt.fetchers.entities import card_of, file_warnings
 from armarius.search.query.intents import Meant, asked_for, words
 from armarius.search.summaries import SummarySource, stated
 from armarius.text.matcher import EntityMatcher
-from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.types import STORY, THREAD, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import MEMORY_UNAVAILABLE
 
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
@@ -424,7 +424,7 @@ class StoryFetcher:
         for one in self._entities:
             if one.type != "foreshadowing":
                 continue
-            source = f"{STORY}thread:{one.id}"
+            source = THREAD + one.id
             if one.level != "when_detected":
                 yield Omission(source, "settings", source, "level", Reason(f"level.{one.level}"))
             elif any(value.strip().casefold() in closed for value in one.attributes.values()):

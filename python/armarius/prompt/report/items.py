@@ -21,6 +21,7 @@ from armarius.types import (
     LAYERS,
     PASSAGE,
     STORY,
+    THREAD,
     WINDOW,
     Candidate,
     Evidence,
@@ -164,7 +165,6 @@ UNKNOWN: Final = KnownSources()
 
 ROWS = "rag:passages"
 """The one omission that stands for every paragraph on offer that did not enter."""
-_THREAD = f"{STORY}thread:"
 _TITLE = 40  # code points of a text that serves as a title
 _LISTED = 5  # parts that an explanation says one by one
 _AGAIN = (1.25, 1.5, 2, 3, 4, 8)  # budgets that are tried for what did not fit
@@ -172,7 +172,7 @@ _AGAIN = (1.25, 1.5, 2, 3, 4, 8)  # budgets that are tried for what did not fit
 
 def thing(id_: str, source: str) -> str:
     """The id of what a source is about."""
-    for prefix, kept in ((PASSAGE, ""), (DOCUMENT, ""), ("style:", ""), (_THREAD, "entity:")):
+    for prefix, kept in ((PASSAGE, ""), (DOCUMENT, ""), ("style:", ""), (THREAD, "entity:")):
         if source.startswith(prefix):
             return kept + source.removeprefix(prefix)
     return id_
