@@ -320,6 +320,19 @@ def test_a_title_page_is_no_chapter_and_chapters_go_where_the_story_is(tmp_path,
         assert [one.kind for one in engine.documents()].count("chapter") == 5
 
 
+@pytest.mark.parametrize("paragraphs", [20, 75])
+@pytest.mark.parametrize("volumes", [{}, {1: "第一卷 沉船\n\n", 5: "第二卷 点灯\n\n"}])
+def test_of_a_book_that_is_brought_into_its_own_folder_the_file_is_the_copy(paragraphs, volumes, tmp_path, monkeypatch):
+    told = {n: "".join(f"第{n}夜他点了{n * at}盏灯，看着船走远。\n\n" for at in range(paragraphs)) for n in range(1, 8)}
+    text = "".join(f"{volumes.get(n, '')}第{n}章 灯{n}\n\n{told[n]}" for n in told)
+    (tmp_path / "book.txt").write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["import", "book.txt", "--yes"]) == 0
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert [engine.index.map.files[path].number for path in engine.index.map.story()] == list(range(1, 8))
+        assert engine.index.map.hidden == {"book.txt"}
+
+
 def test_a_book_in_one_text_file_is_open_at_its_paragraphs_and_bounded_by_its_chapters(tmp_path):
     night = "第{n}夜，守灯人点亮了港口的灯。\n\n" + "雾从海上来，船都停在湾里，没有人说话。\n\n" * 30
     text = "".join(f"第{n}章 灯{n}\n\n{night.format(n=n)}" for n in range(1, 101))

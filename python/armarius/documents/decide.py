@@ -225,6 +225,11 @@ class _Run:
         )  # fmt: skip
 
     @property
+    def whole(self) -> str:
+        """Its folder; of a volume, that of all volumes."""
+        return f"{folder_of(self.folder)}/" if self.volumes else self.folder
+
+    @property
     def volumes(self) -> bool:
         """Whether all of it lies in volumes."""
         return bool(self.places) and all(volume is not None for volume, _ in self.places)
@@ -260,7 +265,10 @@ class _Stories:
         for folder, paths in folders.items():
             self._take_out(folder, paths)
         runs = [self._run(folder, paths) for folder, paths in folders.items()]
-        runs.sort(key=lambda run: (-self._worth(run), run.folder))
+        worth: Counter[str] = Counter()  # of a folder; of all volumes beside each other
+        for run in runs:
+            worth[run.whole] += self._worth(run)
+        runs.sort(key=lambda run: (-worth[run.whole], -self._worth(run), run.folder))
         main: list[_Run] = []
         for run in runs:
             self._take_in(run, main)
@@ -280,6 +288,8 @@ class _Stories:
         for mark, factor in (("archive", 0.1), ("translation", 0.5), ("copy", 0.5), ("draft", 0.6), ("final", 1.5)):
             if mark in run.marks:
                 worth *= factor
+        if not run.marks and all(self.files[path].kind == "manuscript" for path in run.paths):
+            worth *= 0.6  # of a book and its chapters as files it is the copy; lengths are rounded down
         numbered = len(run.places) > 1
         return worth * (1.0 if run.language == self.language else 0.2) * (1.0 if numbered else 0.5)
 
