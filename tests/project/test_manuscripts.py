@@ -302,6 +302,17 @@ def test_an_imported_text_file_is_read_as_chapters_with_their_numbers(tmp_path, 
     assert "第7夜的灯。" in documents[6].text
 
 
+@pytest.mark.parametrize("name", ["book", "小说", "outline", "渡刀"])
+def test_a_title_page_is_a_note_whatever_the_file_is_called(name, tmp_path):
+    (tmp_path / "novel").mkdir()
+    chapters = "".join(f"第{n}章 灯{n}\n\n" + f"第{n}夜他点了灯。\n\n" * 60 for n in range(1, 4))
+    (tmp_path / f"{name}.txt").write_text(f"渡刀\n作者：某人\n\n{chapters}", "utf-8")
+    page = import_manuscript(tmp_path / f"{name}.txt", tmp_path / "novel", write=True).chapters[0].path
+    with armarius.open(tmp_path / "novel", watch=False) as engine:
+        assert engine.index.map.files[page].kind == "note"
+        assert not engine.index.map.doubtful
+
+
 def test_a_title_page_is_no_chapter_and_chapters_go_where_the_story_is(tmp_path, capsys, monkeypatch):
     night = "　　那一夜他点了灯，看着海上的船慢慢走远，没有说话。\n\n" * 20
     book, novel = tmp_path / "灯河.txt", tmp_path / "novel"

@@ -265,7 +265,7 @@ class _Stories:
         for folder, paths in folders.items():
             self._take_out(folder, paths)
         runs = [self._run(folder, paths) for folder, paths in folders.items()]
-        worth: Counter[str] = Counter()  # of a folder; of all volumes beside each other
+        worth: defaultdict[str, float] = defaultdict(float)  # of a folder; of all volumes beside each other
         for run in runs:
             worth[run.whole] += self._worth(run)
         runs.sort(key=lambda run: (-worth[run.whole], -self._worth(run), run.folder))

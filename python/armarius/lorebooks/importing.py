@@ -17,6 +17,7 @@ from armarius.config import Config, load_config
 from armarius.documents.classify import MANUSCRIPTS, NOT_READ, PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
+from armarius.documents.features import named
 from armarius.documents.manuscripts.extract import extract
 from armarius.documents.markup import MARKUP
 from armarius.documents.numerals import appended, chapter_number, volume_number
@@ -416,7 +417,8 @@ def import_manuscript(path: Path, root: Path, *, write: bool, into: str = "chapt
         name = folder + _file_name(title, len(chapters), path.stem, {one.removeprefix(folder) for one in taken})
         taken.add(name)
         is_page = not title and not chapters and len(parts) > 1 and bool(parts[1][1]) and len(body) < _PAGES
-        target = f"notes/{book_id(path.stem)}.md" if is_page else f"{into}/{name}"
+        page = book_id(path.stem) + ("-frontmatter" if named(path.stem) else "")  # book.md would be a chapter
+        target = f"notes/{page}.md" if is_page else f"{into}/{name}"
         state = _state(root, target, body)
         if write and state == "new":
             write_atomic(root / target, body.encode(), below=root)
