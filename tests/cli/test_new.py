@@ -31,7 +31,7 @@ def test_a_new_project_opens_and_answers(tmp_path, capsys):
     ("language", "environment", "chapter"),
     [("zh", "C", "章节/第一章.md"), ("en", "zh_CN", "chapters/chapter-1.md"), (None, "zh_CN.UTF-8", "章节/第一章.md")],
 )
-def test_an_empty_book_has_its_pages_and_describes_nobody(
+def test_an_empty_book_has_its_pages_without_a_doubt_and_describes_nobody(
     tmp_path, capsys, monkeypatch, language, environment, chapter
 ):
     monkeypatch.setenv("LC_ALL", environment)
@@ -40,6 +40,7 @@ def test_an_empty_book_has_its_pages_and_describes_nobody(
     with armarius.open(tmp_path / "mine", watch=False) as engine:
         assert not engine.entities()
         assert {one.kind for one in engine.documents()} == {"chapter", "outline", "setting", "note"}
+        assert not engine.index.map.doubtful
         assert engine.assemble("续写", document=chapter).layers.retrieved.token_count == 0
 
 

@@ -15,11 +15,11 @@ from typing import Any, Final, get_args
 
 import armarius._core as _core
 from armarius.arguments import KINDS, Kind
-from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS, TYPE_OF_WORD
+from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS, TYPE_OF_WORD, title_words
 from armarius.documents.numerals import appended, bare_number, chapter_number, volume_number
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
-from armarius.text.unicode import HAN, HANGUL, KANA
+from armarius.text.unicode import HAN, HANGUL, KANA, fold
 
 Vote = tuple[Kind, float, str]
 """A kind, the weight of the clue, the clue in words."""
@@ -297,6 +297,8 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Vote]:
     if appended(stem) and chapter_number(stem) is None:
         yield "note", 4.0, f"file name {stem}: a supplement"
         return
+    if fold(stem) in title_words("style"):
+        yield "note", 3.2, f"file name {stem}: how to write"
     number = chapter_number(stem)
     if number is None:
         for kind, weight, word in named(stem):
