@@ -44,6 +44,18 @@ def test_an_empty_book_has_its_pages_without_a_doubt_and_describes_nobody(
         assert engine.assemble("续写", document=chapter).layers.retrieved.token_count == 0
 
 
+@pytest.mark.parametrize(("language", "page"), [("zh", "人物.md"), ("en", "characters.md")])
+def test_the_form_that_a_new_book_shows_is_read_as_it_stands(tmp_path, language, page):
+    assert main(["new", str(tmp_path / "mine"), "--language", language]) == 0
+    shown = tmp_path / "mine" / page
+    shown.write_text(shown.read_text("utf-8").replace("<!--", "").replace("-->", ""), "utf-8")
+    with armarius.open(tmp_path / "mine", watch=False) as engine:
+        (one,) = engine.codex
+        assert (one.level, list(one.attributes.values()), len(one.aliases)) == ("when_detected", ["16"], 1)
+        assert one.description in {"守灯塔的姑娘，怕水。", "Keeps the lighthouse; afraid of water."}
+        assert not engine.codex.problems()
+
+
 @pytest.fixture
 def served(monkeypatch):
     opened = []
