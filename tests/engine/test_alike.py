@@ -57,6 +57,16 @@ def test_one_is_had_changed_and_deleted_by_the_same_calls(engine, name):
 
 
 @EACH
+def test_what_get_knows_is_in_a_collection(engine, name):
+    create, called, *_ = ROWS[name]
+    part = getattr(engine, name)
+    assert called not in part
+    create(engine)
+    assert called in part
+    assert part.get(called) in part.list()
+
+
+@EACH
 def test_a_closed_engine_says_so(engine, name):
     engine.close()
     with pytest.raises(StoreError, match=r"^this engine is closed; open the project again$"):

@@ -27,7 +27,7 @@ One = TypeVar("One")
 
 
 class Listed(Generic[One]):
-    """What has a `list`: iterable, with a length, shown in one line."""
+    """What has a `list`: iterable, with a length, shown in one line; `in` takes one of them, or what `get` takes."""
 
     _noun: tuple[str, str]  # what one of it is called, and several
 
@@ -35,8 +35,20 @@ class Listed(Generic[One]):
         """All of them."""
         raise NotImplementedError
 
+    def get(self, id_: str, /) -> One:
+        """One of them."""
+        raise NotImplementedError
+
     def __iter__(self) -> Iterator[One]:
         return iter(self.list())
+
+    def __contains__(self, one: object) -> bool:
+        if not isinstance(one, str):
+            return one in self.list()
+        try:
+            return self.get(one) is not None
+        except UnknownId:
+            return False
 
     def __len__(self) -> int:
         return len(self.list())
