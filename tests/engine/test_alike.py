@@ -127,6 +127,19 @@ def test_aliases_are_replaced_and_removed_wherever_they_stand(tmp_path, path):
         assert engine.codex.update("林小雨", aliases=["雨丫头"]).aliases == ("雨丫头",)
 
 
+@pytest.mark.parametrize("aliases", [["雨姑娘"], ["雨姑娘", "雨丫头"]])
+def test_an_alias_that_a_record_takes_away_is_no_short_name_either(tmp_path, aliases):
+    entity = {"id": "lin-xiaoyu", "name": "林小雨", "type": "character", "aliases": ["小雨", "雨丫头"]}
+    (tmp_path / "codex.json").write_text(json.dumps({"entities": [entity]}), "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert engine.detect("小雨来了")
+        engine.codex.update("林小雨", aliases=aliases)
+        assert not engine.detect("小雨来了")
+        assert [one.entity_id for one in engine.detect("雨姑娘来了")] == ["lin-xiaoyu"]
+        engine.codex.update("林小雨", aliases=[*aliases, "小雨"])
+        assert engine.detect("小雨来了")
+
+
 def test_delete_says_what_went_and_where_the_entity_is_described_still(engine):
     engine.codex.update("林小雨", facts=["怕水"])
     done = engine.codex.delete("小雨")

@@ -115,6 +115,7 @@ def build_codex(
         language=declared_all[0].language,
         others=merged.others,
         rejected=rejected,
+        without=merged.without,
     )
 
 

@@ -13,7 +13,7 @@ from armarius.codex.profiles.relations import link_relations, name_link_targets,
 from armarius.documents.document import Document
 from armarius.errors import CodexError
 from armarius.headings import frame
-from armarius.text.unicode import fold, slug
+from armarius.text.unicode import caseless, fold, slug
 from armarius.validation import shown
 
 __all__ = ["SeriesFolder", "ended", "file_of", "profiles_of", "qualified"]
@@ -89,13 +89,15 @@ _ALONE = {"": False}
 class Merged:
     """The result of a merge.
 
-    `problems` are messages about relations with unknown ends and values that are no level; `others` as in `Codex`.
+    `problems` are messages about relations with unknown ends and values that are no level; `others` and `without` as in
+    `Codex`.
     """
 
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
     problems: tuple[str, ...]
     others: frozenset[str] = frozenset()
+    without: frozenset[tuple[str, str]] = frozenset()
 
 
 def merge(
@@ -160,7 +162,13 @@ def merge(
     entities = name_link_targets(entities, drafts, index)
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
     kept = {id(item) for item in unique.values()}
-    return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems), others)
+    without = frozenset(
+        (id_, caseless(name))
+        for draft in (*declared, *authored)
+        for name in draft.without
+        if (id_ := index.find(draft.id or draft.name, draft.root)) is not None
+    )
+    return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems), others, without)
 
 
 class _Group:

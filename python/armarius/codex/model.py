@@ -173,6 +173,7 @@ class Codex:
         language: Of the codex file, or "".
         others: Ids of entities that only other folders of a series describe.
         rejected: Names that were taken for no entity, in path order.
+        without: Ids with the names that records take from them: no short forms of theirs either.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -182,6 +183,7 @@ class Codex:
     language: str = ""
     others: frozenset[str] = frozenset()
     rejected: tuple[RejectedName, ...] = ()
+    without: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from armarius.names.people import short_names
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, EntityRow, GraphRows, Note, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, ShortName, kind_of
+from armarius.text.unicode import caseless
 from armarius.warnings import NAME_UNUSABLE
 
 RULES = 4  # raised when the same names are found elsewhere in the same text
@@ -69,14 +70,16 @@ class Snapshot:
 
 def snapshot_of(codex: Codex) -> Snapshot:
     """The snapshot of a codex. Cost: a matcher of all names, and a digest of the codex."""
-    short = short_names(codex.entities)
+    derived, gone = short_names(codex.entities), codex.without
+    short = tuple(one for one in derived if (one.entity_id, caseless(one.text)) not in gone)
     matcher, faults = EntityMatcher.from_valid(codex.entities, short_names=short)
     unusable = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
     return Snapshot(codex, matcher, short, _match_digest(codex), _codex_digest(codex), unusable)
 
 
 def _match_digest(codex: Codex) -> str:
-    return _digest([RULES, *((one.id, one.name, one.aliases, kind_of(one)) for one in codex.entities)])
+    names = ((one.id, one.name, one.aliases, kind_of(one)) for one in codex.entities)
+    return _digest([RULES, *names, *sorted(codex.without)])
 
 
 def _codex_digest(codex: Codex) -> str:
