@@ -91,6 +91,16 @@ def test_a_type_may_be_said_in_any_word_that_a_page_may_use(engine, said, type_)
     assert engine.codex.update("周远", type=said).type == type_
 
 
+@pytest.mark.parametrize(
+    "values",
+    [{"level": "sometimes"}, {"colour": "red"}, {"aliases": "小雨"}, {"attributes": 3}],
+    ids=lambda one: next(iter(one)),
+)
+def test_what_is_wrong_with_a_new_entity_is_said_of_its_name(engine, values):
+    with pytest.raises(CodexError, match=r"^entity '周远': "):
+        engine.codex.create("周远", **values)
+
+
 def test_a_type_that_is_a_slip_is_refused_with_the_near_one_unless_it_is_meant(engine):
     with pytest.raises(CodexError, match=r"type: 'charactr' is none of .*; near it: character; with `force`"):
         engine.codex.create("周远", type="charactr")
@@ -138,6 +148,27 @@ def test_an_alias_that_a_record_takes_away_is_no_short_name_either(tmp_path, ali
         assert [one.entity_id for one in engine.detect("雨姑娘来了")] == ["lin-xiaoyu"]
         engine.codex.update("林小雨", aliases=[*aliases, "小雨"])
         assert engine.detect("小雨来了")
+
+
+@pytest.mark.parametrize("page", [True, False])
+@pytest.mark.parametrize("by_alias", [True, False])
+def test_a_relation_stays_when_the_alias_that_it_was_made_by_goes(tmp_path, page, by_alias):
+    (tmp_path / "人物.md").write_text(
+        PAGE + ("\n## 沈砚秋\n\n- 别名：沈老师、砚秋\n\n先生。\n" if page else ""), "utf-8"
+    )
+    with armarius.open(tmp_path, watch=False) as engine:
+        if not page:
+            engine.codex.create("沈砚秋", aliases=["沈老师", "砚秋"])
+        if by_alias:
+            text = '[[relation]]\nid = "r"\nsource = "林小雨"\ntarget = "沈老师"\ntype = "师生"\nsince = 2\n'
+            (tmp_path / ".armarius").mkdir(exist_ok=True)
+            with (tmp_path / ".armarius/codex.toml").open("a", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            engine.codex.relate("林小雨", "沈老师", "师生", since=2)
+        engine.codex.update("沈砚秋", aliases=["砚秋"])
+        assert [(one.source, one.target, one.since) for one in engine.codex.relations()] == [("林小雨", "沈砚秋", 2)]
+        assert not engine.assemble("沈砚秋").warnings
 
 
 def test_delete_says_what_went_and_where_the_entity_is_described_still(engine):

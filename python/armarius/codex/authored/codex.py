@@ -150,9 +150,9 @@ class AuthoredCodex(Listed[Entity]):
         Cost: reads every name of the codex, and writes the file.
         """
         force = flag("force", force)
-        _refuse("entity", {"id": "new", "name": _name(name)})
+        _refuse("entity", {"id": id, "name": _name(name)})
         if not id:
-            _refuse("entity", _entity_data({"id": "new", "name": name, **values}))
+            _refuse("entity", _entity_data({"name": name, **values}))
         id_ = id or slug(name)
         data = _entity_data({"id": id_, "name": name, **values})
         _refuse("entity", data)
@@ -221,13 +221,16 @@ class AuthoredCodex(Listed[Entity]):
             if (edit := self._in_place(id_, changes)) is not None and self._pages is not None:
                 if expect and expect != edit.digest:
                     raise changed_meanwhile(edit.path)
+                self._relate_by_id(id_, data, changes)
                 self._pages.write(edit)
                 return self.get(id_)
+            self._relate_by_id(id_, data, changes)
             self._file.add("entity", data)
             return self._written(id_)
         data = _entity_data(_changed(block.data, self._over_files(id_, block.data, changes)))
         _refuse("entity", data, checked="facts" in changes)
         self._refuse_taken(data, changes, force)
+        self._relate_by_id(id_, data, changes)
         self._file.replace("entity", data)
         return self._written(id_)
 
@@ -257,6 +260,18 @@ class AuthoredCodex(Listed[Entity]):
             return changes
         names = dict.fromkeys((*known.aliases, *said.get("without", ()))) if isinstance(wanted, list | tuple) else ()
         return {**changes, "without": [name for name in names if name not in (wanted or ())]}
+
+    def _relate_by_id(self, id_: str, data: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+        """Write the id into authored relations that name the entity as `changes` of its names no longer let them."""
+        if changes.keys().isdisjoint(("name", "aliases")):
+            return
+        kept, who = {id_, *map(fold, (data["name"], *data.get("aliases", ())))}, self._who()
+        for block in self._touching(id_):
+            said = block.data or {}
+            ends = {key: str(said[key]) for key in ("source", "target")}
+            gone = [key for key, end in ends.items() if not {end, fold(end)} & kept and who.find(end) == id_]
+            if gone:
+                self._file.replace("relation", {**said, **dict.fromkeys(gone, id_)})
 
     def _in_place(self, id_: str, changes: Mapping[str, Any] | None) -> Edit | None:
         return None if self._pages is None else edit_in_place(self._pages, self.get(id_), changes)
@@ -342,6 +357,8 @@ class AuthoredCodex(Listed[Entity]):
     ) -> None:
         """Add a relation between two entities, by id, name or alias, or change the chapters of an existing one.
 
+        The record has their ids: a name that goes later takes no relation along.
+
         Raises:
             CodexError: A value is wrong; or, in an opened project, an end that names no entity.
             ContractError: Both ends are one entity.
@@ -367,7 +384,8 @@ class AuthoredCodex(Listed[Entity]):
         written = self._relation(who, source, target, type_)
         taken = {block.id for block in self._file.records() if block.table == "relation"}
         id_ = _free_id(source, target, type_, taken) if written is None else written.id
-        data = {"id": id_, "source": source, "target": target, "type": type_, "since": since, "until": until}
+        ends = {"source": who.find(source) or source, "target": who.find(target) or target}
+        data = {"id": id_, **ends, "type": type_, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
         _refuse("relation", data)
         (self._file.add if written is None else self._file.replace)("relation", data)
@@ -436,7 +454,9 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(values.keys() - set(_FIELDS))
     if unknown:
         close = suggestion(near(unknown[0], _FIELDS))
-        raise CodexError(f"entity {shown(values.get('id'))}: {shown(unknown[0])[1:-1]}: no such field{close}")
+        raise CodexError(
+            f"entity {shown(values.get('id') or values.get('name'))}: {shown(unknown[0])[1:-1]}: no such field{close}"
+        )
     data: dict[str, Any] = {}
     for key in _FIELDS:
         value = values.get(key)
@@ -503,7 +523,7 @@ def _check(block: Block) -> str:
 def _refuse(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
     """Refuse an invalid record; `checked` also validates its chapters, which is skipped for unchanged ones."""
     if what := _wrong(table, data) or (_backwards(table, data) if checked else ""):
-        raise CodexError(f"{table} {shown(data.get('id', ''))}: {what}")
+        raise CodexError(f"{table} {shown(data.get('id') or data.get('name', ''))}: {what}")
 
 
 def _backwards(table: str, data: dict[str, Any]) -> str:
