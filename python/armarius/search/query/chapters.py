@@ -12,14 +12,27 @@ _TO_WORD = r"(?<![^\W\d_])(?:through|to|bis|jusqu['’]à|à|al?|по|до)(?![^
 _TO = rf"(?:[-–—~～]{{1,2}}|到|至|から|부터|{_TO_WORD})"
 _AND = r"(?:[、,，和与與及跟と와과&]|以及|(?<![^\W\d_])(?:and|und|et|y|ed?|и)(?![^\W\d_]))"
 _HAN = r"(?:\d{1,5}|[零〇一二两兩三四五六七八九十百千]{1,9})"
-_CJK = re.compile(rf"第\s*(?P<body>{_HAN}\s*{_UNIT}?(?:\s*(?:{_TO}|{_AND})\s*第?\s*{_HAN}\s*{_UNIT}?)*)", re.IGNORECASE)
+# 第8章，2000字左右, "chapter 8, 3 scenes": a number of something is no chapter.
+_OF_OTHERS = (
+    rf"(?!(?:,\d{{3}})*(?:\s*{_TO}\s*{_HAN})?\s*[百千万萬]*\s*(?:多|余|来)?\s*"
+    r"(?:[个個字词詞句段行条條点點页頁场場人名位次年月日天岁歲]"
+    r"|-?(?:hundred|thousand|words?|sentences?|paragraphs?|lines?|bullets?|points?|pages?|scenes?|characters?)\b))"
+)
+_CJK = re.compile(
+    rf"第\s*(?P<body>{_HAN}\s*{_UNIT}?(?:\s*(?:{_TO}|{_AND})\s*第?\s*(?>{_HAN}){_OF_OTHERS}\s*{_UNIT}?)*)",
+    re.IGNORECASE,
+)
 _HANGUL = re.compile(
     rf"(?<!\d)제?\s*(?P<body>\d{{1,5}}\s*[장화회]?(?:\s*(?:{_TO}|{_AND})\s*제?\s*\d{{1,5}})*)\s*[장화회]"
 )
-_CJK_BARE = re.compile(rf"(?<![\d第几])(?P<body>\d{{1,5}}(?:\s*{_TO}\s*\d{{1,5}})?)\s*[章回话話]")
+_NUMBER = "[一二三四五六七八九十百]"
+_CJK_BARE = re.compile(  # 3章, 1到3章, 一到三章; 一到两章 is how many
+    rf"(?<![\d第几])(?P<body>\d{{1,5}}(?:\s*{_TO}\s*\d{{1,5}})?"
+    rf"|(?<!{_NUMBER}){_NUMBER}{{1,7}}\s*{_TO}\s*{_NUMBER}{{1,7}})\s*[章回话話]"
+)
 _LATIN = re.compile(
     rf"\b(?:ch(?:apters|ap|aps|s)?|(?:{CHAPTER_WORDS})[snеиi]?)\b\.?\s*"
-    rf"(?P<body>(?:{NUMERAL})(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:(?:{CHAPTER_WORDS})s?\s+)?(?:{NUMERAL}))*)",
+    rf"(?P<body>(?:{NUMERAL})(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:(?:{CHAPTER_WORDS})s?\s+)?(?>{NUMERAL}){_OF_OTHERS})*)",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(
@@ -149,7 +162,11 @@ def chapter_references(
                 continue
             if pattern is _CJK and _THING.search(body) and is_content(match[0]):
                 continue
-            if pattern is _CJK_BARE and body.isdigit() and _COUNTED.search(query, 0, match.start()):
+            if (
+                pattern is _CJK_BARE
+                and (body.isdigit() or not body[0].isdigit())
+                and _COUNTED.search(query, 0, match.start())
+            ):
                 continue  # 最后2章
             if numbers and not _overlaps(found, match.start(), match.end()):
                 numbers, end = _counted_on(query, match, numbers, known)
@@ -213,8 +230,9 @@ def _numbers(body: str) -> tuple[int, ...]:
         for number in [whole] if whole is not None else map(parse_numeral, _BETWEEN.split(piece["n"])):
             if number is None:
                 continue
-            if ranged and numbers and 0 < number - numbers[-1] <= 400:
-                numbers.extend(range(numbers[-1] + 1, number))
+            if ranged and 0 < abs(number - numbers[-1]) <= 400:
+                first, number = sorted((numbers.pop(), number))  # 第3到1章
+                numbers.extend(range(first, number))
             numbers.append(number)
             ranged = False
     return tuple(dict.fromkeys(numbers))
