@@ -96,6 +96,25 @@ def test_a_rename_lists_what_a_plain_search_of_the_story_finds(novel):
     assert "林默" in (NOVEL / found[0][0]).read_text(encoding="utf8")  # no file is changed
 
 
+@pytest.mark.parametrize("query", ["改名 林默 为 林渊 第3章", "把第3章的林默改名为林渊", "林默改名林渊，第3章"])
+def test_a_rename_within_a_chapter_lists_the_places_of_that_chapter(novel, query):
+    pack = novel.assemble(query, budget=16000)
+    assert listed(pack) == [one for one in searched(novel, "林默") if one[0] == "chapters/ch003.md"]
+
+
+def test_a_rename_counts_the_places_of_the_aliases_apart(novel):
+    assert "别名，未计入：小雨 ×17" in novel.assemble("改名 林小雨 为 林晚", budget=4000).prompt
+
+
+@pytest.mark.parametrize(
+    ("query", "length"),
+    [("写第8章", "，用800字"), ("续写", "300字"), ("续写", "，两千字左右"), ("write chapter 8", ", 2000 words")],
+)
+def test_a_length_is_no_word_to_look_up(novel, query, length):
+    brief, long = novel.assemble(query, budget=6000), novel.assemble(query + length, budget=6000)
+    assert [one.source for one in brief.items] == [one.source for one in long.items]
+
+
 @pytest.mark.parametrize("budget", [700, 900, 1200, 2000])
 def test_places_beyond_the_budget_are_left_off_from_the_end_and_counted(ferry, budget):
     every = searched(ferry, r"(?<!Old )\bMaren\b")

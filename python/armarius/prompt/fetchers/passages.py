@@ -25,7 +25,7 @@ from armarius.search.explain import MatchHighlights
 from armarius.search.passages import RankedPassages
 from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.chapters import ChapterReference, chapter_references
-from armarius.search.query.intents import READINGS, asked_for, words
+from armarius.search.query.intents import READINGS, asked_for, without_length, words
 from armarius.search.query.kinship import KinshipMatch, Phrases
 from armarius.search.rank import Ranked
 from armarius.search.reading import Reading, reading_of
@@ -95,7 +95,7 @@ class PassageFetcher:
 
         Cost: one retrieval and the passages of at most five texts.
         """
-        query = (request.question.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
+        query = without_length((request.question.strip() or request.additional_input.strip())[:_QUERY_LIMIT])
         if not query:
             return Fetched()
         if not self._corpus.ready:

@@ -176,10 +176,12 @@ class StoryFetcher:
     def _renamed(self, request: FetchRequest, said: Meant) -> Iterator[Candidate]:
         """Every place of a name in the story, in its order, below their number; the name in longer names apart."""
         old, new = said.names
-        names = (name for one in self._entities for name in (one.name, *one.aliases))
-        longer = {name for name in names if len(name) > len(old) and old.casefold() in name.casefold()}
-        matcher = EntityMatcher.of_texts([old, *sorted(longer)])
+        names = [(one.name, *one.aliases) for one in self._entities]
+        longer = {name for own in names for name in own if len(name) > len(old) and old.casefold() in name.casefold()}
+        others = {name for own in names if old.casefold() in map(str.casefold, own) for name in own} - longer - {old}
+        matcher = EntityMatcher.of_texts([old, *sorted(longer | others)])
         inside: Counter[str] = Counter()
+        aliases: Counter[str] = Counter()
         elsewhere: Counter[str] = Counter()
         found: list[Candidate] = []
         paragraphs = total = 0
@@ -189,13 +191,14 @@ class StoryFetcher:
             if document is None or request.bounds.leaves_out(document.kind, document.chapter) is not None:
                 continue
             seen, lines, many = visible(document, request.bounds).text, [], 0
-            mentions = matcher.find_all(seen) if old.casefold() in seen.casefold() else []
+            mentions = matcher.find_all(seen) if others or old.casefold() in seen.casefold() else []
             for one in document.paragraphs:
                 if said.numbers and chapter_at(document, one) not in said.numbers:
                     continue
                 here = [mention for mention in mentions if one.start <= mention.start < one.end]
                 if path in story:
-                    inside.update(mention.term for mention in here if mention.entity_id != old)
+                    inside.update(mention.term for mention in here if mention.entity_id in longer)
+                    aliases.update(mention.term for mention in here if mention.entity_id in others)
                 spans = [(mention.start, mention.end) for mention in here if mention.entity_id == old]
                 if spans:
                     many += len(spans)
@@ -211,9 +214,9 @@ class StoryFetcher:
                 place = _because(place, Reason("story.places", places=many, paragraphs=len(lines)))
                 found.append(replace(place, score=place.score - len(found) / 1e6, keep="head"))
         counted = [Reason("places", places=total, paragraphs=paragraphs, files=len(found))]
-        for code, others in (("places.elsewhere", elsewhere), ("places.inside", inside)):
-            if others:
-                listed = frame(request.language).and_.join(f"{name} ×{many}" for name, many in sorted(others.items()))
+        for code, counts in (("places.elsewhere", elsewhere), ("places.inside", inside), ("places.aliases", aliases)):
+            if counts:
+                listed = frame(request.language).and_.join(f"{name} ×{many}" for name, many in sorted(counts.items()))
                 counted.append(Reason(code, names=listed))
         text = "\n".join(say(one, request.language) for one in counted)
         head = _candidate(request, f"{STORY}count:{old}", "count", f"## {old} → {new}", text, "")

@@ -107,6 +107,15 @@ def meant(query: str) -> Meant:
     return question._replace(intent="continue") if goes_on else question
 
 
+def without_length(query: str) -> str:
+    """A request with spaces for its length (2000字, "in three sentences"); a question as it is. Cost: as `meant`."""
+    if not meant(query).intent:
+        return query
+    for found in _patterns().length.finditer(query.translate(_simplified())):
+        query = _blank(query, *found.span())
+    return query
+
+
 def shares(intent: Name) -> Mapping[str, int]:
     """The shares of an intent in percent, by part."""
     found: Mapping[str, int] = _row(intent)["shares"]
