@@ -221,6 +221,18 @@ class Wire(BaseModel):
             raise ContractError(f"{cls._says()}: expected a JSON object, got {type(wire).__name__}")
         if missing := [field for field in cls.required_on_wire() if field not in wire]:
             raise ContractError("; ".join(f"{cls._says()}.{field} is missing" for field in missing))
+        return cls.sent(wire)
+
+    @classmethod
+    def sent(cls, wire: Mapping[str, Any]) -> Self:
+        """From fields by their names on the wire.
+
+        Raises:
+            ContractError: A field is missing, unknown or of the wrong type; the name that it has in Python is unknown.
+        """
+        named = {name: cls.field_name(name) for name in cls.model_fields if name in wire}
+        if other := [f"{cls._says()}.{ours} is unknown; near it: {its}" for ours, its in named.items() if ours != its]:
+            raise ContractError("; ".join(other))
         return cls(**wire)
 
     @classmethod

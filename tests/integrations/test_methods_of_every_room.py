@@ -370,6 +370,23 @@ def test_a_refusal_names_the_field(call, name, params, error, field):
         call(name, **params)
 
 
+@pytest.mark.parametrize(
+    ("method", "name", "its"),
+    [
+        ("context:prompt:assemble", "document", "documentId"),
+        ("context:prompt:assemble", "cursor", "cursorPosition"),
+        ("documents:get", "document", "documentId"),
+        ("entities:evidence", "as_of", "asOf"),
+    ],
+)
+def test_the_name_that_a_field_has_in_python_is_unknown_on_the_wire(call, method, name, its):
+    with pytest.raises(ContractError, match=rf"\.{name} is unknown; near it: {its}"):
+        call(method, **{name: "chapters/ch003.md"})
+    with pytest.raises(ContractError, match=r"AssembleRequest\.document is unknown; near it: documentId"):
+        call("context:prompt:diff", query="x", other={"document": "chapters/ch003.md"})
+
+
+
 def test_layers_carry_their_content_only_when_it_is_asked_for(call):
     plain = call("context:prompt:assemble", **REQUEST)
     whole = call("context:prompt:assemble", **REQUEST, includeContent=True)

@@ -54,7 +54,7 @@ class Verb:
         """The verb over one engine, from what is sent to what is answered; may be called from any thread."""
 
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-            asked = self.params(**{name: value for name, value in sent.items() if value is not None})
+            asked = self.params.sent({name: value for name, value in sent.items() if value is not None})
             if isinstance(asked, p.Params):
                 engine.check_project(asked.project_id)
             return answer_without_paths(self.answer(engine, asked), engine.root)

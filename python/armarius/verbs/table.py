@@ -152,7 +152,7 @@ def _what_if(engine: "Engine", asked: p.WhatIfRequest) -> Json:
 def _diff(engine: "Engine", asked: p.DiffRequest) -> Json:
     """What changes from the prompt to the one of the request with other fields; entries are sources."""
     sent = {name: value for name, value in asked.to_wire().items() if name != "other"}
-    other = AssembleRequest(**{**sent, **asked.other})
+    other = AssembleRequest.sent({**sent, **asked.other})
     return wire(engine.assemble(other).diff(_pack(engine, asked)))
 
 
