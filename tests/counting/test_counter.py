@@ -108,3 +108,18 @@ async def test_counting_a_long_text_lets_the_event_loop_run():
     done = True
     await pulse
     assert beats > before + 1
+
+
+@pytest.mark.parametrize(
+    ("model", "near"),
+    [
+        ("gpt-99", ()),
+        ("gpt-4.9", ()),
+        ("gpt-4p", ("gpt-4", "gpt-4o")),
+        ("gpt4", ("gpt-4",)),
+        ("gtp-4o", ("gpt-4o",)),
+        ("claud-3-opus", ("claude-3-opus",)),
+    ],
+)
+def test_a_model_near_an_unknown_one_has_no_made_up_version(model, near):
+    assert TokenCounter.near(model) == near

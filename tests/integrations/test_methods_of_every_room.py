@@ -386,7 +386,6 @@ def test_the_name_that_a_field_has_in_python_is_unknown_on_the_wire(call, method
         call("context:prompt:diff", query="x", other={"document": "chapters/ch003.md"})
 
 
-
 def test_layers_carry_their_content_only_when_it_is_asked_for(call):
     plain = call("context:prompt:assemble", **REQUEST)
     whole = call("context:prompt:assemble", **REQUEST, includeContent=True)
