@@ -169,6 +169,11 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
             "kinds: expected one of " + ", ".join(KINDS) + ", or several, got 'y'",
         ),
         ("entity", {"name": ""}, "name must have at least 1 character, got ''"),
+        (
+            "read",
+            {"path": "style.md", "paragraphs": [12]},
+            "paragraphs: expected two numbers, first and last, got [12]",
+        ),
     ],
 )
 async def test_what_a_tool_does_not_take_is_refused_in_one_line(client, tool, arguments, said):
@@ -452,6 +457,26 @@ async def test_what_is_remembered_is_in_the_next_prompt_and_what_is_proposed_in_
     again = await call(client, "propose", name="灯芯婆婆", type="character")
     assert again.is_error
     assert "there is one already" in again.content[0].text
+
+
+async def test_what_is_remembered_already_is_not_stored_again(engine):
+    client = Server(engine, allow_write=True)
+    await said(client, "remember", text="灯塔是顾伯点亮的")
+    assert (await said(client, "remember", text="灯塔是顾伯点亮的 ")).startswith("Remembered already, as ")
+    assert len(engine.memories.list()) == 1
+
+
+async def test_a_slip_in_a_type_is_answered_with_what_the_tool_can_do(engine):
+    answer = await call(Server(engine, allow_write=True), "propose", name="灯芯婆婆", type="charactr")
+    assert answer.is_error
+    assert answer.content[0].text.endswith("near it: character")
+
+
+async def test_what_finds_nothing_says_what_there_is(client, engine):
+    count = engine.document("chapters/ch003.md").paragraph_count
+    text = await said(client, "read", path="chapters/ch003.md", paragraphs=[90, 100])
+    assert text == f"nothing: it has {count} paragraphs, numbered from ¶0"
+    assert (await said(client, "evidence", name="林默", attribute="身高")).endswith("\nnothing about 身高")
 
 
 async def test_a_proposal_with_an_unknown_relation_writes_nothing(engine):

@@ -19,6 +19,7 @@ from mcp.types import Tool as ListedTool
 from pydantic import Field, create_model
 
 from armarius._core import __version__
+from armarius.codex.authored.codex import BY_FORCE
 from armarius.errors import ContractError
 from armarius.mcp.tools import COUNT, PAGE, PIECE, REPLACING, WRITING, Arguments, Details, Tool
 from armarius.requests import Count, DocumentIn, QueryIn
@@ -97,7 +98,7 @@ def _guarded(engine: "ContextEngine", failed: Callable[[Failure], Exception]) ->
 
 
 def _failed(failure: Failure) -> Exception:
-    return ToolError(f"{failure.code}: {failure.message}")
+    return ToolError(f"{failure.code}: {failure.message.removesuffix(BY_FORCE)}")
 
 
 class ToolServer(MCPServer):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypedDict, TypeVar, Unpack
 
 from mcp.types import CallToolResult, ContentBlock, TextContent
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from armarius.arguments import OPEN
 from armarius.code.subgraph import Subgraph, matches, tree
@@ -21,6 +21,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.io.folder import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
 from armarius.text.tokens import TokenCounter
+from armarius.validation import shown
 from armarius.verbs.params import Around, FactIn
 from armarius.verbs.table import around
 from armarius.verbs.wire import account_wire, escaped
@@ -80,7 +81,17 @@ Chapters = Annotated[ChaptersIn, _INTEGERS, Field(description="Only these chapte
 AsOf = Annotated[AsOfIn, WithJsonSchema({"type": "integer"}), Field(description="Nothing of a later chapter.")]
 Kinds = Annotated[KindsIn, Field(description="Only these kinds of documents.")]
 Place = Annotated[Path, Field(description='"" lists all documents, a folder those in it.')]
-Paragraphs = Annotated[tuple[Count, Count] | None, _INTEGERS, Field(description="[first, last] ¶.")]
+
+
+def _two(value: object) -> object:
+    if isinstance(value, list | tuple) and len(value) != 2:
+        raise ValueError(f"expected two numbers, first and last, got {shown(value)}")
+    return value
+
+
+Paragraphs = Annotated[
+    tuple[Count, Count] | None, BeforeValidator(_two), _INTEGERS, Field(description="[first, last] ¶.")
+]
 Named = Annotated[str, Field(max_length=200_000, description="Only those that this text names.")]
 Attribute = Annotated[str, Field(max_length=400, description="Only this: 年龄, eye colour.")]
 Depth = Annotated[Whole, Field(ge=1, le=10)]
@@ -172,6 +183,8 @@ def read(engine: "Engine", *, path: Place, paragraphs: Paragraphs = None) -> Ite
         return
     document = engine.document(path)
     first, last = paragraphs or (0, document.paragraph_count)
+    if paragraphs and first >= document.paragraph_count:
+        yield f"nothing: it has {counted(document.paragraph_count, 'paragraph')}, numbered from ¶0"
     for one in document.paragraphs[first : last + 1]:
         yield f"¶{one.index} {document.text[one.start : one.end]}"
 
@@ -272,6 +285,8 @@ def evidence(
         rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"
         yield _stated(each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
     if attribute:
+        if not said:
+            yield f"nothing about {attribute}"
         return
     known = {(each.path, each.paragraph) for each in said}
     found = engine.search(one.name, also=one.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)
@@ -297,6 +312,9 @@ def subgraph(engine: "Engine", *, symbol: Short, depth: Depth = 3, direction: Di
 
 def remember(engine: "Engine", *, text: Long) -> list[str]:
     """Remember one statement about the project or its user, for later prompts."""
+    known = next((one for one in engine.memories.list() if one.text.strip() == text.strip()), None)
+    if known is not None:
+        return [f"Remembered already, as {known.id}."]
     made = engine.memories.create(text, confidence=0.8)
     return [f"Remembered as {made.id} in .armarius/memories.toml: prompts that it bears on will state it."]
 

@@ -471,12 +471,16 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
+BY_FORCE = "; with `force` it is one of its own"
+"""What `create` and `update` can do with a type that looks like a slip; tools of an agent cannot."""
+
+
 def _refuse_type(data: dict[str, Any]) -> None:
     """Refuse a slip of the pen for a type; any other word is a type of its own."""
     word, types = str(data.get("type", "other")), (*frame().types, "other")
     if word not in types and (close := get_close_matches(fold(word), types, cutoff=0.88)):
         what = f"type: {shown(word)} is none of {', '.join(types)}{suggestion(close)}"
-        raise CodexError(f"entity {shown(data['id'])}: {what}; with `force` it is one of its own")
+        raise CodexError(f"entity {shown(data['id'])}: {what}{BY_FORCE}")
 
 
 def _name(value: object) -> str:
