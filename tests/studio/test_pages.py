@@ -559,3 +559,29 @@ def test_an_invalid_field_has_its_error_beside_it_in_the_language_of_the_page(cl
     page = client.get("/pack?budget=x&lang=zh").text
     assert "这里要填数字。" in page
     assert 'value="x"' in page
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/pack?query=小雨&budget=10", r"这个预算放不下必须有的内容，至少要 \d\d+ token。"),
+        ("/pack?query=写第99章&budget=4000", r"问题点名的第 99 章还没有写。"),
+        ("/nope", r"没有这个页面。"),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_language_of_the_page_alone(client, path, said):
+    page = client.get(path, headers={"accept-language": "zh"}).text
+    assert re.search(said, page)
+    assert not re.search(r"<small[^>]*lang=\"en\">", page)
+
+
+def test_a_path_that_is_no_page_is_answered_with_a_page(client):
+    answer = client.get("/nope")
+    assert (answer.status_code, "<nav" in answer.text) == (404, True)
+
+
+def test_files_of_the_root_stand_under_no_folder(client, engine):
+    page = client.get("/files").text
+    assert "<b>chapters/</b>" in page
+    assert f"<b>{engine.project_id}/</b>" not in page
+    assert "style.md" in page.rpartition("</details>")[2]

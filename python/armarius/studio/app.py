@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import json
+import re
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -232,6 +233,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         route("/beside/{path:path}", asking.beside, "POST"),
         Route("/events", partial(watched, engine)),
         Route("/static/{name}", _static),
+        route("/{path:path}", _nowhere),
     ]
 
     @asynccontextmanager
@@ -276,7 +278,7 @@ async def _answered(
     if request.method == "GET" and isinstance(failed, (UnknownId, UnknownDocument)):
         status = _NOT_FOUND
     if failed is not None:
-        values = {**values, "failed": (_sentence(failed, said), message_of(failed))}
+        values = {**values, "failed": _told_of(failed, said)}
     text = environment.get_template(template).render(
         t=SimpleNamespace(**said),
         w=lambda group, key: said.get(f"{group}.{key}", key),
@@ -303,22 +305,29 @@ def _here(referer: str) -> str:
     return f"/{place.path.lstrip('/')}{'?' if place.query else ''}{place.query}"
 
 
-_TELLING = (  # words of an error, and the sentence that says it
-    ("is empty", "empty"),
-    ("must be a number", "number"),
-    ("changed meanwhile", "changed"),
-    ("there is one already", "taken"),
-    ("delete it there", "described"),
-    ("below the minimum", "budget"),
+def _nowhere(asked: Form) -> Page:
+    raise UnknownId("no such page", ())
+
+
+_TELLING = (  # words of an error, the sentence that says it, and whether that says all
+    ("no such page", "page", True),
+    ("is empty", "empty", True),
+    ("must be a number", "number", True),
+    ("changed meanwhile", "changed", True),
+    ("there is one already", "taken", False),
+    ("delete it there", "described", False),
+    (r"below the minimum of (\d+)", "budget", True),
 )
 
 
-def _sentence(error: Exception, said: dict[str, str]) -> str:
-    """What is wrong, in the language of the page."""
+def _told_of(error: Exception, said: dict[str, str]) -> tuple[str, str, bool]:
+    """What is wrong in the language of the page and as the error says it; whether the first says all."""
     text, code = message_of(error), getattr(error, "code", "other")
-    kind = next((kind for words, kind in _TELLING if words in text), "")
+    found = ((re.search(words, text), kind, whole) for words, kind, whole in _TELLING)
+    match, kind, whole = next((one for one in found if one[0]), (None, "", False))
     keys = (kind, type(error).__name__, code, "other")
-    return next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
+    sentence = next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
+    return sentence.format(*match.groups() if match else ()), text, whole
 
 
 async def _static(request: Request) -> Response:

@@ -518,7 +518,7 @@ class ProjectPages:
         sure = {folder: all(one.path not in doubtful for one in these) for folder, these in folders.items()}
         return "files.html", {
             "status": self._engine.status(),
-            "folders": dict(sorted(folders.items(), key=lambda item: sure[item[0]])),
+            "folders": dict(sorted(folders.items(), key=lambda item: (sure[item[0]], not item[0]))),
             "few": len(mapped.files) <= _FEW,
             "doubtful": doubtful,
             "kinds": KINDS,
