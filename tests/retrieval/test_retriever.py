@@ -81,7 +81,9 @@ def test_no_reason_is_blank(novel, query):
     answer = novel.retrieve(query, limit=20)
     for hit in answer:
         for evidence in hit.evidence:
-            said = re.sub(r"\(rank \d+\)", "", evidence.detail).removeprefix("described by the question:")
+            said = re.sub(r"\(rank \d+\)", "", evidence.detail).removeprefix(
+                "the profile shares words with the question:"
+            )
             assert said.strip(), (query, hit)
             assert evidence.kind != "outline" or ": " in said, (query, evidence)
 
@@ -93,7 +95,7 @@ def test_whom_the_words_describe_is_named_as_the_reason(tmp_path):
     }
     hit = corpus_of(write(tmp_path, files)).retrieve("dredger")[0]
     assert hit.path == "chapters/ch002.md"
-    assert "Tom Reed (Tom Reed, whom the question describes)" in hit.evidence[0].detail
+    assert "Tom Reed (Tom Reed, whose profile shares words with the question)" in hit.evidence[0].detail
 
 
 def test_spans_of_evidence_stand_in_the_document(novel):

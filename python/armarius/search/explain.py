@@ -142,7 +142,8 @@ class MatchHighlights:
         self._entities = corpus.entities
         self._asked = asked
         self._read, self._groups, self._described = ranked.read, ranked.groups, ranked.described
-        self._reached = {one: self._entities[one].name for one in (*related, *ranked.described)}
+        reached = dict.fromkeys(ranked.described, "words.fitting") | dict.fromkeys(related, "words.person")
+        self._reached = {one: (self._entities[one].name, code) for one, code in reached.items()}
 
     def in_text(self, text: str, *, people: bool = True) -> tuple[str, ...]:
         """What stands in `text`: the question's words, else inflected, else what else may be meant, characters.
@@ -153,8 +154,8 @@ class MatchHighlights:
         """
         entities = self._reached if people else self._fitting
         written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if entities else {}
-        there = [(written[one], name) for one, name in entities.items() if one in written]
-        names = [Reason("words.person", term=term, name=name) for term, name in there]
+        there = [(written[one], *said) for one, said in entities.items() if one in written]
+        names = [Reason(code, term=term, name=name) for term, name, code in there]
         words = _longest(dict.fromkeys((*_stretches(text, self._runs), *_found(text.lower(), self._words))))
         if not words:
             words = self._inflected(text, named=bool(names))
@@ -175,8 +176,8 @@ class MatchHighlights:
         return tuple(words)
 
     @cached_property
-    def _fitting(self) -> dict[str, str]:
-        return {one: self._entities[one].name for one in self._described}
+    def _fitting(self) -> dict[str, tuple[str, str]]:
+        return {one: (self._entities[one].name, "words.fitting") for one in self._described}
 
     @cached_property
     def _runs(self) -> "_Runs":
