@@ -417,7 +417,9 @@ class Account:
         return Explanation(id_, title, bool(items), reason, change, items, omitted, self.language)
 
     def _change(self, one: PackItem | PackOmission, name: str) -> Reason:
-        name = one.title if one.id.startswith("entity:") and "#" not in one.id else name
+        if one.id.startswith("entity:") and "#" not in one.id:
+            entity = self._entities.get(one.id.removeprefix("entity:"))
+            name = one.title if entity is None else one_line(entity.name)
         if isinstance(one, PackItem):
             fixed = one.source.startswith(("request:", "editor:"))
             return Reason(f"change.in{'_fixed' if fixed else '_rules' if one.layer == 'rules' else ''}", name=name)
