@@ -148,6 +148,8 @@ def _grown(paragraphs: Sequence[Paragraph], chosen: set[int]) -> set[int]:
 SIGNS: Final = ("one", "best", "lost", "held", "asked", "named", "level", "worded", "sure")
 WEIGHTS: Final = (0.34, 1.98, -1.08, 0.88, 1.21, 0.44, -1.08, 0.66, 1.19)
 """Of the signs, for the logarithm of the odds."""
+READ: Final = (1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+"""The signs of the request who is in the chapters that it names: no words are looked for."""
 _RANK = 20  # the paragraph that the best is compared with
 _NAMES = 2  # more say nothing more
 

@@ -19,7 +19,7 @@ from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.headings import Reason
 from armarius.search.code_calls import Signal, calls
 from armarius.search.corpus import Corpus
-from armarius.search.hits import confidence, signs
+from armarius.search.hits import READ, confidence, signs
 from armarius.search.query.query import FAMILIES, QueryWords, TermGroup, Understanding, is_function, question, terms_of
 from armarius.search.summaries import Tell, Told
 from armarius.text.unicode import BETWEEN
@@ -260,7 +260,7 @@ def rank(
         tuple(asked_also),
         tuple(strange),
         told=told,
-        signs=signs(
+        signs=READ if asked.chapters and "present" in asked.intents else signs(
             own, scores, _best(core, asked, read, own), asked=named, names=len(asked.entities), worded=len(also),
             sure=len(others),
         ),

@@ -304,6 +304,9 @@ def _find(
     outcome: Outcome = "source failed" if warnings else "nothing found"
     if hits if listed else ranked.outcome != "nothing found":
         outcome = "weak" if ranked.is_faint else "found"
+    unknown, sure = tuple(_unknown(corpus, asked)), ranked.confidence
+    if _asks_for_nothing(corpus, asked, unknown):
+        outcome, sure = "weak" if outcome == "found" else outcome, 0.0
     retrieval = Retrieval(
         hits=tuple(hits),
         understanding=asked,
@@ -314,10 +317,10 @@ def _find(
             *_withheld(corpus.whole, withheld(corpus.whole, ranked, _WITHHELD), bounds.as_of),
             *_unasked(known),
         ),
-        warnings=(*warnings, *_unknown(corpus, asked)),
+        warnings=(*warnings, *unknown),
         also=tuple(also),
         stages=clock.stages,
-        confidence=ranked.confidence if outcome in ("found", "weak") else 0.0,
+        confidence=sure if outcome in ("found", "weak") else 0.0,
     )
     return FoundPassages(retrieval, people, ranked, ordered, known, corpus)
 
@@ -470,6 +473,14 @@ def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
     there = f"the chapters are {known[0]} to {known[-1]}" if known else "there are no chapters"
     for number, path in plans.items():
         yield CHAPTER_UNWRITTEN(number=number, planned=f"{path} plans it" if path else f"no outline has it; {there}")
+
+
+def _asks_for_nothing(corpus: Corpus, asked: Understanding, unknown: Sequence[ContextWarning]) -> bool:
+    """Whether a question is about chapters that there are not, and about nothing else."""
+    if not asked.unknown or all(one.code != CHAPTER_UNKNOWN.code for one in unknown):
+        return False
+    known = not {*corpus.whole.chapter_numbers}.isdisjoint(asked.chapters)
+    return not (known or asked.entities or asked.phrases or asked.terms)
 
 
 def _planned(corpus: Corpus, number: int, volume: int | None) -> str:
