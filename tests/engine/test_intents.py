@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,48 @@ def test_a_rename_holds_no_paragraphs_that_only_name_somebody(ferry):
     assert {path for path, *_ in listed(pack)} == {"chapters/02.md"}
     assert not [one for one in pack.items if one.source.startswith("rag:")]
     assert re.fullmatch(r"places of Maren: \d+", pack.why("story:count:Maren").reason)
+
+
+@pytest.mark.parametrize("query", ["第99章写什么", "第99章发生了什么", "第99章有谁", "总结第99章"])
+def test_a_question_about_a_chapter_that_there_is_not_has_no_confidence(novel, query):
+    found = novel.retrieve(query)
+    assert (found.confidence, novel.assemble(query, budget=4000).confidence) == (0.0, 0.0)
+    assert found.outcome in ("weak", "nothing found")
+
+
+def test_the_same_request_in_other_words_has_the_same_confidence(novel):
+    asked = ("第3章有谁", "第三章谁在场")
+    assert len({one.confidence for q in asked for one in (novel.retrieve(q), novel.assemble(q, budget=4000))}) == 1
+
+
+@pytest.mark.parametrize("query", ["第三章的大纲", "第3章的大纲是什么", "Outline of chapter 3"])
+def test_a_question_about_a_plan_gets_the_plan_alone(novel, query):
+    sources = [one.source for one in novel.assemble(query, budget=6000).items]
+    assert "story:outline:spec/outline.md#3" in sources
+    assert not [one for one in sources if one.startswith(("rag:", "codex:detected", "kg:related"))]
+
+
+def test_who_is_here_without_a_document_is_a_warning(novel):
+    (said,) = novel.assemble("这一段谁在场", budget=4000).warnings
+    assert said == "CHAPTER_UNKNOWN: 这一段谁在场: the current scene is not known"
+
+
+def test_a_reason_does_not_say_that_a_question_describes_whom_it_shares_a_word_with(novel):
+    said = str([one.reason for one in novel.assemble("火星上的企鹅", budget=6000).items])
+    assert "铜怀表的档案与问题有相同的词" in said
+    assert "问题所说的" not in said
+
+
+def test_the_advice_for_a_thread_that_is_not_shown_is_a_name_that_include_accepts(tmp_path):
+    folder = tmp_path / "novel"
+    shutil.copytree(NOVEL, folder)
+    codex = json.loads((folder / "codex.json").read_text(encoding="utf8"))
+    next(one for one in codex["entities"] if one["name"] == "灯塔重燃")["level"] = "manual_only"
+    (folder / "codex.json").write_text(json.dumps(codex), encoding="utf8")
+    with armarius.open(folder, watch=False) as engine:
+        advice = engine.assemble("续写", budget=4000).why("灯塔重燃").change
+        assert 'include=["灯塔重燃"]' in advice
+        assert "灯塔重燃" in engine.assemble("续写", budget=4000, include=["灯塔重燃"]).prompt
 
 
 @pytest.mark.parametrize("budget", [1200, 2000, 4000])

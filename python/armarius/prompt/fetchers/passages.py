@@ -110,6 +110,9 @@ class PassageFetcher:
             if chapters is not None:
                 plan, asks = StoryFetcher(self._corpus.documents, (), self._corpus.map).plan(request), False
             sources = sources if query else replace(sources, vectors=None)
+        alone = False  # a question about the plan of a chapter gets the plan
+        if said.intent == "" and said.numbers and request.query.strip() and _chapters_alone(query):
+            alone = bool(StoryFetcher(self._corpus.documents, (), self._corpus.map).plan(request))
         wordings = (*request.also, plan) if plan else request.also
         bounds = request.bounds
         known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=sources.graph)
@@ -145,6 +148,8 @@ class PassageFetcher:
             highlights=MatchHighlights(corpus, asked, found.ranked, found.people.related),
         )  # fmt: skip
         warnings: Sequence[ContextWarning] = found.answer.warnings
+        if said.place == "scene" and said.intent in READINGS and reading is None and not request.document:
+            warnings = [*warnings, CHAPTER_UNKNOWN(what=f"{query.strip()}: the current scene is not known")]
         if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
             warnings = [one for one in warnings if one.code != CHAPTER_UNKNOWN.code]
         if self._reranking is not None:
@@ -156,6 +161,8 @@ class PassageFetcher:
             detail = Reason("out.hidden_many", count=many, reason=why)
             omitted.append(Omission(source, "retrieved", source, "excluded", detail))
         confidence = found.answer.confidence if asks else None
+        if alone:
+            return Fetched((), (), warnings, None, confidence)
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer, confidence)
 
     def _outside(self, request: FetchRequest, query: str) -> Outside:

@@ -145,9 +145,9 @@ class StoryFetcher:
         return replace(fetched, candidates=tuple(_of_place(one, place) for one in fetched.candidates))
 
     def plan(self, request: FetchRequest) -> str:
-        """What the outlines say of the chapter that a request goes on with; "" where they plan none."""
+        """What the outlines say of the chapter that a request goes on with or asks about; "" where they plan none."""
         place = self._place(request, asked_for(request))
-        if place is None or not place.tells:
+        if place is None:
             return ""
         plans = [one for n in place.numbers for one in plans_of(self._documents, self._map, n, place.volume)]
         plans = [one for one in plans if not one.ranged] or plans
