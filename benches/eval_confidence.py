@@ -30,7 +30,8 @@ import numpy as np
 
 import armarius
 import record
-from armarius.search import confidence, retrieve
+from armarius.search import retrieve
+from armarius.search.hits import SIGNS
 from eval_retrieval import copy_of
 
 BUDGET, MODEL = 8000, "gpt-4o"
@@ -39,7 +40,7 @@ LIKE, UNLIKE = 24, 6  # questions of another book in the same language, and in a
 NAMES = 12
 RIDGE = 1.0
 BINS = 5
-NOTHING = (0.0,) * len(confidence.SIGNS)
+NOTHING = (0.0,) * len(SIGNS)
 """The signs where nothing is found: 0, whatever the weights are."""
 _MARKS = re.compile(r"\s+|\*\*|\[\[|\]\]")
 
@@ -210,7 +211,7 @@ def main() -> None:
         "bins of novels": bins(np.concatenate([rows for _, rows in honest.values()], axis=1)),
         "projects, fitted on the novels": {name: said for name, (said, _) in others.items()},
         "bins of projects": bins(np.concatenate([rows for _, rows in others.values()], axis=1)) if others else [],
-        "weights": dict(zip(confidence.SIGNS, (round(float(one), 2) for one in weights), strict=True)),
+        "weights": dict(zip(SIGNS, (round(float(one), 2) for one in weights), strict=True)),
     }
     print(json.dumps(figures, ensure_ascii=False, indent=1))
     if not given.no_record:

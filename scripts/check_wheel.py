@@ -29,7 +29,7 @@ LICENCES = ("LICENSE", "rust/tokens/vocab/NOTICE.md", "python/armarius/search/th
 SESSION = """
 import sys
 import armarius
-from armarius.studio import serving
+from armarius.studio import serve
 engine = armarius.open(sys.argv[1], watch=False)
 pack = engine.assemble(
     query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=100, model="deepseek-chat", budget=8000
@@ -38,7 +38,7 @@ assert pack.token_count <= 8000, pack
 assert "林小雨" in pack.prompt
 engine.close()
 armarius.shelf  # needs no extra
-for call in (lambda: armarius.connect("postgres://nowhere"), lambda: serving.serve(None)):
+for call in (lambda: armarius.connect("postgres://nowhere"), lambda: serve(None)):
     try:
         call()
     except armarius.MissingExtra:
