@@ -197,6 +197,24 @@ def test_chinese_profiles_are_in_chinese(tmp_path):
     assert kinds["望海镇"] == "location"
 
 
+@pytest.mark.parametrize(("text", "typed"), [(CHINESE * 12, "- 类型：人物"), (ENGLISH * 12, "- Type: character")])
+def test_a_proposed_profile_states_its_type_and_gives_its_card_nothing_else(tmp_path, text, typed):
+    (tmp_path / "settings").mkdir()
+    profiles = as_profiles(propose_names([("ch.md", text)]))
+    (tmp_path / "settings" / "new.md").write_text(profiles, "utf8")
+    assert typed in profiles.splitlines()
+    assert not any(one.attributes or one.description for one in armarius.codex.load_codex(tmp_path).entities)
+
+
+def test_the_list_of_names_gives_the_chapter_inside_a_book_in_one_file(tmp_path, capsys, monkeypatch):
+    told = ("雾从海上来，没有人说话。" * 60, CHINESE * 6, "雾散了，没有人说话。" * 60)
+    book = "".join(f"第{n}章 夜\n\n{text}\n\n" for n, text in enumerate(told, 1))
+    (tmp_path / "book.txt").write_text(book, "utf8")
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["propose", str(tmp_path)]) == 0
+    assert "book.txt, chapter 2" in capsys.readouterr().out
+
+
 def test_the_example_needs_no_proposal_for_who_is_described(tmp_path):
     shutil.copytree(NOVEL, tmp_path / "novel")
     with armarius.open(tmp_path / "novel", watch=False, index_dir=tmp_path / ".index") as engine:

@@ -22,6 +22,7 @@ from armarius.codex import Entity
 from armarius.codex.cards import entity_card
 from armarius.display import counted, rich_table
 from armarius.engine import open as open_engine
+from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
 from armarius.io import stat_of, write_atomic
 from armarius.io.folder import project_folder
@@ -162,6 +163,7 @@ def _rejection(item: Rejection, entities: dict[str, Entity]) -> str:
 
 _TITLES = {"person": "人物", "place": "地点", "thing": "其他"}
 _ENGLISH = {"person": "Characters", "place": "Locations", "thing": "Other"}
+_TYPES = {"person": ("人物", "character"), "place": ("地点", "location")}
 
 
 def _add_propose(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -186,6 +188,7 @@ def _propose(arguments: argparse.Namespace) -> int:
     target = None if arguments.write is None else _target(root, arguments.write)
     with open_engine(arguments.path, watch=False) as engine:
         found = engine.propose(least=arguments.least, known=arguments.known)
+        places = [_place(engine, one) for one in found]
     new = [one for one in found if not one.known]
     if target is not None and new:
         write_atomic(target, as_profiles(new).encode(), below=root)
@@ -193,7 +196,7 @@ def _propose(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show_json({"names": [plain(one) for one in found]})
     elif target is None and found:
-        _proposals(found, marked=arguments.known)
+        _proposals(found, places, marked=arguments.known)
     if not (new if target is not None else found) and not arguments.json:
         which = "" if arguments.known and target is None else " that nobody has described"
         note(f"armarius: no name{which} is written {arguments.least} times or more")
@@ -214,11 +217,19 @@ def _absolute(path: str | Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a link on the way is refused when it is written
 
 
-def _proposals(found: Sequence[ProposedName], *, marked: bool) -> None:
+def _place(engine: ContextEngine, one: ProposedName) -> str:
+    """Where a name is first, with the chapter in a file of several."""
+    document = engine.document(one.document)
+    inside = (part.chapter for part in reversed(document.paragraphs) if part.start <= one.position)
+    number = None if document.chapter is not None else next(inside, None)
+    return one.document if number is None else f"{one.document}, chapter {number}"
+
+
+def _proposals(found: Sequence[ProposedName], places: Sequence[str], *, marked: bool) -> None:
     columns = ("name", "kind", "count", "first", "aliases", "reason")
     table = Table(*columns, *(("described",) if marked else ()))
-    for one in found:
-        row = (one.name, one.kind, str(one.count), one.document, ", ".join(one.aliases), one.reason)
+    for one, place in zip(found, places, strict=True):
+        row = (one.name, one.kind, str(one.count), place, ", ".join(one.aliases), one.reason)
         table.add_row(*row, *((("yes" if one.known else "no"),) if marked else ()))
     show(table)
 
@@ -226,7 +237,7 @@ def _proposals(found: Sequence[ProposedName], *, marked: bool) -> None:
 def as_profiles(found: Sequence[ProposedName]) -> str:
     """Profiles as `armarius` reads them: a section for each kind, a heading for each name."""
     chinese = sum(not one.name.isascii() for one in found) * 2 >= len(found)
-    titles, alias, first = (_TITLES, "别名", "首次出现") if chinese else (_ENGLISH, "Aliases", "First seen")
+    titles, type_, alias, colon = (_TITLES, "类型", "别名", "：") if chinese else (_ENGLISH, "Type", "Aliases", ": ")
     lines = []
     for kind, title in titles.items():
         mine = [one for one in found if one.kind == kind]
@@ -234,7 +245,9 @@ def as_profiles(found: Sequence[ProposedName]) -> str:
             lines += [f"# {title}", ""]
         for one in mine:
             lines += [f"## {one.name}", ""]
+            if kind in _TYPES:
+                lines.append(f"- {type_}{colon}{_TYPES[kind][not chinese]}")
             if one.aliases:
-                lines.append(f"- {alias}{'：' if chinese else ': '}{', '.join(one.aliases)}")
-            lines += [f"- {first}{'：' if chinese else ': '}{one.document} ({one.count})", ""]
+                lines.append(f"- {alias}{colon}{', '.join(one.aliases)}")
+            lines += [""] * bool(lines[-1])
     return "\n".join(lines)
