@@ -86,6 +86,16 @@ def test_doctor_lists_what_is_in_no_prompt_after_the_main_edition(capsys, folder
     assert "chapter 1 to 2, in no prompt: archive/ch001.md, archive/ch002.md\n" in out
 
 
+def test_the_map_and_doctor_count_the_chapters_of_a_book_in_one_file(capsys, tmp_path):
+    (tmp_path / "book.txt").write_text(
+        "".join(f"第{n}章 夜\n\n" + "雾散了。" * 200 + "\n\n" for n in (1, 2, 3)), "utf-8"
+    )
+    main(["map", str(tmp_path)])
+    assert "manuscript, 3 chapters\n" in capsys.readouterr().out
+    main(["doctor", str(tmp_path)])
+    assert "manuscript, 3 chapters: book.txt\n" in capsys.readouterr().out
+
+
 def test_a_translation_is_no_second_chapter_of_a_number(capsys, folder):
     there = [
         MappedFile(f"{at}/1.md", "chapter", number=1, order=0, edition=edition, story=at)

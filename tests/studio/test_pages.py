@@ -107,6 +107,22 @@ def test_the_pages_name_nobody_else_and_carry_no_script_or_style():
         assert "|safe" not in text.replace(" ", "")
 
 
+def test_a_book_in_one_file_is_shown_by_its_chapters_each_opened_at_its_line(tmp_path):
+    volumes = {1: "第一卷 沉船\n\n", 3: "第二卷 点灯\n\n"}
+    text = "".join(f"{volumes.get(n, '')}第{n}章 夜{n}\n\n" + f"第{n}夜雾散了。\n\n" * 90 for n in range(1, 5))
+    (tmp_path / "book.txt").write_text(text, "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        home = client.get("/?token=secret&lang=zh").text
+        assert '<a href="/chapters">4 章' in home
+        assert "第4章 夜4</a>" in home
+        rows = re.findall(r'href="(/chapter/[^"]*)">(第\d章 夜\d)</a>', client.get("/chapters").text)
+        assert [title for _, title in rows] == [f"第{n}章 夜{n}" for n in range(1, 5)]
+        for href, title in rows:
+            address, _, place = href.replace("&amp;", "&").partition("#")
+            assert re.search(rf'<span id="{place}"[^>]*>\s*{title}', client.get(address).text)
+
+
 def test_a_prompt_is_shown_as_it_is_sent_with_its_account(client, engine):
     asked = {"query": "检查第3章的角色一致性", "document": "chapters/ch003.md", "budget": "8000"}
     page = client.get("/pack", params=asked).text

@@ -53,7 +53,7 @@ def chapters_before(
         return
     order = [one for one in project_map.story(edition) if one in documents]
     if path in order:
-        inside = [part for part in _parts(documents[path]) if part.number is not None]
+        inside = [part for part in story_parts(documents[path]) if part.number is not None]
         here = next((at for at, part in enumerate(inside) if part.number == chapter), 0)
         yield from reversed(inside[:here])
         order = order[: order.index(path)]
@@ -61,7 +61,7 @@ def chapters_before(
         while order and chapter is not None and (documents[order[-1]].chapter or 0) >= chapter:
             order.pop()
     for one in reversed(order):
-        yield from reversed(list(_parts(documents[one])))
+        yield from reversed(list(story_parts(documents[one])))
 
 
 def chapters_until(
@@ -79,7 +79,10 @@ def chapters_until(
     Cost: linear in the chapters.
     """
     parts = [
-        (one, part) for one in project_map.story(path or None) if one in documents for part in _parts(documents[one])
+        (one, part)
+        for one in project_map.story(path or None)
+        if one in documents
+        for part in story_parts(documents[one])
     ]
     if volume is None:
         volume = _volume(project_map, path)
@@ -100,7 +103,8 @@ def _volume(project_map: ProjectMap, path: str) -> int | None:
     return None if file is None else file.volume
 
 
-def _parts(document: Document) -> Iterator[StoryPart]:
+def story_parts(document: Document) -> Iterator[StoryPart]:
+    """The chapters of a document of the story, in its order. Cost: linear in its paragraphs."""
     if document.chapter is not None:
         if any(one.role == "body" for one in document.paragraphs):
             yield StoryPart(document.path, document.chapter, "", 0, len(document.text))

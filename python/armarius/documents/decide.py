@@ -60,6 +60,7 @@ def _file(path: str, one: Features, rules: Sequence[tuple[str, str]], beside: Se
     return MappedFile(
         path, kind, one.volume, number,
         state=state, confidence=sure, evidence=why[:6], declared=declared is not None or one.declared,
+        chapters=len(one.numbers) if kind == "manuscript" else 0,
     )  # fmt: skip
 
 

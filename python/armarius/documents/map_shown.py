@@ -292,6 +292,8 @@ def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
         words[0] += f" {numbers[0]}"
     elif len(numbers) > 1:
         words.append(f"{numbers[0]}–{numbers[-1]}")
+    if chapters := sum(one.chapters for one in files):
+        words.append(counted(chapters, "chapter"))
     words += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
     words += [_state(first)] if _state(first) else []
     words += ["declared"] if all(one.declared for one in files) else []

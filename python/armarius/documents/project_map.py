@@ -33,6 +33,7 @@ class MappedFile:
         confidence: 0 to 1.
         evidence: Short sentences, the most weighty first.
         declared: `armarius.toml` or its front matter states the kind.
+        chapters: How many a manuscript holds; else 0.
     """
 
     path: str
@@ -46,6 +47,7 @@ class MappedFile:
     confidence: float = 1.0
     evidence: tuple[str, ...] = ()
     declared: bool = False
+    chapters: int = 0
 
 
 _FIELDS: Final = attrgetter(*(one.name for one in fields(MappedFile)))

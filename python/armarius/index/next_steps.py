@@ -11,6 +11,7 @@ import armarius._core as _core
 from armarius.arguments import KINDS
 from armarius.codex.identity import SharedName
 from armarius.config import Config
+from armarius.display import counted
 from armarius.documents.classify import CODE_SUFFIXES, DATA_SUFFIXES
 from armarius.documents.data import json_fault
 from armarius.documents.document import Document
@@ -94,6 +95,8 @@ def found_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
         if own:
             numbers = [row.chapter for row in own if row.chapter is not None]
             which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(set(numbers)) > 1 else ""
+            held = sum(file.chapters for row in own if (file := mapped.get(row.path)) is not None)
+            which += f", {counted(held, 'chapter')}" if held else ""
             lines.append(f"{kind}{which}{', in no prompt' * aside}: {_few([row.path for row in own])}")
     return lines
 

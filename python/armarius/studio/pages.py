@@ -16,6 +16,7 @@ from armarius.codex.authored.in_place import digest_of
 from armarius.codex.cards import entity_card
 from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS, Pin
+from armarius.corpus.story import story_parts
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile
@@ -266,6 +267,26 @@ def in_order(engine: ContextEngine) -> list[Document]:
     )
 
 
+class ChapterRow(NamedTuple):
+    """A document, or a chapter inside one that holds several, as the list shows it."""
+
+    kind: str
+    number: int | None
+    title: str
+    path: str
+    href: str
+
+
+def _chapters_in(document: Document) -> list[ChapterRow]:
+    """Its chapters, each with a link to its line; one row for a document that does not hold several."""
+    path, href = document.path, f"/chapter/{quote(document.path)}"
+    parts = [one for one in story_parts(document) if one.number is not None] if document.kind == "manuscript" else []
+    index = {one.start: one.index for one in document.paragraphs}
+    places = [(one, f"{href}?cursor={one.start}#p{max(0, index[one.start] - 1)}") for one in parts]
+    rows = [ChapterRow("chapter", one.number, one.title, path, place) for one, place in places]
+    return rows or [ChapterRow(document.kind, document.chapter, document.title, path, href)]
+
+
 def _told(pack: Pack, language: str) -> Pack:
     """The same prompt, with titles and reasons in the language of the page."""
     return replace(pack, request=pack.request.model_copy(update={"language": language}))
@@ -420,22 +441,24 @@ class ProjectPages:
     def home(self, asked: dict[str, Any]) -> Page:
         """The book in a few lines, what a model would know at its end, what one can do."""
         documents = in_order(self._engine)
-        chapters = [one for one in documents if one.kind in STORY_KINDS]
+        hidden = self._engine.index.map.hidden
+        chapters = [one for one in documents if one.kind in STORY_KINDS and one.path not in hidden]
         main = [path for path in self._engine.index.map.story() if any(one.path == path for one in chapters)]
         last = self._engine.document(main[-1]) if main else None
         return "home.html", {
-            "chapters": len(chapters),
+            "chapters": sum(len(_chapters_in(one)) for one in chapters),
             "length": sum(len(one.text) for one in chapters),
             "people": len(self._engine.entities()),
             "files": len(documents),
             "doubts": len(self._engine.index.map.doubtful),
             "last": last,
+            "last_chapter": None if last is None else _chapters_in(last)[-1],
             "beside": None if last is None else self._asking.beside({**asked, "path": last.path})[1],
         }
 
     def chapters(self, asked: dict[str, Any]) -> Page:
-        """All documents, chapters first, in story order."""
-        return "chapters.html", {"documents": in_order(self._engine)}
+        """All documents, chapters first, in story order, and the chapters inside a document."""
+        return "chapters.html", {"rows": [row for one in in_order(self._engine) for row in _chapters_in(one)]}
 
     def chapter(self, asked: dict[str, Any]) -> Page:
         """A document with its mentions marked, and beside it what a model would know at the cursor."""
