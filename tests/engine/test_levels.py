@@ -326,3 +326,18 @@ def test_no_sentence_of_the_example_that_only_a_profile_says_is_in_a_prompt_at_n
                     pack = engine.assemble(query, document=document, budget=6000, include=[one.id])
                     assert [part for part in own if part in shown(pack)] == [], (one.name, query)
             engine.codex.update(one.id, level=one.level)
+
+
+@pytest.mark.parametrize("pin", ["", "灯塔重燃"])
+def test_an_entity_that_is_in_is_not_left_out_and_one_that_is_out_is_so_once(tmp_path, pin):
+    shutil.copytree(NOVEL, tmp_path / "novel")
+    with armarius.open(tmp_path / "novel", watch=False) as engine:
+        if pin:
+            engine.pins.add(pin)
+        pack = engine.assemble("续写", document="chapters/ch003.md")
+    there = {item.id for item in pack.items}
+    left = [gone.id for gone in pack.omitted if gone.id.startswith("entity:")]
+    assert "entity:林默" in there
+    assert ("entity:ending" in there, left.count("entity:ending")) == (bool(pin), 0 if pin else 1)
+    assert not there & set(left)
+    assert len(set(left)) == len(left)

@@ -285,11 +285,22 @@ class Account:
 
     @cached_property
     def omitted(self) -> tuple[PackOmission, ...]:
-        """What stayed out: first what was wanted, then what is in under another source, then what nobody mentioned."""
+        """What stayed out: first what was wanted, then what is in under another source, then what nobody mentioned.
+
+        An entity stands here once for one reason, and not at all while it is in.
+        """
         fitted = self._fitted
+        placed = {thing(item.candidate.id, item.candidate.source) for item in fitted.rendered.placed}
+        there = {id_ for id_ in placed if id_.startswith("entity:")}
         admitted = sorted(fitted.plan.admitted.omitted, key=lambda one: one.detail)
-        found = [self.omission(o.id, o.layer, o.source, o.reason, o.detail, o.aspect) for o in admitted]
+        found = [
+            self.omission(o.id, o.layer, o.source, o.reason, o.detail, o.aspect)
+            for o in admitted
+            if thing(o.id, o.source) not in there
+        ]
         for one, tokens in fitted.omitted:
+            if thing(one.id, one.source) in there:
+                continue
             detail = Reason("out.tokens", tokens=tokens)
             more: dict[str, Any] = {"candidate": one, "evidence": one.evidence, "tokens": tokens}
             found.append(self.omission(one.id, one.layer, one.source, "budget", detail, **more, score=score_of(one)))
@@ -298,10 +309,10 @@ class Account:
             rest = Reason("out.rest" if fitted.line >= 0.001 else "out.rest_weak", count=unused)
             found.append(self.omission(ROWS, "retrieved", ROWS, "budget", rest))
         last = ("duplicate", "no match")
-        return tuple(
-            sorted(found, key=lambda o: (last.index(o.code) + 1 if o.code in last else 0,
-                                         LAYERS.index(o.layer), o.source, o.id, o.code))
-        )  # fmt: skip
+        found.sort(key=lambda o: (last.index(o.code) + 1 if o.code in last else 0,
+                                  LAYERS.index(o.layer), o.source, o.id, o.code))  # fmt: skip
+        once = {(o.id, o.code, o.reason) if o.id.startswith("entity:") else id(o): o for o in reversed(found)}
+        return tuple(reversed(once.values()))
 
     def _place(
         self, source: str, id_: str, documents: Sequence[str], shows: tuple[str, int, int] | None = None
