@@ -104,7 +104,7 @@ def test_a_rename_within_a_chapter_lists_the_places_of_that_chapter(novel, query
 
 
 def test_a_rename_counts_the_places_of_the_aliases_apart(novel):
-    assert "别名，未计入：小雨 ×17" in novel.assemble("改名 林小雨 为 林晚", budget=4000).prompt
+    assert "别的名字，未计入：小雨 ×17" in novel.assemble("改名 林小雨 为 林晚", budget=4000).prompt
 
 
 @pytest.mark.parametrize(
