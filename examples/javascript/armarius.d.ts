@@ -121,8 +121,8 @@ export interface Methods {
   "entities:update": { params: ChangedEntity; result: Entity };
   /** The change that `entities:update` would make to which file, as a unified diff; nothing is written. */
   "entities:preview": { params: ChangedEntity; result: { path: string; diff: string; digest: string; } };
-  /** Remove an entity. */
-  "entities:delete": { params: DeletedEntity; result: { id: string; } };
+  /** Remove an entity from where it is described. */
+  "entities:delete": { params: DeletedEntity; result: Deleted };
   /** Relations of an entity, or all. */
   "entities:relations": { params: RelationsOf; result: { items: Relation[]; } };
   /** Add a relation. */
@@ -200,6 +200,8 @@ export interface Account {
   counter: string;
   counterExact: boolean;
   capacityPercent: number;
+  /** How likely the answer to the query is in what was found, 0 to 1; absent without a query. */
+  confidence?: number | null;
   stablePrefixHash: string;
   /** By name. */
   layers: Record<string, LayerTokens>;
@@ -554,6 +556,18 @@ export interface Constraint {
   text: string;
   source: "user" | "kg";
   priority: number;
+}
+
+/** What a `delete` did; `str()` is a sentence. */
+export interface Deleted {
+  /** Of what was deleted. */
+  id: string;
+  /** `record` of a file of records, `section` of a page, or `folder` of a book. */
+  what: "record" | "section" | "folder";
+  /** The file or folder that it was removed from, relative to the project. */
+  path: string;
+  /** Where it is described still, `path:line` each: another `delete` acts on those, or refuses. */
+  left: string[];
 }
 
 /** Names an entity, by id, name or alias; with its relations if they are to go too. */

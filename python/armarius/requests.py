@@ -558,6 +558,7 @@ class Account(Wire):
     Attributes:
         budget: Of the request, the reserve included.
         counter: Name of the counter behind every number, and whether it is the model's own.
+        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query.
         layers: By name.
         items: In prompt order.
         omitted: What nobody mentioned stands last.
@@ -568,6 +569,7 @@ class Account(Wire):
     counter: Text
     counter_exact: Flag
     capacity_percent: Share
+    confidence: Share | None = None
     stable_prefix_hash: Text
     layers: dict[LayerName, LayerTokens]
     warnings: tuple[Text, ...]

@@ -200,7 +200,8 @@ def test_an_entity_is_made_changed_related_and_deleted(call):
     assert call("entities:relations", id=made["id"])["items"] == []
     assert call("entities:update", id="灯塔人", level="always")["id"] == made["id"]
     assert call("entities:relations", id="林小雨") == call("entities:relations", id="小雨")
-    call("entities:delete", id="灯塔人", relations=True)
+    gone = call("entities:delete", id="灯塔人", relations=True)
+    assert gone == {"id": made["id"], "what": "record", "path": ".armarius/codex.toml", "left": []}
     assert made["id"] not in {one["id"] for one in call("entities:list")["items"]}
 
 
@@ -418,3 +419,10 @@ def test_a_schema_of_every_method_is_among_the_docs():
     for method in (*VERBS, *SHELF):
         assert json.loads((folder / file_name(method.name)).read_text(encoding="utf8")) == schema_of(method)
     assert {path.name for path in folder.glob("*.json")} == {file_name(method.name) for method in (*VERBS, *SHELF)}
+
+
+def test_the_account_has_the_confidence_of_the_prompt(call):
+    asked = {"query": "林小雨住在哪里？", "budget": 3000}
+    told = call("context:prompt:account", **asked)
+    assert told["confidence"] == call("context:prompt:assemble", **asked)["confidence"]
+    assert "confidence" not in call("context:prompt:account", documentId="chapters/ch003.md")

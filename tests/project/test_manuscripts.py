@@ -359,6 +359,13 @@ def test_a_book_in_one_text_file_is_open_at_its_paragraphs_and_bounded_by_its_ch
         assert "book.txt#" in found
 
 
+def test_an_import_without_yes_says_last_that_nothing_was_written(tmp_path, capsys):
+    (tmp_path / "novel").mkdir()
+    (tmp_path / "Book.docx").write_bytes(DOCX)
+    assert main(["import", str(tmp_path / "Book.docx"), "--into", str(tmp_path / "novel")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing was written; --yes imports"
+
+
 def test_the_command_line_makes_chapters_and_keeps_the_file(tmp_path, capsys):
     novel, file = tmp_path / "novel", tmp_path / "Book.docx"
     novel.mkdir()

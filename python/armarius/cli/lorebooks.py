@@ -104,7 +104,7 @@ def _import(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show_json({"written": bool(arguments.yes), "files": reports})
     elif not arguments.yes and failed < len(reports):
-        note("nothing was written; --yes imports")
+        print("nothing was written; --yes imports")
     return 2 if failed else 0
 
 

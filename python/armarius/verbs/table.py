@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
-from armarius.codex.model import Constraint, Entity, Memory, Pin, RejectedName, Relation, Summary
+from armarius.codex.model import Constraint, Deleted, Entity, Memory, Pin, RejectedName, Relation, Summary
 from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.io.folder import warnings_without_paths
 from armarius.lorebooks.active import State
@@ -265,11 +265,10 @@ def _preview_entity(engine: "Engine", asked: p.ChangedEntity) -> Json:
     return {"path": edit.path, "diff": edit.diff, "digest": edit.digest}
 
 
-@_verb("entities:delete", {"id": str}, "codex.delete")
+@_verb("entities:delete", Deleted, "codex.delete")
 def _delete_entity(engine: "Engine", asked: p.DeletedEntity) -> Json:
-    """Remove an entity."""
-    _known(lambda: engine.codex.delete(asked.id, relations=asked.relations))
-    return {"id": asked.id}
+    """Remove an entity from where it is described."""
+    return wire(_known(lambda: engine.codex.delete(asked.id, relations=asked.relations)))
 
 
 @_verb("entities:relations", {"items": list[Relation]}, "codex.relations")

@@ -114,6 +114,7 @@ def account_wire(pack: "Pack", encoding: PositionEncoding = "code-point") -> dic
         "counter": pack.counter,
         "counterExact": pack.counter_exact,
         "capacityPercent": pack.result.capacity_percent,
+        **({} if pack.confidence is None else {"confidence": pack.confidence}),
         "stablePrefixHash": pack.stable_prefix_hash,
         "layers": {
             layer: {"tokenCount": pack.layers[layer].token_count, "granted": pack.granted.get(layer, 0)}
