@@ -200,7 +200,10 @@ export interface Account {
   counter: string;
   counterExact: boolean;
   capacityPercent: number;
-  /** How likely the answer to the query is in what was found, 0 to 1; absent without a query. */
+  /**
+   * How likely the answer to the query is in what was found, 0 to 1; absent without a query that looks for an
+   * answer.
+   */
   confidence?: number | null;
   stablePrefixHash: string;
   /** By name. */
@@ -393,7 +396,10 @@ export interface AssembleResult {
   /** `tokenCount` as a share of the budget less the reserve, one decimal. */
   capacityPercent: number;
   layers: LayerResults;
-  /** How likely the answer to the query is in what was found, 0 to 1; absent without a query. */
+  /**
+   * How likely the answer to the query is in what was found, 0 to 1; absent without a query that looks for an
+   * answer.
+   */
   confidence?: number | null;
   /** Where what the prompt shows stands, in prompt order; of requests with `text` or a selection. */
   shown?: ShownPlace[] | null;

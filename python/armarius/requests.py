@@ -504,7 +504,8 @@ class AssembleResult(Wire):
             model and tokenizer; False when there was none.
         shown: Where what the prompt shows stands, in prompt order; of requests with `text` or a selection.
         capacity_percent: `token_count` as a share of the budget less the reserve, one decimal.
-        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query.
+        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query that looks
+            for an answer.
     """
 
     prompt: Text
@@ -558,7 +559,8 @@ class Account(Wire):
     Attributes:
         budget: Of the request, the reserve included.
         counter: Name of the counter behind every number, and whether it is the model's own.
-        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query.
+        confidence: How likely the answer to the query is in what was found, 0 to 1; absent without a query that looks
+            for an answer.
         layers: By name.
         items: In prompt order.
         omitted: What nobody mentioned stands last.
