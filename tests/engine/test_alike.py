@@ -7,7 +7,7 @@ import pytest
 
 import armarius
 from armarius.codex import Deleted
-from armarius.errors import CodexError, StoreError, UnknownId
+from armarius.errors import CodexError, ContractError, StoreError, UnknownId
 
 BOOK = json.dumps({"name": "B", "entries": {"0": {"uid": 0, "key": ["k"], "content": "t"}}}).encode()
 PAGE = "## 林默\n\n修表的人。\n\n## 林小雨\n\n- 别名：小雨\n\n林默的妹妹。\n"
@@ -89,6 +89,20 @@ def test_a_type_may_be_said_in_any_word_that_a_page_may_use(engine, said, type_)
     assert engine.codex.create("周远", type=said).type == type_
     assert engine.codex.update("周远", type="item").type == "item"
     assert engine.codex.update("周远", type=said).type == type_
+
+
+@pytest.mark.parametrize("said", ["总是", "always"])
+def test_a_level_may_be_said_in_any_word_that_a_page_may_use(engine, tmp_path, said):
+    assert engine.codex.create("周远", level=said).level == "always"
+    assert engine.codex.update("周远", level="从不").level == "never"
+    for name in ("林小雨", "周远"):
+        assert engine.codex.update(name, level=said).level == "always"
+    assert "注入：总是" in (tmp_path / "人物.md").read_text("utf-8")
+
+
+def test_a_kind_that_is_none_is_answered_with_the_near_one(engine):
+    with pytest.raises(ContractError, match="got 'chapters'; near it: chapter"):
+        engine.set_kind("ch1.md", "chapters")
 
 
 @pytest.mark.parametrize(

@@ -180,12 +180,13 @@ def test_writing_into_a_folder_that_has_gone_says_that_it_is_gone(tmp_path, writ
     assert not folder.exists()
 
 
-def test_mention_of_an_always_entity_is_accounted_for(novel):
+def test_a_mentioned_entity_of_the_rules_is_not_listed_as_left_out(novel):
     engine = armarius.open(novel)
     engine.codex.update("林默", level="always")
     pack = engine.assemble(query="林默")
     assert "codex:detected:林默" not in pack.layers.retrieved.source
-    assert any(item.source == "codex:detected:林默" and item.code == "level" for item in pack.omitted)
+    assert "entity:林默" in {item.id for item in pack.items}
+    assert "entity:林默" not in {item.id for item in pack.omitted}
 
 
 @pytest.mark.parametrize("ends", [("没有甲", "林默"), ("林默", "没有乙")])

@@ -22,7 +22,7 @@ from armarius.io.toml import quoted, with_value
 from armarius.project import Project, ProjectView
 from armarius.rewording import Asked, ChatModel, Message, check_model, read_object, reply_of
 from armarius.text.tokens import TokenCounter
-from armarius.text.unicode import fold
+from armarius.text.unicode import fold, near, suggestion
 from armarius.validation import seconds, shown, valid_text
 
 MapModel = Callable[["MapRequest"], Any] | ChatModel
@@ -353,4 +353,6 @@ def _kind(kind: object) -> Kind:
         if one == kind:
             found: Kind = one
             return found
-    raise ContractError(f"kind must be one of {', '.join(KINDS)}, got {shown(kind)}")
+    raise ContractError(
+        f"kind must be one of {', '.join(KINDS)}, got {shown(kind)}{suggestion(near(str(kind), KINDS))}"
+    )

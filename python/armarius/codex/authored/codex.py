@@ -35,6 +35,7 @@ from armarius.codex.codex_json import CodexFile, EntryReader
 from armarius.codex.identity import NameIndex, already_exists, places, refuse_taken
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex, Deleted, Entity, Relation
+from armarius.codex.profiles.fields import level_of
 from armarius.display import counted
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, UnknownId
@@ -139,8 +140,8 @@ class AuthoredCodex(Listed[Entity]):
             force: Allow a name or alias that another entity has: two are meant. A derived id gets a number, and a
                 profile that would be merged by its name gets a record with its id. Also a type that looks like a slip.
             comment: A line above the record in the file, for who edits it.
-            values: `type` (`character`, 人物, or a word of its own), `aliases`, `description`, `attributes`, `level`,
-                `facts`; other fields are not stated.
+            values: `type` (`character`, 人物, or a word of its own), `aliases`, `description`, `attributes`, `level`
+                (`always`, 总是, or as profiles say it), `facts`; other fields are not stated.
 
         Raises:
             CodexError: A value is invalid, or the id, the name or an alias belongs to another entity (names are
@@ -466,6 +467,8 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
             value = [asdict(item) if is_dataclass(item) and not isinstance(item, type) else item for item in value]
         if key == "type" and isinstance(value, str) and type_of(value) in frame().types:
             value = type_of(value)
+        if key == "level" and isinstance(value, str):
+            value = level_of(value) or value
         if value is not None and not (isinstance(value, str | list | Mapping) and not value):
             data[key] = value
     return data

@@ -14,7 +14,7 @@ from typing import Any
 
 from armarius.codex.model import Entity
 from armarius.codex.profiles.draft import Draft, Profiles
-from armarius.codex.profiles.fields import Field, ProfileSection, is_known, role_of
+from armarius.codex.profiles.fields import Field, ProfileSection, is_known, level_of, role_of
 from armarius.codex.profiles.sections import parse_page
 from armarius.documents.titles import type_of
 from armarius.errors import CodexError
@@ -186,7 +186,7 @@ class _Section:
 
     def _said(self, value: Any) -> str:  # noqa: ANN401
         if self.name == "level":
-            return _LEVELS[self.language].get(value, "")
+            return _LEVELS[self.language].get(level_of(value or "") or "", "")
         if self.name == "aliases":
             kept = self.field is None and value and set(self.draft.aliases) <= set(value)
             names = [one for one in value or () if not kept or one not in self.draft.aliases]
@@ -268,7 +268,7 @@ def _with(draft: Draft, name: str, key: str, value: Any) -> Draft:  # noqa: ANN4
         return replace(draft, type=type_of(value) if value else None)
     if name == "description":
         return replace(draft, description=(value or "").strip())
-    return replace(draft, level=value)
+    return replace(draft, level=level_of(value or ""))
 
 
 def _said(draft: Draft) -> tuple[Any, ...]:
