@@ -517,12 +517,13 @@ class Semantic:
             embedder = self._embedders.get(serving.fingerprint)
         if embedder is None:
             return 1.0
-        if embedder.fingerprint not in self._probes:
-            self._probes = {embedder.fingerprint: [embedder.embed_queries(group) for group in probes()]}
-        sample = self._storage.sample(serving, _SAMPLE)
-        count = self._storage.counts(serving.id).embedded
-        self._floors = {serving.id: noise_floor(sample, self._probes[embedder.fingerprint], count)}
-        return self._floors[serving.id]
+        probed = self._probes.get(embedder.fingerprint)
+        if probed is None:  # `reembed` may empty both tables at any time
+            probed = [embedder.embed_queries(group) for group in probes()]
+            self._probes = {embedder.fingerprint: probed}
+        floor = noise_floor(self._storage.sample(serving, _SAMPLE), probed, self._storage.counts(serving.id).embedded)
+        self._floors = {serving.id: floor}
+        return floor
 
 
 def _placed(found: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
