@@ -265,7 +265,7 @@ def test_the_command_line_shows_first_and_imports_when_told(novel, tmp_path, cap
     shown = capsys.readouterr()
     assert "sillytavern-world-info, 2 entries" in shown.out
     assert "automationId" in shown.out
-    assert "nothing was written" in shown.err
+    assert "nothing was written" in shown.out
     assert not (novel / ".armarius").exists()
     assert main(["import", str(file), "--into", str(novel), "--yes", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -288,6 +288,7 @@ def test_a_click_into_the_text_shows_what_the_model_will_know_there(page):
 def test_a_selected_name_becomes_the_name_of_somebody_new(page):
     page.get_by_role("link", name="Text", exact=True).click()
     page.get_by_role("link", name="第三章 雨夜").click()
+    page.wait_for_url("**/chapter/**", wait_until="load")
     page.evaluate("""() => {
       const text = document.querySelector("#p2").lastChild, range = document.createRange();
       range.setStart(text, 0);
@@ -302,6 +303,7 @@ def test_a_selected_name_becomes_the_name_of_somebody_new(page):
 
 def test_a_file_that_is_dropped_is_looked_at_and_not_written(page, address):
     page.get_by_role("link", name="Import", exact=True).click()
+    page.wait_for_url("**/bring", wait_until="load")
     page.evaluate("""() => {
       const data = new DataTransfer();
       data.items.add(new File(["# 第一章 雪\\n\\n下雪了。\\n\\n# 第二章 冰\\n\\n结冰了。\\n"], "雪.txt"));
