@@ -29,7 +29,7 @@ from armarius.search.query.intents import meant
 from armarius.search.query.query import Understanding, understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.rank import Meaning, Ranked, rank, worded
-from armarius.search.summaries import SummaryIndex
+from armarius.search.summaries import SummaryIndex, Tell
 from armarius.search.vectors import VectorGuard, VectorSearch, outliers
 from armarius.text.matcher import scan
 from armarius.types import Evidence, Hit, Omission
@@ -282,11 +282,7 @@ def _find(
         ]
         return Meaning.of(answer, alike)
 
-    summaries = None
-    try:
-        summaries = None if sources.summaries is None else sources.summaries.of(corpus)
-    except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-        warnings.append(MEMORY_UNAVAILABLE(error=error))
+    summaries = _summaries(corpus, sources, warnings)
     ranked = rank(
         corpus, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning, summaries=summaries
     )
@@ -323,6 +319,15 @@ def _find(
         confidence=sure if outcome in ("found", "weak") else 0.0,
     )
     return FoundPassages(retrieval, people, ranked, ordered, known, corpus)
+
+
+def _summaries(corpus: Corpus, sources: Sources, warnings: list[ContextWarning]) -> Tell | None:
+    """What sums chapters up; None without a source, or when it fails, with a warning."""
+    try:
+        return None if sources.summaries is None else sources.summaries.of(corpus)
+    except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+        warnings.append(MEMORY_UNAVAILABLE(error=error))
+        return None
 
 
 def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: KnownEntities) -> Subjects:
