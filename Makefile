@@ -49,14 +49,14 @@ test-rust:
 test-python: develop code-tools nervusdb
 	$(PY) scripts/run_tests.py
 
-# The real parts of tests: CKB and the SCIP indexers, click to index, the first generation of the MCP SDK beside the second,
-# and axe for the pages of the studio. Without npm or a network those tests skip and say so.
+# The real parts of tests: CKB and the SCIP indexers, click to index, the first generation of the MCP SDK beside the second
+# and the SDK for Node, and axe for the pages of the studio. Without npm or a network those tests skip and say so.
 CODE_TOOLS ?= .cache/code-tools
 
 code-tools: $(VENV)/.installed
 	@test -e $(CODE_TOOLS)/.installed || { mkdir -p $(CODE_TOOLS) \
 		&& npm install --silent --no-audit --no-fund --prefix $(CODE_TOOLS) @tastehub/ckb@9.3.1 \
-			@sourcegraph/scip-python@0.6.6 @sourcegraph/scip-typescript@0.4.0 axe-core@4.10.3 \
+			@sourcegraph/scip-python@0.6.6 @sourcegraph/scip-typescript@0.4.0 axe-core@4.10.3 @modelcontextprotocol/sdk@1.32.2 \
 		&& $(PY) -m pip download --quiet --no-deps --no-binary :all: --dest $(CODE_TOOLS) click==8.1.8 \
 		&& $(PY) -m pip install --quiet --target $(CODE_TOOLS)/mcp-1 'mcp==1.30.*' \
 		&& touch $(CODE_TOOLS)/.installed; } || echo "code-tools: not installed, the tests that need them will skip"
