@@ -56,6 +56,8 @@ def test_line_numbers_survive_front_matter_and_comments():
 LINES = st.sampled_from(
     [
         "# 人物",
+        "# ",
+        "## ##",
         "## 林默",
         "### 外貌",
         "- 别名：阿默、",
@@ -81,6 +83,12 @@ def test_any_arrangement_of_lines_is_read_without_error(lines, path):
     for draft in parse_profiles(path, "\n".join(lines)).drafts:
         assert draft.name.strip()
         assert all(alias.strip() for alias in draft.aliases)
+
+
+@pytest.mark.parametrize("line", ["# ", "#   ", "# #", "## ##", "#\t#", "#　#", "# **"])
+def test_a_heading_without_a_title_opens_no_section_and_ends_no_reading(line):
+    (draft,) = parse_profiles("人物.md", f"# 人物\n\n{line}\n\n## 小雨\n{line}\n- 年龄：16\n").drafts
+    assert (draft.name, draft.attributes) == ("小雨", {"年龄": "16"})
 
 
 @given(st.text(max_size=400))

@@ -68,8 +68,9 @@ class SectionReader:
             return
         if fence := _FENCE.match(line):
             self._skip_fence(fence[1])
-        elif (atx := _ATX.match(line)) and clean(atx[2]):
-            self._open(len(atx[1]), clean(atx[2]), number)
+        elif atx := _ATX.match(line):
+            if title := clean(atx[2]):  # without one, as while it is typed, it opens nothing
+                self._open(len(atx[1]), title, number)
             self.at += 1
         elif self.plain and (mark := _PLAIN_HEADING.match(line)):
             self._open(2, clean(mark[1] or mark[2]), number)
