@@ -48,7 +48,7 @@ const CL100K: &[u8] = include_bytes!("vocab/cl100k_base.bin");
 const GLM4: &[u8] = include_bytes!("vocab/glm4.bin");
 
 /// Every embedded encoding. Provenance and licences: `vocab/NOTICE.md`.
-pub(crate) static ENCODINGS: [Encoding; 10] = [
+pub(crate) static ENCODINGS: [Encoding; 9] = [
     Encoding::new(
         "o200k_base",
         &["o200k", "o200k_harmony"],
@@ -74,24 +74,18 @@ pub(crate) static ENCODINGS: [Encoding; 10] = [
         &[CL100K, include_bytes!("vocab/qwen35.bin")],
         Grammar::QwenMarks,
     ),
-    Encoding::new("glm4", &["glm"], &[CL100K, GLM4], Grammar::Llama),
+    Encoding::new("glm4", &["glm"], &[CL100K, GLM4], Grammar::Glm),
     Encoding::new(
         "glm5",
         &[],
         &[CL100K, GLM4, include_bytes!("vocab/glm5.bin")],
-        Grammar::Llama,
+        Grammar::Glm,
     ),
     Encoding::new(
         "kimi_k2",
         &["kimi"],
         &[include_bytes!("vocab/kimi_k2.bin")],
         Grammar::Kimi,
-    ),
-    Encoding::new(
-        "llama3",
-        &["llama"],
-        &[CL100K, include_bytes!("vocab/llama3.bin")],
-        Grammar::Llama,
     ),
     Encoding::new(
         "mistral_v3",

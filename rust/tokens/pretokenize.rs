@@ -13,8 +13,8 @@ use super::scanners::{is_line_end, numbers, run, white_space};
 pub(crate) enum Grammar {
     /// `OpenAI`'s cl100k, as of tiktoken 0.8: white space at the very end is one piece.
     Cl100k,
-    /// The same without that rule: Llama 3 and GLM.
-    Llama,
+    /// The same without that rule: GLM.
+    Glm,
     /// One digit a piece: Qwen 2 to 3.
     Qwen,
     /// Marks belong to letters: Qwen 3.5.
@@ -37,7 +37,7 @@ impl Grammar {
     pub(crate) fn scan(self) -> Scan {
         match self {
             Self::Cl100k => words::<3, false, true>,
-            Self::Llama => words::<3, false, false>,
+            Self::Glm => words::<3, false, false>,
             Self::Qwen => words::<1, false, false>,
             Self::QwenMarks => words::<1, true, false>,
             Self::O200k => cased::<3, true, true, false>,

@@ -60,7 +60,7 @@ const CONTRACTION: &str = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
 /// The pattern of a grammar as its publisher writes it; `DeepSeek` has three, see below.
 fn pattern(grammar: Grammar) -> String {
     let cl100k = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
-    let llama = format!(
+    let glm = format!(
         r"{CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{TAIL}"
     );
     let (up, low) = (r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}");
@@ -74,8 +74,8 @@ fn pattern(grammar: Grammar) -> String {
     let contraction = format!("{CONTRACTION}?");
     match grammar {
         Grammar::Cl100k => cl100k.to_owned(),
-        Grammar::Llama => llama,
-        Grammar::Qwen => llama.replace("{1,3}", ""),
+        Grammar::Glm => glm,
+        Grammar::Qwen => glm.replace("{1,3}", ""),
         Grammar::QwenMarks => format!(
             r"{CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{TAIL}"
         ),
@@ -130,7 +130,7 @@ fn expected(splits: &[Regex], text: &str) -> Vec<String> {
 
 const GRAMMARS: [Grammar; 8] = [
     Grammar::Cl100k,
-    Grammar::Llama,
+    Grammar::Glm,
     Grammar::Qwen,
     Grammar::QwenMarks,
     Grammar::O200k,

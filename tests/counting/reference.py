@@ -20,11 +20,11 @@ import tokenizers
 from tokenizers import pre_tokenizers
 
 VOCAB = Path(__file__).parents[2] / "rust/tokens/vocab"
-BASE = dict.fromkeys(("llama3", "qwen2", "qwen35", "glm4"), "cl100k_base") | {"glm5": "glm4"}
+BASE = dict.fromkeys(("qwen2", "qwen35", "glm4"), "cl100k_base") | {"glm5": "glm4"}
 
 _TAIL = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 _CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_LLAMA = rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_TAIL}"
+_GLM = rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_TAIL}"
 _MARKS = rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{_TAIL}"
 _UP, _LOW = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
 
@@ -37,10 +37,9 @@ def _cased(up: str, low: str, suffix: str, number: str, tail: str) -> str:
 
 _NO_HAN = r"&&[^\p{Han}]"
 PATTERNS = {
-    "llama3": _LLAMA,
-    "glm4": _LLAMA,
-    "glm5": _LLAMA,
-    "qwen2": _LLAMA.replace("{1,3}", ""),
+    "glm4": _GLM,
+    "glm5": _GLM,
+    "qwen2": _GLM.replace("{1,3}", ""),
     "qwen35": _MARKS,
     "mistral_v3": _cased(_UP, _LOW, "", r"\p{N}", r"\r\n/"),
     "kimi_k2": r"[\p{Han}]+|" + _cased(_UP + _NO_HAN, _LOW + _NO_HAN, _CONTRACTION + "?", r"\p{N}{1,3}", r"\r\n"),

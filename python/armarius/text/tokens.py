@@ -73,8 +73,7 @@ class TokenCounter:
     def for_encoding(cls, encoding: str) -> "TokenCounter":
         """The counter of an embedded encoding, by name (`TokenCounter.encodings()`) or short name.
 
-        Short names: o200k, cl100k, deepseek, qwen (Qwen 2 to 3), qwen3.5, glm (GLM 4), kimi, llama (3),
-        mistral (Tekken).
+        Short names: o200k, cl100k, deepseek, qwen (Qwen 2 to 3), qwen3.5, glm (GLM 4), kimi, mistral (Tekken).
 
         Raises:
             CounterError: No such encoding; the message lists those there are, `near` holds the closest.

@@ -12,7 +12,7 @@ One file per vocabulary, little endian, uncompressed (the wheel is a zip and com
     lengths  LEB128 x own tokens, in rank order
     bytes    this file's own tokens grouped by length (ascending), each group in rank order
 
-A token's rank is its position in the list that comes out. Five vocabularies are written over another (`BASE`), whose
+A token's rank is its position in the list that comes out. Four vocabularies are written over another (`BASE`), whose
 tokens they share in nearly the same order: a fifth less in the wheel, for nothing at run time.
 
 Left out: tokens that are control tokens of the chat format, and in qwen35 the tokens to which no merge leads; both
@@ -31,13 +31,13 @@ from pathlib import Path
 import zstandard
 
 HERE = Path(__file__).resolve().parent
-NAMES = ["o200k_base", "cl100k_base", "llama3", "deepseek_v3", "qwen2", "mistral_v3", "kimi_k2", "glm4", "glm5"]
-BASE = {"llama3": "cl100k_base", "qwen2": "cl100k_base", "qwen35": "cl100k_base", "glm4": "cl100k_base", "glm5": "glm4"}
-# Those whose published file holds only what they have beyond their base.
-BEYOND = ("llama3", "glm5")
+NAMES = ["o200k_base", "cl100k_base", "deepseek_v3", "qwen2", "mistral_v3", "kimi_k2", "glm4", "glm5"]
+BASE = {"qwen2": "cl100k_base", "qwen35": "cl100k_base", "glm4": "cl100k_base", "glm5": "glm4"}
+# The one whose published file holds only what it has beyond its base.
+BEYOND = ("glm5",)
 # Tokens of control symbols that share the rank space: id ranges to leave out.
 CONTROL = {"mistral_v3": range(1000), "deepseek_v3": range(3)}
-WHOLE_PIECES = {"llama3", "glm4", "glm5"}
+WHOLE_PIECES = {"glm4", "glm5"}
 
 
 def leb128(n: int) -> bytes:
