@@ -1,7 +1,8 @@
-"""Every crate that the wheel is built from has a licence of `deny.toml`, whether or not cargo-deny is installed.
+"""Every crate has a licence of `deny.toml`, and every crate in the wheel one that the wheel's metadata name.
 
 Reads `cargo metadata`; with cargo-deny, runs that instead: it checks advisories, sources and bans too.
 Without a network its database of advisories cannot be fetched: then that one check is left out, and said to be.
+A crate in the wheel that is under MIT alone is named in `licenses/MIT.txt`, for its copyright.
 """
 
 import json
@@ -43,8 +44,29 @@ def satisfied(expression: str, allowed: set[str]) -> bool:
     return any_of(0)[0]
 
 
+def unnamed() -> list[str]:
+    """Crates in the wheel whose licence, or whose copyright, the wheel does not name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = set(project["license"].split(" AND "))
+    under_mit = re.findall(r"[\w-]+", (ROOT / "licenses/MIT.txt").read_text("utf-8"))
+    command = ["cargo", "tree", "--locked", "--features=python", "--target=all", "--edges=normal,no-proc-macro"]
+    tree = subprocess.run([*command, "--prefix=none", "--format={p}|{l}"], cwd=ROOT, check=True, capture_output=True)
+    lines = tree.stdout.decode().splitlines()
+    crates = {line.removesuffix(" (*)") for line in lines if not line.startswith("armarius ")}
+    wrong = []
+    for crate, _, licence in (crate.partition("|") for crate in sorted(crates)):
+        if not satisfied(licence, named):
+            wrong.append(f"{crate}: {licence} is not in the license of pyproject.toml")
+        elif not satisfied(licence, named - {"MIT"}) and crate.split()[0] not in under_mit:
+            wrong.append(f"{crate}: under MIT, and not named in licenses/MIT.txt")
+    return wrong
+
+
 def main() -> int:
-    """0 when every licence is allowed."""
+    """0 when every licence is allowed, and named where the wheel is."""
+    if wrong := unnamed():
+        print("\n".join(wrong), file=sys.stderr)
+        return 1
     if shutil.which("cargo-deny"):
         checks = ["licenses", "bans", "sources"]
         ran = subprocess.run(["cargo", "deny", "check", *checks], cwd=ROOT, check=False)

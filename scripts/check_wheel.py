@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -26,6 +27,7 @@ NEEDED = (
     "armarius/studio/texts.toml",
 )
 LICENCES = ("LICENSE", "rust/tokens/vocab/NOTICE.md", "python/armarius/search/thesaurus/NOTICE.md")
+SBOMS = ("armarius.cyclonedx.json", "armarius-data.cdx.json")
 SESSION = """
 import sys
 import armarius
@@ -61,9 +63,11 @@ def main() -> None:
     for needed in NEEDED:
         if needed not in names:
             raise SystemExit(f"{wheel.name} lacks {needed}")
-    for licence in LICENCES:
-        if not any(name.endswith(f"licenses/{licence}") for name in names):
-            raise SystemExit(f"{wheel.name} lacks the licence file {licence}")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    texts = [f"licenses/{licence}.txt" for licence in project["license"].split(" AND ")]
+    for needed in [f"licenses/{text}" for text in (*LICENCES, *texts)] + [f"sboms/{sbom}" for sbom in SBOMS]:
+        if not any(name.endswith(f".dist-info/{needed}") for name in names):
+            raise SystemExit(f"{wheel.name} lacks {needed} beside its metadata")
     if any(name.startswith(("tests/", "benches/", "examples/")) or "__pycache__" in name for name in names):
         raise SystemExit(f"{wheel.name} carries files that are not the package")
     with tempfile.TemporaryDirectory() as place:
