@@ -137,7 +137,7 @@ class Channel:
             self._refuse(key, "INVALID_REQUEST", fault, number=_INVALID_MESSAGE)
             return
         if _SURROGATE.search(body):
-            wrong = [name for name, value in message.get("params", {}).items() if not _is_text({name: value})]
+            wrong = [name for name, value in message.get("params", {}).items() if not _is_text([name, value])]
             if wrong:
                 said = f"params.{shown(wrong[0]).strip(chr(39))}: a text holds a lone surrogate, which is no Unicode"
                 self._refuse(key, "INVALID_TEXT", said)
@@ -242,10 +242,12 @@ def _framed(line: bytes, source: IO[bytes]) -> Iterator[bytes | None]:
     """
     while line:
         length = b""
-        while line.strip():
+        while line.rstrip(b"\r\n"):
             name, _, value = line.partition(b":")
             if name.strip().lower() == b"content-length":
                 length = value.strip()
+            while line and not line.endswith(b"\n"):  # the rest of a long header, which is no header of its own
+                line = source.readline(_MAX_HEADER_BYTES)
             line = source.readline(_MAX_HEADER_BYTES)
         if not length.isdigit():
             yield b""
@@ -278,12 +280,18 @@ def _fault(message: Any) -> str:  # noqa: ANN401 - any JSON
     return ""
 
 
-def _is_text(params: object) -> bool:
-    """Whether UTF-8 can hold every text of these params."""
-    try:
-        json.dumps(params, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
+def _is_text(value: object) -> bool:
+    """Whether UTF-8 can hold every text of a JSON value, which may be nested as deeply as a parser reads."""
+    values = [value]
+    while values:
+        value = values.pop()
+        if isinstance(value, str) and _LONE.search(value):
+            return False
+        if isinstance(value, dict):
+            values += value.keys()
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
     return True
 
 

@@ -183,6 +183,18 @@ def test_messages_with_headers_are_answered_with_headers(header):
     assert [json.loads(body) for _, _, body in bodies][1:] == [result(1, "\n字"), result(2, "\n字")]
 
 
+@pytest.mark.parametrize(
+    "header",
+    [b"X-Note:".ljust(1000, b"x") + b" " * 1000, b" " * 2500, b"X-Note:".ljust(1000, b"x") + b"Content-Length: 1"],
+)
+def test_a_long_header_is_one_header_whatever_its_pieces_hold(header):
+    messages = (framed(sent({"id": n, "method": "ok"}), b"Content-Length: %d\r\n" + header) for n in (1, 2))
+    output = io.BytesIO()
+    Channel({"ok": lambda p: 1}).serve(io.BytesIO(b"".join(messages)), output)
+    bodies = [part.partition(b"\r\n\r\n")[2] for part in output.getvalue().split(b"Content-Length: ")[1:]]
+    assert sorted(json.loads(body).get("id", 0) for body in bodies) == [1, 2]
+
+
 def test_a_message_over_the_limit_is_skipped_and_one_without_length_ends_the_input(monkeypatch):
     monkeypatch.setattr(module, "MAX_MESSAGE_BYTES", 64)
     ok = framed(sent({"id": 9, "method": "ok"}))
@@ -234,6 +246,15 @@ def test_params_with_a_lone_surrogate_are_refused_as_no_text(params, code):
     line = b'{"jsonrpc":"2.0","id":1,"method":"echo","params":%b}\n' % params
     (answer,) = run({"echo": lambda p: p}, line)
     assert answer.get("error", {"data": {"code": None}})["data"]["code"] == code
+
+
+@pytest.mark.parametrize("text", [rb'"\ud83d\ude00"', rb'"\ud83d"'])
+def test_params_that_are_nested_to_the_depth_of_the_parser_end_nothing(text):
+    for depth in range(800, 1001):  # one of them is the last that Python reads, which depends on what calls
+        deep = b'{"jsonrpc":"2.0","id":1,"method":"ok","params":{"a":%b%b%b}}\n' % (b"[" * depth, text, b"]" * depth)
+        answers = run({"ok": lambda p: 1}, deep, {"id": 9, "method": "ok"})
+        assert len(answers) == 2
+        assert result(9, 1) in answers
 
 
 def test_a_lone_surrogate_in_an_answer_is_made_unicode_and_names_itself_in_params():
