@@ -37,6 +37,14 @@ def test_without_an_embedder_everything_else_works_and_similar_says_so(novel):
             engine.similar("银色的河流")
 
 
+def test_an_engine_without_an_embedder_has_no_attribute_recall(novel):
+    with armarius.open(novel, embedder=embedders.lexical()) as engine:
+        assert hasattr(engine, "recall")
+    with armarius.open(novel) as engine:
+        assert not hasattr(engine, "recall")
+        assert getattr(engine, "recall", None) is None
+
+
 def test_a_failing_embedder_is_a_warning_of_the_answer_not_an_error(novel):
     failing = CountingEmbedder(error=RuntimeError("no memory"))
     with armarius.open(novel, embedder=failing) as engine:

@@ -110,6 +110,7 @@ def test_what_needs_a_folder_says_so(source, tmp_path):
         return ProjectIndex.over(source, FakeAuthored(config=config), opened, project_id="p")
 
     with armarius.ContextEngine(over("")) as engine:
+        assert not hasattr(engine, "code")
         with pytest.raises(ProjectError, match="the code graph needs a project folder"):
             engine.subgraph("main")
         assert engine.assemble("它调用 `parse_text()` 吗", budget=3000).warnings == ()

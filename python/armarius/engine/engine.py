@@ -44,6 +44,14 @@ if TYPE_CHECKING:
 _CLOSED = "this engine is closed; open the project again"
 
 
+class _NoRecall(EmbeddingError, AttributeError):
+    """An engine without an embedder has no attribute `recall`."""
+
+
+class _NoCode(ProjectError, AttributeError):
+    """An engine without a folder has no attribute `code`."""
+
+
 class ContextEngine:
     """Assembles prompts for one project, and answers queries about it. Thread-safe.
 
@@ -166,10 +174,10 @@ class ContextEngine:
         """The code graph of a project with source files.
 
         Raises:
-            ProjectError: The project is no folder.
+            ProjectError: The project is no folder. It is an AttributeError too: `hasattr(engine, "code")` is False.
         """
         if self._parts.code is None:
-            raise ProjectError("the code graph needs a project folder")
+            raise _NoCode("the code graph needs a project folder")
         return self._parts.code
 
     @property
@@ -178,10 +186,10 @@ class ContextEngine:
 
         Raises:
             EmbeddingError: The engine was opened without an embedder, or the configured one is missing or broken
-                (EMBEDDING_UNAVAILABLE).
+                (EMBEDDING_UNAVAILABLE). It is an AttributeError too: `hasattr(engine, "recall")` is False.
         """
         if self._parts.recall is None:
-            raise EmbeddingError(self._parts.no_recall or NO_EMBEDDER)
+            raise _NoRecall(self._parts.no_recall or NO_EMBEDDER)
         return self._parts.recall
 
     @property
