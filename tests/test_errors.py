@@ -195,3 +195,12 @@ def test_a_model_nobody_knows_is_an_estimate_with_a_warning_that_names_near_ones
     assert pack.counter == "estimate"
     assert pack.warnings == ("MODEL_UNKNOWN: no model 'gpt4' is known; near it: gpt-4; counted by estimate",)
     assert engine.assemble(query="钟", model="gpt-4o").warnings == ()
+
+
+def test_an_extra_that_is_too_old_is_named_with_both_versions(tmp_path, monkeypatch):
+    (tmp_path / "mcp-1.30.0.dist-info").mkdir()
+    (tmp_path / "mcp-1.30.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: mcp\nVersion: 1.30.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    old = re.escape("pip install 'armarius[mcp]'; mcp 1.30.0 is installed and 2.3 or later is needed")
+    assert re.search(old, str(errors.MissingExtra("armarius.mcp", "mcp")))
+    assert str(errors.MissingExtra("asking CKB", "code")).endswith("pip install 'armarius[code]'")

@@ -38,6 +38,7 @@ An error with a code begins with it: `str(error)` is `CODE: message`. A source t
 has a warning instead. `warnings.py` lists all warnings.
 """
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -301,13 +302,35 @@ class Backpressure(ArmariusError):
 
 
 class MissingExtra(ArmariusError, ImportError):
-    """An optional dependency is absent; the message names the extra that brings it."""
+    """An optional dependency is absent or too old; the message names the extra that brings it."""
 
     code = "MISSING_EXTRA"
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional dependency: pip install 'armarius[{extra}]'")
+        old = "".join(f"; {one}" for one in _too_old(extra))
+        super().__init__(f"{feature} needs an optional dependency: pip install 'armarius[{extra}]'{old}")
         self.extra = extra
+
+
+def _too_old(extra: str) -> list[str]:
+    """What is installed in a lower version than the metadata of this package ask for with `extra`."""
+    from importlib import metadata  # 50 ms, for a message
+
+    def numbers(version: str) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", version)]
+
+    try:
+        wanted = "\n".join(metadata.requires("armarius") or ())
+    except metadata.PackageNotFoundError:  # run from its source
+        return []
+    lowest = re.findall(rf"^([\w.-]+).*?>=([\d.]+).*; *extra == ['\"]{extra}['\"]", wanted, re.MULTILINE)
+    return [
+        f"{name} {found.version} is installed and {version} or later is needed, in an environment of its own where "
+        "another package wants the older one"
+        for name, version in lowest
+        for found in [*metadata.distributions(name=name)][:1]
+        if numbers(found.version) < numbers(version)
+    ]
 
 
 _KINDS = [name for name, kind in globals().copy().items() if isinstance(kind, type) and issubclass(kind, ArmariusError)]
