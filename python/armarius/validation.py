@@ -167,6 +167,15 @@ def read_text(value: object) -> object:
     return cleaned(value) if isinstance(value, str) else value
 
 
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def control_in(text: str) -> str:
+    """The first control character of a text other than a tab and a line feed, as `U+0000`; "" without one."""
+    found = _CONTROL.search(text)
+    return f"U+{ord(found[0]):04X}" if found else ""
+
+
 def cleaned(text: str) -> str:
     """Replace each lone surrogate by U+FFFD."""
     return text if text.isascii() else _LONE.sub("\ufffd", text)

@@ -2,6 +2,7 @@ import pytest
 from tests.rows import rows
 
 import armarius
+from armarius.codex import Fact
 from armarius.errors import CodexError
 
 
@@ -92,6 +93,46 @@ def test_what_a_page_cannot_say_is_a_record_over_it(tmp_path, page, who, changes
             True,
         )
         assert engine.codex.get(id_).id == id_
+
+
+@pytest.mark.parametrize("control", ["\0", "\x07", "\x0c", "\x1b", "\x7f", "\r"])
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"description": "妹{}妹"}, "description"),
+        ({"type": "人{}"}, "type"),
+        ({"aliases": ["小雨", "雨{}"]}, r"aliases\[1\]"),
+        ({"attributes": {"住处": "塔{}"}}, "attributes.住处"),
+        ({"attributes": {"住{}处": "塔"}}, "attributes"),
+        ({"facts": [Fact("怕{}水")]}, r"facts\[0\].text"),
+    ],
+    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+)
+def test_a_control_character_is_refused_by_the_name_of_its_field_and_the_page_is_as_it_was(
+    novel, changes, field, control
+):
+    def put(value):
+        if isinstance(value, dict):
+            return {put(key): put(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [put(one) for one in value]
+        return Fact(put(value.text)) if isinstance(value, Fact) else value.replace("{}", control)
+
+    page = (novel / "人物.md").read_bytes()
+    with armarius.open(novel, watch=False) as engine:
+        for call in (engine.codex.update, engine.codex.preview, engine.codex.create):
+            said = rf"^entity: {field}: holds the control character U\+00{ord(control):02X}"
+            with pytest.raises(CodexError, match=said):
+                call("林小雨" if call != engine.codex.create else "白鹭", **put(changes))
+        assert [one.name for one in engine.entities()] == ["林小雨", "林默"]
+    assert (novel / "人物.md").read_bytes() == page
+    assert not (novel / ".armarius").exists()
+
+
+def test_a_value_with_line_ends_of_windows_is_written_with_those_of_the_page(novel):
+    with armarius.open(novel, watch=False) as engine:
+        engine.codex.update("林默", description="哥哥。\r\n修表的人。")
+    assert (novel / "人物.md").read_bytes().count(b"\r") == 0
 
 
 def test_a_page_that_changed_meanwhile_is_not_written_over(novel):

@@ -504,6 +504,15 @@ async def test_an_update_adds_to_what_is_known(engine):
     assert "林小雨 -朋友-> 白鹭" in card
 
 
+async def test_an_update_with_a_control_character_names_the_field_and_loses_nobody(engine):
+    before = {one: one.read_bytes() for one in engine.root.rglob("*.md")}
+    answer = await call(Server(engine, allow_write=True), "update", name="林默", description="修\0表的人")
+    assert answer.is_error
+    assert "description: holds the control character U+0000" in answer.content[0].text
+    assert {one: one.read_bytes() for one in engine.root.rglob("*.md")} == before
+    assert engine.entity("林默").description.startswith("林小雨的哥哥")
+
+
 async def test_a_pin_is_in_every_prompt_until_it_is_undone(engine):
     client, asked = Server(engine, allow_write=True), {"query": "今天下雨"}
     for more, shown in (({}, True), ({"undo": True}, False)):

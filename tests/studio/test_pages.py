@@ -571,6 +571,23 @@ def test_the_style_is_written_unless_the_file_changed_meanwhile(client, engine):
     assert client.post("/change/style", data=form, headers=ORIGIN).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("create", {"name": "新\0人", "type": "character"}),
+        ("create", {"name": "新人", "type": "character", "description": "高\x0c瘦"}),
+        ("alias", {"id": "林默", "alias": "阿\x1b默"}),
+        ("style", {"path": "style.md", "text": "短\0句。"}),
+    ],
+)
+def test_a_control_character_in_a_form_is_refused_and_no_page_is_written(client, engine, path, data):
+    data["expect"] = re.search(r'name="expect" value="(\w+)"', client.get("/notes").text)[1]
+    before = {one: one.read_bytes() for one in engine.root.rglob("*.md")}
+    answer = client.post(f"/change/{path}", data=data, headers=ORIGIN)
+    assert (answer.status_code, "holds the control character" in answer.text) == (400, True)
+    assert {one: one.read_bytes() for one in engine.root.rglob("*.md")} == before
+
+
 def test_an_invalid_field_has_its_error_beside_it_in_the_language_of_the_page(client):
     page = client.get("/pack?budget=x&lang=zh").text
     assert "这里要填数字。" in page

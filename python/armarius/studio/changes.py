@@ -20,6 +20,7 @@ from armarius.io import read_file, remove_file, write_atomic
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.studio.pages import STYLE_PAGES, Page
 from armarius.text.unicode import fold
+from armarius.validation import control_in
 
 Form = dict[str, Any]
 _MOST_BYTES = 4 * 1024 * 1024  # of a page
@@ -48,7 +49,8 @@ class Changes:
             *(self.level, self.merge, self.pin, self.preview, self.propose, self.relate, self.settle, self.summary),
             *(self.style, self.unbook, self.unfact, self.unrelate),
         )
-        return {one.__name__: one for one in own} | _records(self._engine)
+        every = {one.__name__: one for one in own} | _records(self._engine)
+        return {name: partial(_with_plain_fields, handler) for name, handler in every.items()}
 
     def settled(self) -> set[str]:
         """Ids of the contradictions that the writer means so."""
@@ -229,7 +231,7 @@ class Changes:
         others = {one.path for one in self._engine.documents() if one.kind not in STORY_KINDS}
         if root is None or path not in (others if expect else STYLE_PAGES.values()):
             raise UnknownDocument(f"no such document: {path[:200]!r}")
-        now, text = _read(root, path), _text(form, "text").replace("\r\n", "\n")
+        now, text = _read(root, path), _text(form, "text")
         if now is None or expect != (digest_of(now) if now else ""):
             raise changed_meanwhile(path)
         write_atomic(root / path, f"{text}\n".replace("\n", "\r\n" if "\r\n" in now else "\n").encode(), below=root)
@@ -277,8 +279,17 @@ class Changes:
         return _pinned(form)
 
 
-def _any(_record: object) -> str:
-    return ""
+def _with_plain_fields(handler: Callable[[Form], str | Page], form: Form) -> str | Page:
+    """Call a handler with line feeds at the ends of lines, where browsers send carriage returns too.
+
+    Raises:
+        ContractError: A field holds a control character, which would make a page binary.
+    """
+    plain = {name: one.replace("\r\n", "\n") if isinstance(one, str) else one for name, one in form.items()}
+    for name, one in plain.items():
+        if isinstance(one, str) and (control := control_in(one)):
+            raise ContractError(f"{name} holds the control character {control}")
+    return handler(plain)
 
 
 def _records(engine: ContextEngine) -> dict[str, Callable[[Form], str | Page]]:
@@ -353,7 +364,7 @@ def _changes(form: Form, entity: Entity) -> dict[str, Any]:
     wanted = {
         "type": form["type"].strip() or entity.type,
         "level": form["level"],
-        "description": "\n".join(form["description"].split("\r\n")).strip(),
+        "description": form["description"].strip(),
         "aliases": tuple(_names(form["aliases"])),
         "attributes": told | dict.fromkeys(sorted(before.keys() - stated.keys()), ""),
     }

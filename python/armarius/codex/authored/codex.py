@@ -34,14 +34,14 @@ from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import CodexFile, EntryReader
 from armarius.codex.identity import NameIndex, already_exists, places, refuse_taken
 from armarius.codex.merge import merge
-from armarius.codex.model import Codex, Deleted, Entity, Relation
+from armarius.codex.model import Codex, Deleted, Entity, Fact, Relation
 from armarius.codex.profiles.fields import level_of
 from armarius.display import counted
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, UnknownId
 from armarius.headings import frame
 from armarius.text.unicode import fold, near, slug, suggestion
-from armarius.validation import flag, shown
+from armarius.validation import control_in, flag, shown
 
 _FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts")
 
@@ -150,7 +150,7 @@ class AuthoredCodex(Listed[Entity]):
 
         Cost: reads every name of the codex, and writes the file.
         """
-        force = flag("force", force)
+        force, name, values = flag("force", force), _plain(name, "name"), _plain(values)
         _refuse("entity", {"id": id, "name": _name(name)})
         if not id:
             _refuse("entity", _entity_data({"name": name, **values}))
@@ -211,7 +211,7 @@ class AuthoredCodex(Listed[Entity]):
                 since `expect`, or while it was edited: nothing was written.
             StoreFull: The file cannot be written; nothing has changed.
         """
-        force, id_ = flag("force", force), self._id(id_)
+        force, id_, changes = flag("force", force), self._id(id_), _plain(changes)
         if changes.get("id", id_) != id_:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
         block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
@@ -241,7 +241,7 @@ class AuthoredCodex(Listed[Entity]):
         Raises:
             As `update`, but for names that another entity has.
         """
-        id_ = self._id(id_)
+        id_, changes = self._id(id_), _plain(changes)
         block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
         if block is None and (edit := self._in_place(id_, changes or None)) is not None:
             return edit
@@ -472,6 +472,25 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
         if value is not None and not (isinstance(value, str | list | Mapping) and not value):
             data[key] = value
     return data
+
+
+def _plain(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
+    """A value with line feeds alone at the ends of its lines.
+
+    Raises:
+        CodexError: It holds a control character, which would make a page binary; names the field.
+    """
+    if isinstance(value, str):
+        value = value.replace("\r\n", "\n")
+        if control := control_in(value):
+            raise CodexError(f"entity: {field}: holds the control character {control}")
+        return value
+    if isinstance(value, Mapping):
+        dot = f"{field}." if field else ""
+        return {_plain(key, field): _plain(one, f"{dot}{key}") for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one, f"{field}[{number}]") for number, one in enumerate(value)]
+    return replace(value, text=_plain(value.text, f"{field}.text")) if isinstance(value, Fact) else value
 
 
 BY_FORCE = "; with `force` it is one of its own"
