@@ -361,10 +361,10 @@ def test_hidden_folders_and_other_endings_are_counted_and_one_line_opens_a_folde
         put(folder, path)
     put(folder, ".gitignore", ".venv/\n")
     put(folder, ".venv/z.md")
-    assert engine.map().unread == {".story/": 3, "*.xlsx": 1, "LICENSE": 1}
+    assert engine.map().unread == {".story/": 3, "*.xlsx": 1}
     found = engine.set_kind(".story/**", "state")
     assert [one.path for one in found if one.path.startswith(".story")] == [".story/a/b.md", ".story/state.md"]
-    assert found.unread == {"*.xlsx": 1, "*.png": 1, "LICENSE": 1}
+    assert found.unread == {"*.xlsx": 1, "*.png": 1}
     put(folder, ".story/state.md", "陆沉在第3章死了。\n")
     assert "陆沉在第3章死了" in engine.document(".story/state.md").text
     assert "陆沉在第3章死了" in engine.assemble("陆沉在哪一章死了？", budget=2000).prompt

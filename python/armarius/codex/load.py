@@ -18,7 +18,7 @@ from armarius.codex.profiles.data import profiles_of_data
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
 from armarius.config import CONFIG_NAME, Config, load_config
-from armarius.documents.classify import DATA_SUFFIXES, PROSE_SUFFIXES
+from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.data import card_in
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
@@ -134,7 +134,7 @@ def profiles_in(document: Document, path: str) -> Profiles:
     if document.kind not in CARD_KINDS:
         return Profiles()
     kind = document.kind
-    if suffix in DATA_SUFFIXES:
+    if suffix in (".json", ".yaml", ".yml"):
         if (card := card_in(suffix, document.text)) is not None:
             return Profiles([card_draft(card, Origin(path))])
         return profiles_of_data(path, document.text) if kind == "setting" else Profiles()

@@ -2,7 +2,8 @@
 
 Without evidence a file is a note. `documents/decide.py` decides with the evidence of the other files.
 
-Not read are folders with a dot before their name, unless `[documents]` names them, and other endings:
+Every text that the walk lists is read; `documents/unread.py` has the exceptions. A folder with a dot before its name
+is read when `[documents]` names it:
 
 [documents]
 ".story/**" = "state"        # opens .story/
@@ -28,13 +29,15 @@ from armarius.documents.numerals import (
 )
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter
+from armarius.documents.unread import refused_name
 from armarius.errors import ContractError
 
-PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text", ".rst", ".org", ".nwd"})
-DATA_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".nwx"})
+_PROSE = "md markdown mdown mkd mdx qmd rmd txt text rst org adoc asciidoc tex nwd"
+PROSE_SUFFIXES = frozenset(f".{name}" for name in _PROSE.split())
+DATA_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".csv", ".tsv", ".nwx"})
 _CODE = (
-    "c cc cjs cpp cs cts cxx dart ex exs go h hpp hs java jl js jsx kt kts lua m mjs ml mts php pl py pyi r rb rs "
-    "scala sh sql swift ts tsx vue zig"
+    "bash bat c cc cjs cmd cpp cs css cts cxx dart ex exs go h hpp hs java jl js jsx kt kts less lua m mjs ml mts php "
+    "pl ps1 py pyi r rb rs scala scss sh sql svelte swift ts tsx vue zig zsh"
 )
 CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 
@@ -178,7 +181,11 @@ def unread_files(root: Path, config: Config, read: Container[str], why: Mapping[
             inside, _, _ = _core.walk(str(root), list(config.exclude), [folder], [*opened(config), itself])
             counted |= {f"{folder}/": len(inside)} if inside else {}
     paths = (one.path.replace("\\", "/") for one in found)
-    others = Counter(_ending(path, why.get(path, "")) for path in paths if path not in read and path != CONFIG_NAME)
+    others = Counter(
+        _ending(path, why.get(path) or refused_name(path.rpartition("/")[2]) or "")
+        for path in paths
+        if path not in read and path != CONFIG_NAME
+    )
     return counted | dict(others.most_common())
 
 

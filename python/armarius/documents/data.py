@@ -1,4 +1,4 @@
-"""JSON and YAML as documents: a paragraph for each entry, where it stands in the text."""
+"""JSON, YAML and tables as documents: a paragraph for each entry, where it stands in the text."""
 
 import json
 import re
@@ -60,6 +60,8 @@ def read_data(suffix: str, text: str) -> tuple[FrontMatter, list[Paragraph]]:
 
     Cost: two passes over the text, one more for each of the first levels of what is long.
     """
+    if suffix in (".csv", ".tsv"):
+        return {}, list(_rows_of(text))
     if suffix == ".nwx":  # of novelWriter: the order of its texts, which `features` reads
         return {}, []
     tree = _parsed(suffix, text)
@@ -73,6 +75,26 @@ def read_data(suffix: str, text: str) -> tuple[FrontMatter, list[Paragraph]]:
         return {"title": card["name"].strip(), "type": "character"}, _split(text, shown, members, together=0)
     values = _scalars(tree) if members is _members else (found[1] for found in _YAML_VALUE.finditer(text))
     return {}, [] if is_book(tree) or _is_table(values) else _split(text, entries, members)
+
+
+def _rows_of(text: str) -> Iterator[Paragraph]:
+    """The rows of a table by lines, up to 400 code points a paragraph; `heading_path` is the line of its columns."""
+    lines = [(found.start(), found.end()) for found in _LINE.finditer(text) if found[0].strip()]
+    if not lines:
+        return
+    head = (text[slice(*lines[0])].strip()[:_LONG],)
+    at = start = 0
+    end = -1
+    for left, right in lines[1:]:
+        if end >= 0 and right - start > _TOGETHER:
+            for one in cut(text, start, end):
+                yield Paragraph(at, *one, head)
+                at += 1
+            end = -1
+        start, end = left if end < 0 else start, right
+    for one in cut(text, *((start, end) if end >= 0 else lines[0])):
+        yield Paragraph(at, *one, head if end >= 0 else ())
+        at += 1
 
 
 def json_fault(text: str) -> tuple[int, str] | None:

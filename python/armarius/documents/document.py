@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import armarius._core as _core
-from armarius.config import Config, load_config
+from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.display import ResultList
 from armarius.documents.classify import (
     CODE_SUFFIXES,
@@ -40,6 +40,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.markup import MARKUP
 from armarius.documents.numerals import appended
 from armarius.documents.segments import (
+    Marks,
     Paragraph,
     Splitter,
     parts_of,
@@ -47,6 +48,7 @@ from armarius.documents.segments import (
     split_prose,
 )
 from armarius.documents.titles import FrontMatter, read_front_matter
+from armarius.documents.unread import refused_name, refused_text
 from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.io import TooLarge, read_files
@@ -71,7 +73,8 @@ __all__ = [
     "walk_files",
 ]
 
-_SUFFIXES = PROSE_SUFFIXES | DATA_SUFFIXES | CODE_SUFFIXES | MANUSCRIPTS | NOT_READ.keys()
+_READ_BY_SUFFIX = PROSE_SUFFIXES | MANUSCRIPTS | NOT_READ.keys()
+_KNOWN = _READ_BY_SUFFIX | DATA_SUFFIXES | CODE_SUFFIXES
 _PROJECT_FOLDER = ".scriv/"
 _CUT = frozenset({"cut", "deleted", "删去", "废弃"})
 
@@ -310,7 +313,8 @@ def look_at(
         for raw, reason in refused
         if reason != HIDDEN
         and (
-            _is_document_name(path := raw.replace(os.sep, "/")) or reason not in ("symbolic link", "not a regular file")
+            parts_of(path := raw.replace(os.sep, "/")).suffix.lower() in _KNOWN
+            or reason not in ("symbolic link", "not a regular file")
         )
     ]
     return stamps, sorted(skipped, key=lambda item: item.path), seen
@@ -401,6 +405,8 @@ def make_document(
         text, encoding = decoded.text, decoded.encoding
         if suffix == ".json":
             text = unescaped(text)
+        if reason := refused_text(text, prose=suffix in PROSE_SUFFIXES):
+            raise Undecodable(reason)
     document = document_of(
         path, text, encoding, hashlib.blake2b(data, digest_size=16).hexdigest(), config=config, splitters=splitters
     )
@@ -438,15 +444,18 @@ def document_of(
     if suffix in MARKUP:
         marks = MARKUP[suffix](text)
         front_matter, prose = marks.front, partial(split_prose, text, marks.body_start, marks=marks)
-    elif suffix not in CODE_SUFFIXES and suffix not in DATA_SUFFIXES:
+    elif suffix in PROSE_SUFFIXES or suffix in MANUSCRIPTS:
         front_matter, body_start, stray = read_front_matter(text)
         prose = partial(split_prose, text, body_start, broken=bool(stray))
     if prose is not None:
         paragraphs = prose()
     elif suffix in DATA_SUFFIXES:
         front_matter, paragraphs = read_data(suffix, text)
-    else:
+    elif suffix in CODE_SUFFIXES or suffix in splitters:
         paragraphs = splitters.get(suffix, split_code)(text, 0)
+    else:  # a text of a format without a reader: plain paragraphs
+        prose = partial(split_prose, text, marks=Marks(text, {}, {}, 0))
+        paragraphs = prose()
     features = None
     if decided is None:
         kind, features = classify(path, front_matter=front_matter, paragraphs=paragraphs, text=text, rules=config.kinds)
@@ -495,12 +504,24 @@ def refusal_of(path: str, size: int, config: Config) -> str | None:
 
 
 def _is_document_name(path: str, size: int = 0) -> bool:
-    # Called for every file at every walk: `PurePosixPath.suffix` took half of its time.
-    stem, _, suffix = path.rpartition("/")[2].rpartition(".")
-    suffix = f".{suffix.lower()}"
-    if suffix in DATA_SUFFIXES and (size > DATA_LIMIT or of_a_tool(stem)):
-        return False
-    return bool(stem) and suffix in _SUFFIXES
+    return unread_reason(path, size) is None
+
+
+def unread_reason(path: str, size: int = 0) -> str | None:
+    """Why a file is no document by its name and size, "" for a binary format; None when it is one.
+
+    Cost: called for every file at every walk; 1 µs.
+    """
+    name = path.rpartition("/")[2]
+    stem, _, suffix = name.rpartition(".")
+    suffix = f".{suffix.lower()}" if stem else ""
+    if suffix in _READ_BY_SUFFIX:
+        return None
+    if path == CONFIG_NAME or (suffix in DATA_SUFFIXES and of_a_tool(stem)):
+        return "read as configuration"
+    if suffix in DATA_SUFFIXES and size > DATA_LIMIT:
+        return f"data of more than {DATA_LIMIT:,} bytes"
+    return refused_name(name)
 
 
 def _refusal(path: str, size: int, config: Config) -> str:

@@ -31,6 +31,8 @@ SPOKEN: Final = 0.06
 CHAPTER: Final = 600
 """Code points that the shortest chapter has, as a rule."""
 
+_DATA: Final = "json yaml yml csv tsv toml ini cfg conf properties plist xml log"
+_DATA_SUFFIXES: Final = frozenset(f".{name}" for name in _DATA.split())
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
 _SAMPLE: Final = 16_000  # code points whose shape is judged
@@ -284,7 +286,7 @@ def _votes(
 ) -> Iterator[Vote]:
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
-    if suffix in (".json", ".yaml", ".yml"):
+    if suffix in _DATA_SUFFIXES:
         yield "data", 1.05, f"a {suffix[1:]} file"
         yield from (vote for vote in named if vote[0] not in STORY_KINDS)
         return

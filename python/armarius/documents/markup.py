@@ -1,4 +1,4 @@
-"""Other markup than Markdown: reStructuredText, Org and novelWriter, as marks for `segments.split_prose`.
+"""Other markup than Markdown as marks for `segments.split_prose`: reStructuredText, Org, AsciiDoc, LaTeX, novelWriter.
 
 A text keeps its offsets: bookkeeping (targets, drawers, comments) is blank in `Marks.text`, which is as long.
 """
@@ -193,7 +193,59 @@ def read_nwd(text: str) -> Marks:
     return page.marks()
 
 
-MARKUP: Mapping[str, Callable[[str], Marks]] = {".rst": read_rst, ".org": read_org, ".nwd": read_nwd}
+_ADOC_HEADING = re.compile(r"(={1,6})[ \t]+(.*)")
+_ADOC_FIELD = re.compile(r":([\w-]+):[ \t]*(.*)")
+_ADOC_FENCE = re.compile(r"([-.+/])\1{3,}")
+_ADOC_ASIDE = re.compile(r"//(?!/)|\[[^\]]*\]$|(?:include|image|toc|ifdef|ifndef|endif)::")
+
+
+def read_adoc(text: str) -> Marks:
+    """AsciiDoc: titles by their equals signs, source blocks as they are, attributes and comments left out."""
+    page, at = _Reader(text), 0
+    lines = page.lines
+    while at < len(lines):
+        line = lines[at]
+        if heading := _ADOC_HEADING.match(line):
+            page.heading(at, len(heading[1]), heading[2])
+        elif fence := _ADOC_FENCE.fullmatch(line):
+            end = next((n for n in range(at + 1, len(lines)) if lines[n] == line), len(lines))
+            page.hide(at, min(end + 1, len(lines)), " " if fence[1] == "/" else _LITERAL)
+            at = end
+        elif _ADOC_FIELD.match(line) or _ADOC_ASIDE.match(line):
+            page.hide(at, at + 1)
+        at += 1
+    return page.marks()
+
+
+_TEX_LEVELS = {"part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection": 5, "paragraph": 6}
+_TEX_HEADING = re.compile(
+    rf"\s*\\({'|'.join(_TEX_LEVELS)})\*?(?:\[[^\[\]]*\])?\{{(.*)\}}\s*(?:\\label\{{[^{{}}]*\}})?\s*$"
+)
+_TEX_SILENT = "documentclass|usepackage|input|include|label|maketitle|tableofcontents|newcommand"
+_TEX_ASIDE = re.compile(rf"\s*(?:%|\\(?:{_TEX_SILENT})\b)")
+
+
+def read_tex(text: str) -> Marks:
+    """LaTeX: sectioning commands are headings, the preamble and comments are left out."""
+    page = _Reader(text)
+    begin = next((at for at, line in enumerate(page.lines) if line.strip() == r"\begin{document}"), -1)
+    page.hide(0, begin + 1)
+    for at in range(begin + 1, len(page.lines)):
+        if heading := _TEX_HEADING.match(page.lines[at]):
+            page.heading(at, _TEX_LEVELS[heading[1]], heading[2])
+        elif _TEX_ASIDE.match(page.lines[at]):
+            page.hide(at, at + 1)
+    return page.marks()
+
+
+MARKUP: Mapping[str, Callable[[str], Marks]] = {
+    ".rst": read_rst,
+    ".org": read_org,
+    ".nwd": read_nwd,
+    ".adoc": read_adoc,
+    ".asciidoc": read_adoc,
+    ".tex": read_tex,
+}
 """File suffix to the reader of its marks. Cost of each: one pass over the lines."""
 
 

@@ -12,7 +12,7 @@ from armarius.arguments import KINDS
 from armarius.codex.identity import SharedName
 from armarius.config import Config
 from armarius.display import counted
-from armarius.documents.classify import CODE_SUFFIXES, DATA_SUFFIXES
+from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.data import json_fault
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
@@ -76,7 +76,7 @@ def broken_files(documents: Iterable[Document]) -> list[str]:
         fault = None
         if suffix == ".json":
             fault = json_fault(one.text)
-        elif suffix not in CODE_SUFFIXES | DATA_SUFFIXES and suffix not in MARKUP:
+        elif suffix in PROSE_SUFFIXES and suffix not in MARKUP:
             fault = min(front_matter_faults(one.text).items(), default=None)
         if fault is not None:
             found.append(f"{one.path}: line {fault[0]}: {fault[1]}")
