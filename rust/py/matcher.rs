@@ -105,18 +105,14 @@ impl EntityMatcher {
     #[pyo3(signature = (text, /))]
     fn find_all<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let hits = self.run(py, text, |matcher| matcher.find_all(text))?;
-        without_collecting(py, hits.len(), || {
-            PyList::new(py, self.mentions(py, text, &hits)?)
-        })
+        PyList::new(py, self.mentions(py, text, &hits)?)
     }
 
     /// All mentions, nested and overlapping ones too, in order.
     #[pyo3(signature = (text, /))]
     fn find_overlapping<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let hits = self.run(py, text, |matcher| matcher.find_overlapping(text))?;
-        without_collecting(py, hits.len(), || {
-            PyList::new(py, self.mentions(py, text, &hits)?)
-        })
+        PyList::new(py, self.mentions(py, text, &hits)?)
     }
 
     /// One match per entity: the earliest, then longest.
@@ -145,10 +141,8 @@ impl EntityMatcher {
             Ok::<_, PyErr>(of_each(piece, one))
         })?;
         let mentions = |(text, hits): (&PyBackedStr, &Vec<_>)| self.mentions(py, text, hits);
-        without_collecting(py, found.iter().map(Vec::len).sum(), || {
-            let rows: PyResult<Vec<_>> = texts.iter().zip(&found).map(mentions).collect();
-            PyList::new(py, rows?)
-        })
+        let rows: PyResult<Vec<_>> = texts.iter().zip(&found).map(mentions).collect();
+        PyList::new(py, rows?)
     }
 
     /// `find_batch` as little-endian u32 quadruples: text, entity, start, end.
@@ -296,29 +290,6 @@ impl EntityMatcher {
 
 /// Mentions made between two looks for signals: a few milliseconds.
 const SIGNALS_EVERY: usize = 1 << 14;
-
-/// As many new objects as make `CPython` look for cycles.
-const MANY: usize = 700;
-
-/// `make` with the search for cycles put off when it makes many objects: they hold strings alone, so nothing would be found,
-/// and looking them through again and again was a third of the time. The interpreter is not let go in between.
-fn without_collecting<T>(
-    py: Python<'_>,
-    objects: usize,
-    make: impl FnOnce() -> PyResult<T>,
-) -> PyResult<T> {
-    if objects < MANY {
-        return make();
-    }
-    let collector = py.import("gc")?;
-    if !collector.call_method0("isenabled")?.extract::<bool>()? {
-        return make();
-    }
-    collector.call_method0("disable")?;
-    let result = make();
-    collector.call_method0("enable")?;
-    result
-}
 
 /// `one` of each text and its number, on all cores where there is enough to do to wake them.
 fn of_each<T: Send>(
