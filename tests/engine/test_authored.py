@@ -1,3 +1,6 @@
+import os
+import stat
+
 import pytest
 from tests.rows import rows
 
@@ -133,6 +136,46 @@ def test_a_value_with_line_ends_of_windows_is_written_with_those_of_the_page(nov
     with armarius.open(novel, watch=False) as engine:
         engine.codex.update("林默", description="哥哥。\r\n修表的人。")
     assert (novel / "人物.md").read_bytes().count(b"\r") == 0
+
+
+EDITS = {  # a file that the user edits too, and what of ours writes it
+    "armarius.toml": lambda engine: engine.set_kind("人物.md", "setting"),
+    ".armarius/codex.toml": lambda engine: engine.codex.create("白鹭", description="来了"),
+    ".armarius/memories.toml": lambda engine: engine.memories.create("多雨"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_what_an_edit_replaces_keeps_its_mode_and_what_an_editor_saved_meanwhile(novel, monkeypatch, name):
+    path, plain = novel / name, os.fsync
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("# mine\n", "utf-8")
+    path.chmod(0o640)
+    saves = [lambda: path.write_text("# mine too\n", "utf-8")]
+
+    def save(descriptor):
+        plain(descriptor)
+        if saves:
+            saves.pop()()
+
+    with armarius.open(novel, watch=False) as engine:
+        engine.entities()
+        monkeypatch.setattr(os, "fsync", save)
+        EDITS[name](engine)
+    text = path.read_text("utf-8")
+    assert (text.startswith("# mine too\n"), len(text) > 12, stat.S_IMODE(path.stat().st_mode)) == (True, True, 0o640)
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_what_the_user_made_read_only_is_not_replaced(novel, name):
+    path = novel / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("# mine\n", "utf-8")
+    path.chmod(0o444)
+    refused = pytest.raises(armarius.StoreError, match=r"not written: read-only$")
+    with armarius.open(novel, watch=False) as engine, refused:
+        EDITS[name](engine)
+    assert path.read_text("utf-8") == "# mine\n"
 
 
 def test_a_page_that_changed_meanwhile_is_not_written_over(novel):

@@ -1,4 +1,5 @@
 import os
+import stat
 import sys
 import threading
 import time
@@ -8,13 +9,14 @@ from pathlib import Path
 import pytest
 from tests.files.conftest import KINDS, plant
 
-from armarius.errors import StoreFull
+from armarius.errors import StoreConflict, StoreFull
 from armarius.io import (
     Refused,
     create_empty,
     make_folder,
     move_atomic,
     private_folder,
+    rewrite_file,
     scratch_folder,
     write_atomic,
 )
@@ -93,8 +95,114 @@ def test_the_name_of_a_draft_cannot_be_guessed_and_is_made_exclusively(tmp_path,
     )
     for _ in range(3):
         write_atomic(tmp_path / "a", b"1")
-    assert len({name for name, _ in opened}) == 3
-    assert all(flags & os.O_EXCL and flags & os.O_CREAT for _, flags in opened)
+    made = [(name, flags) for name, flags in opened if flags & os.O_CREAT]
+    assert len({name for name, _ in made}) == len(made) == 3
+    assert all(flags & os.O_EXCL for _, flags in made)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o660, 0o755, 0o444, 0o4711])
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, mode):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    write_atomic(path, b"new")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", mode)
+
+
+def test_a_draft_of_a_private_file_is_private_while_it_is_written(tmp_path, monkeypatch):
+    path, modes = tmp_path / "a", []
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    plain = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda one: modes.append(stat.S_IMODE(os.fstat(one).st_mode)) or plain(one))
+    write_atomic(path, b"new")
+    assert modes[0] == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_that_is_replaced_keeps_its_owner(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    os.chown(path, 1234, 4321)
+    write_atomic(path, b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 4321)
+
+
+def test_a_file_of_somebody_else_is_replaced_with_what_may_be_kept(tmp_path, monkeypatch):
+    asked = []
+
+    def refuse(_, user, group):
+        asked.append((user, group))
+        raise PermissionError(1, "Operation not permitted")
+
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    monkeypatch.setattr(os, "fchown", refuse)
+    write_atomic(path, b"new")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o640)
+    assert asked == [(os.geteuid(), path.stat().st_gid), (-1, path.stat().st_gid)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="extended attributes of Linux")
+def test_a_file_that_is_replaced_keeps_its_extended_attributes(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    try:
+        os.setxattr(path, "user.tag", b"draft")
+    except OSError:
+        pytest.skip("a file system without extended attributes")
+    write_atomic(path, b"new")
+    assert os.getxattr(path, "user.tag") == b"draft"
+
+
+def test_a_file_of_the_users_is_changed_by_what_it_holds_when_it_is_replaced(tmp_path, monkeypatch):
+    path, plain, saves = tmp_path / "a", os.fsync, [b"second", b"third"]
+    path.write_bytes(b"first")
+
+    def save(descriptor):
+        plain(descriptor)
+        if saves:  # an editor saves by renaming while the draft is written
+            (tmp_path / "b").write_bytes(saves.pop(0))
+            (tmp_path / "b").rename(path)
+
+    monkeypatch.setattr(os, "fsync", save)
+    rewrite_file(path, lambda data: data + b", and more", limit=99, below=tmp_path)
+    assert path.read_bytes() == b"third, and more"
+    assert [one.name for one in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_file_that_is_saved_all_the_time_is_given_up(tmp_path, monkeypatch):
+    path, plain = tmp_path / "a", os.fsync
+    monkeypatch.setattr(os, "fsync", lambda one: plain(one) or path.write_bytes(os.urandom(8)))
+    with pytest.raises(StoreConflict, match="a: changed meanwhile, so nothing was written"):
+        rewrite_file(path, lambda data: data + b"more", limit=99, below=tmp_path)
+    assert len(path.read_bytes()) == 8
+    assert [one.name for one in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_change_that_changes_nothing_and_one_that_fails_write_nothing(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    before = path.stat()
+    rewrite_file(path, bytes, limit=99, below=tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        rewrite_file(path, lambda _: bytes(1 // 0), limit=99, below=tmp_path)
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize("why", ["read-only", "it has a second hard link, which would keep the old text"])
+def test_a_file_that_the_user_protects_is_refused_with_the_reason(tmp_path, why):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    if why == "read-only":
+        path.chmod(0o444)
+    else:
+        os.link(path, tmp_path / "b")
+    with pytest.raises(StoreFull, match=f"^a: not written: {why}$"):
+        rewrite_file(path, lambda _: b"new", limit=99, below=tmp_path)
+    assert path.read_bytes() == b"old"
+    assert not list(tmp_path.glob("*.tmp"))
 
 
 def test_a_link_in_the_place_of_the_draft_is_not_followed(tmp_path, mine, monkeypatch):

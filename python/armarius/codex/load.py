@@ -29,7 +29,7 @@ from armarius.documents.titles import group_of
 from armarius.errors import CodexError, ConfigError
 from armarius.io import folder_lock, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
-from armarius.io.toml import toml_text
+from armarius.io.toml import rewrite_toml
 from armarius.warnings import CODEX_INVALID
 
 BOOKS = ".armarius/books"
@@ -242,9 +242,7 @@ class FolderAuthored:
     def change_config(self, change: Callable[[str], str]) -> None:
         """See `Authored`."""
         with folder_lock(self.root / FOLDER, below=self.root):
-            path = self.root / CONFIG_NAME
-            text = change(toml_text(path, name=CONFIG_NAME) or "")
-            write_atomic(path, text.encode("utf-8"), below=self.root)
+            rewrite_toml(self.root / CONFIG_NAME, change, name=CONFIG_NAME, below=self.root)
 
     def declared(self) -> CodexFile:
         """See `Authored`."""

@@ -2,8 +2,8 @@
 
     folder.py  opens a folder below a trusted one without following links; checks paths, removes them from messages
     read.py    `read_file`: only regular files, up to a size limit; archives
-    write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; creates and deletes files;
-               the folder of all indexes
+    write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; `rewrite_file`: what the user
+               edits too; creates and deletes files; the folder of all indexes
     lock.py    `folder_lock`: the lock of a folder's writers
     toml.py    TOML files within limits
     processes.py  resources after a fork and at garbage collection
@@ -25,6 +25,7 @@ from armarius.io.write import (
     remove_any,
     remove_file,
     remove_folder,
+    rewrite_file,
     scratch_folder,
     write_atomic,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "remove_any",
     "remove_file",
     "remove_folder",
+    "rewrite_file",
     "scratch_folder",
     "stat_of",
     "write_atomic",

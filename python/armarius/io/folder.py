@@ -67,7 +67,7 @@ class Folder:
             if self._descriptor is None:
                 # Windows has no O_NOFOLLOW: between this look and the opening a link may still be put in the place.
                 self._refuse_link(name)
-            return os.open(self._at(name), flags | _FILE_FLAGS | _NOFOLLOW, mode, dir_fd=self._descriptor)
+            return os.open(self.at(name), flags | _FILE_FLAGS | _NOFOLLOW, mode, dir_fd=self._descriptor)
         except OSError:
             self._refuse_link(name)
             raise
@@ -75,18 +75,18 @@ class Folder:
     def lstat(self, name: str) -> os.stat_result | None:
         """What lies at `name`, itself and not what it leads to; None when there is nothing."""
         try:
-            return os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
+            return os.stat(self.at(name), dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def replace(self, name: str, target: str) -> None:
         """Put `name` in the place of `target`, in one step."""
         at = self._descriptor
-        os.replace(self._at(name), self._at(target), src_dir_fd=at, dst_dir_fd=at)
+        os.replace(self.at(name), self.at(target), src_dir_fd=at, dst_dir_fd=at)
 
     def unlink(self, name: str) -> None:
         """Remove a name that is no folder; of a link, the link."""
-        os.unlink(self._at(name), dir_fd=self._descriptor)
+        os.unlink(self.at(name), dir_fd=self._descriptor)
 
     def inner(self, name: str, *, make: bool, mode: int) -> "Folder":
         """The folder `name` of this one, made when `make` and it is not there.
@@ -96,7 +96,7 @@ class Folder:
         """
         if make and self.lstat(name) is None:
             with suppress(FileExistsError):
-                os.mkdir(self._at(name), mode, dir_fd=self._descriptor)
+                os.mkdir(self.at(name), mode, dir_fd=self._descriptor)
                 self.sync()
         path = self.path / name
         if self._descriptor is None:
@@ -133,7 +133,7 @@ class Folder:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _at(self, name: str) -> str | Path:
+    def at(self, name: str) -> str | Path:
         """`name` for a system call with `dir_fd`, which is None where the system has no descriptors of folders."""
         return name if self._descriptor is not None else self.path / name
 

@@ -6,12 +6,12 @@ brackets. Each is a `ConfigError` that names the file.
 
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from armarius.errors import ConfigError
-from armarius.io import Refused, TooLarge, read_file
+from armarius.io import Refused, TooLarge, read_file, rewrite_file
 
 MAX_BYTES = 1 << 18
 """A larger file is refused. It is read again with every change, and tomllib needs up to 4 s for a hostile megabyte."""
@@ -38,25 +38,38 @@ def read_toml(path: Path, *, name: str, follow: bool = False) -> dict[str, Any] 
 
     Cost: one read of at most 256 KiB; about 0.4 s for the worst that is let through.
     """
-    text = toml_text(path, name=name, follow=follow)
-    return None if text is None else settings_of(text, name=name)
-
-
-def toml_text(path: Path, *, name: str, follow: bool = False) -> str | None:
-    """The text of a TOML file, which may be no TOML; None when there is none. Arguments and errors as `read_toml`."""
     try:
         data = read_file(path, limit=MAX_BYTES, follow=follow)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except TooLarge:
-        raise ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes") from None
-    except Refused as error:
-        link = error.strerror == "symbolic link"
-        raise ConfigError(
-            f"{name}: is {'a symbolic link, which is not followed' if link else 'no regular file'}"
-        ) from None
     except OSError as error:
-        raise ConfigError(f"{name}: {error.strerror or error}") from None
+        raise _not_read(name, error) from None
+    return settings_of(_text(data, name), name=name)
+
+
+def rewrite_toml(path: Path, change: Callable[[str], str], *, name: str, below: Path) -> None:
+    """Replace the text of a TOML file, "" where there is none, by `change` of it; see `rewrite_file`.
+
+    Raises:
+        ConfigError: It is there and cannot be read.
+        StoreFull, StoreConflict: As `rewrite_file`.
+    """
+    try:
+        rewrite_file(path, lambda data: change(_text(data, name)).encode(), limit=MAX_BYTES, below=below)
+    except OSError as error:
+        raise _not_read(name, error) from None
+
+
+def _not_read(name: str, error: OSError) -> ConfigError:
+    if isinstance(error, TooLarge):
+        return ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes")
+    if isinstance(error, Refused):
+        link = error.strerror == "symbolic link"
+        return ConfigError(f"{name}: is {'a symbolic link, which is not followed' if link else 'no regular file'}")
+    return ConfigError(f"{name}: {error.strerror or error}")
+
+
+def _text(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except ValueError as error:

@@ -1,4 +1,6 @@
-"""Writing and deleting: atomic replacement, exclusive creation, private folders, removal; no link is followed.
+"""Writing and deleting: atomic replacement, edits of the user's files, exclusive creation, private folders, removal.
+
+No link is followed.
 
 Below: the cache folder, which holds only derived data.
 """
@@ -10,21 +12,30 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from armarius.errors import StoreFull
+from armarius.errors import StoreConflict, StoreFull
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
+from armarius.io.read import read_file
 
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
-def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = None, make: bool = True) -> None:
+def write_atomic(
+    path: Path,
+    data: bytes | bytearray,
+    *,
+    below: Path | None = None,
+    make: bool = True,
+    before: bytes | None = None,
+) -> None:
     """Replace `path` by `data`: write a draft in the same folder, fsync, rename, fsync the folder.
 
-    The draft has a random name and is created exclusively; the target must be a regular file or absent. If several
+    The draft has a random name and is created exclusively; the target must be a regular file or absent. It keeps its
+    mode, its extended attributes (access control lists are such), and as far as the process may its owner. If several
     processes may write, hold `folder_lock` around reading and writing.
 
     Args:
@@ -32,23 +43,32 @@ def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = No
         data: All of it.
         below: A trusted folder that must be there; see `opened_folder`. Without it the file's own folder is trusted.
         make: Create the file's folder if it does not exist.
+        before: What the file must hold when the draft is finished, b"" also for one that is not there. Such a file is
+            the user's: a read-only one and one with a second hard link are refused.
 
     Raises:
         StoreFull: The disk is full, the folder is read-only or gone, or the path has a link or a non-file; the old
             file is unchanged. The message names the file.
+        StoreConflict: The file does not hold `before`; it is unchanged.
 
     Cost: two fsyncs, and a listing of the folder, to remove drafts of killed writers after an hour.
     """
     try:
         with opened_folder(path.parent, below=below, make=make) as folder:
-            _refuse_other(folder, path.name)
+            there = _refuse_other(folder, path.name)
+            if before is not None and there is not None and (what := _kept_by_user(folder, path.name, there)):
+                raise Refused(what, path.name)
             draft = f".{path.name}.{os.urandom(8).hex()}.tmp"
-            descriptor = folder.open(draft, _NEW)
+            descriptor = folder.open(draft, _NEW, 0o666 if there is None else 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as file:
+                    if there is not None:
+                        _keep_attributes(folder, path.name, there, file.fileno())
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
+                if before is not None and _held(folder, path.name, len(before) + 1) != before:
+                    raise StoreConflict(f"{path.name}: changed meanwhile, so nothing was written")
                 folder.replace(draft, path.name)
             except BaseException:
                 with suppress(OSError):
@@ -58,6 +78,78 @@ def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = No
             _clear_drafts(folder, path.name)
     except OSError as error:
         raise not_written(path.name, error, below) from error
+
+
+_TRIES = 50  # of an edit while another program saves the file again and again
+
+
+def rewrite_file(path: Path, change: Callable[[bytes], bytes], *, limit: int, below: Path) -> None:
+    """Replace a file that the user edits too by `change` of its bytes, b"" where it is not there.
+
+    When another program saves the file before it is replaced, `change` is called again with the new bytes. Hold
+    `folder_lock` around it: that is what our own processes wait for.
+
+    Args:
+        path: The file.
+        change: Returns the new bytes; for the same ones nothing is written. What it raises is raised, nothing written.
+        limit: Bytes that the file may have.
+        below: A trusted folder that must be there; see `opened_folder`.
+
+    Raises:
+        StoreFull: As `write_atomic`, and for a file that is read-only or has a second hard link.
+        StoreConflict: The file was saved by others at each of 50 tries.
+        TooLarge, OSError: It cannot be read.
+    """
+    for left in reversed(range(_TRIES)):
+        try:
+            before = read_file(path, limit=limit, below=below)
+        except FileNotFoundError:
+            before = b""
+        if (after := change(before)) == before:
+            return
+        try:
+            write_atomic(path, after, below=below, before=before)
+        except StoreConflict:
+            if not left:
+                raise
+        else:
+            return
+
+
+def _kept_by_user(folder: Folder, name: str, info: os.stat_result) -> str:
+    """Why a file of the user's is not replaced, or ""."""
+    if not info.st_mode & 0o222 or not os.access(folder.at(name), os.W_OK, dir_fd=folder.descriptor):
+        return "read-only"
+    return "it has a second hard link, which would keep the old text" if info.st_nlink > 1 else ""
+
+
+def _keep_attributes(folder: Folder, name: str, info: os.stat_result, draft: int) -> None:
+    """Give a draft the owner, the mode and the extended attributes of the file that it replaces, as far as allowed."""
+    if sys.platform == "win32":  # a new file has the access rights of its folder
+        return
+    for owner in ((info.st_uid, info.st_gid), (-1, info.st_gid)):
+        with suppress(OSError):
+            os.fchown(draft, *owner)
+            break
+    with suppress(OSError):  # a file system without modes
+        os.fchmod(draft, stat.S_IMODE(info.st_mode))
+    if sys.platform == "linux":
+        with suppress(PermissionError), os.fdopen(folder.open(name, os.O_RDONLY), "rb") as old:
+            for key in os.listxattr(old.fileno()):
+                try:
+                    os.setxattr(draft, key, os.getxattr(old.fileno(), key))
+                except OSError as error:  # those of the system (security.*), or another file system
+                    if error.errno not in (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENODATA):
+                        raise
+
+
+def _held(folder: Folder, name: str, size: int) -> bytes:
+    """The first bytes of a file; b"" where it is not there."""
+    try:
+        with os.fdopen(folder.open(name, os.O_RDONLY), "rb") as file:
+            return file.read(size)
+    except FileNotFoundError:
+        return b""
 
 
 def move_atomic(source: Path, target: Path, *, below: Path | None = None) -> None:
@@ -156,10 +248,11 @@ def _clear_drafts(folder: Folder, name: str) -> None:
                 folder.unlink(one)
 
 
-def _refuse_other(folder: Folder, name: str) -> None:
+def _refuse_other(folder: Folder, name: str) -> os.stat_result | None:
     info = folder.lstat(name)
     if info is not None and (what := refusal(info)):
         raise Refused(what, name)
+    return info
 
 
 def remove_file(path: Path, *, below: Path | None = None) -> bool:

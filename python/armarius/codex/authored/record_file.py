@@ -8,7 +8,7 @@ from typing import Any
 
 from armarius.codex.authored.protocol import Authored, Block, BookName, Check, RecordStore, read_blocks, write_block
 from armarius.errors import CodexError
-from armarius.io import folder_lock, is_passing, make_folder, read_file, refusal, stat_of, write_atomic
+from armarius.io import folder_lock, is_passing, make_folder, read_file, refusal, rewrite_file, stat_of
 from armarius.validation import shown
 
 FOLDER = ".armarius"
@@ -237,11 +237,18 @@ class RecordFile(RecordText):
         if self._awaited:
             make_folder(self._root)
             self._awaited = False
-        with folder_lock(self.path.parent, below=self._root):
-            data = change(self._text() or "").encode()
+
+        def changed(before: bytes) -> bytes:
+            data = change(text_of_records(self.name, before)).encode()
             if len(data) > _MAX_BYTES:  # above the limit for reading
                 raise CodexError(f"{self.name}: would have {len(data):,} bytes, at most {_MAX_BYTES:,} are read")
-            write_atomic(self.path, data, below=self._root)
+            return data
+
+        with folder_lock(self.path.parent, below=self._root):
+            try:
+                rewrite_file(self.path, changed, limit=_MAX_BYTES, below=self._root)
+            except OSError as error:
+                raise CodexError(f"{self.name}: not read: {error.strerror}") from None
 
     def _text(self) -> str | None:
         self._refuse_link("read")
