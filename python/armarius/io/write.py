@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from armarius.errors import StoreConflict, StoreFull
@@ -22,6 +23,26 @@ from armarius.io.read import read_file
 
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_CHANGES: ContextVar[list[Path] | None] = ContextVar("_CHANGES", default=None)
+
+
+@contextmanager
+def changed_files() -> Iterator[list[Path]]:
+    """The files that `write_atomic` and `remove_file` change inside the block, as they do, also in its threads.
+
+    Threads count that were given this context, such as those of `asyncio.to_thread`.
+    """
+    changes: list[Path] = []
+    token = _CHANGES.set(changes)
+    try:
+        yield changes
+    finally:
+        _CHANGES.reset(token)
+
+
+def _note_change(path: Path) -> None:
+    if (changes := _CHANGES.get()) is not None:
+        changes.append(path)
 
 
 def write_atomic(
@@ -74,6 +95,7 @@ def write_atomic(
                 with suppress(OSError):
                     folder.unlink(draft)
                 raise
+            _note_change(path)
             folder.sync()
             _clear_drafts(folder, path.name)
     except OSError as error:
@@ -278,6 +300,7 @@ def remove_file(path: Path, *, below: Path | None = None) -> bool:
                 raise Refused(what, path.name)
             # A link put there since the look is removed itself: unlink never follows.
             folder.unlink(path.name)
+            _note_change(path)
             return True
     except FileNotFoundError:
         return False

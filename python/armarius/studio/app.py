@@ -3,12 +3,14 @@
 import asyncio
 import hmac
 import json
+import logging
 import re
 import tomllib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from importlib.resources import files
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -24,9 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, StoreError, UnknownDocument, UnknownId, message_of
 from armarius.headings.reasons import reasons_table
+from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form
 from armarius.studio.drawing import Appearances
 from armarius.studio.pages import Asking, Packs, Page, ProjectPages
+from armarius.text.unicode import joined
 
 COOKIE = "armarius-studio"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -180,7 +184,9 @@ def chosen(asked: str | None, kept: str | None, accepted: str) -> str:
 
 _LANGUAGE = "armarius-language"
 _STATIC = {"studio.css": "text/css", "studio.js": "text/javascript"}
-_OK, _NOT_FOUND, _BAD = 200, 404, 400
+_OK, _NOT_FOUND, _BAD, _BROKEN = 200, 404, 400, 500
+_EXPECTED = (ArmariusError, ValueError, KeyError)
+_LOG = logging.getLogger(__name__)
 
 
 def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
@@ -199,6 +205,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         lstrip_blocks=True,
     )
     environment.globals["failed"] = None
+    environment.filters["joined"] = joined
     appearances, changes = Appearances(engine), Changes(engine)
     asking = Asking(engine, Packs())
     pages = ProjectPages(engine, appearances, asking, changes.settled)
@@ -262,36 +269,54 @@ async def _answered(
     if request.method == "POST":
         every = await request.form()
         asked |= {name: value for name, value in every.items() if isinstance(value, str)} | {"every": every}
-    failed = None
-    try:
-        answer = await run_in_threadpool(page, asked | {"language": language})
-        if isinstance(answer, str):
-            return RedirectResponse(answer, status_code=303)
-        template, values = answer
-        failed = values.get("failed")
-    except (ArmariusError, ValueError, KeyError) as error:
-        template, values, failed = "wrong.html", {}, error
-    finally:
-        await request.close()  # what was uploaded
     said = texts(language)
-    status = _OK if failed is None else _BAD
-    if request.method == "GET" and isinstance(failed, (UnknownId, UnknownDocument)):
-        status = _NOT_FOUND
-    if failed is not None:
-        values = {**values, "failed": _told_of(failed, said)}
-    text = environment.get_template(template).render(
-        t=SimpleNamespace(**said),
-        w=lambda group, key: said.get(f"{group}.{key}", key),
+    render = partial(
+        _rendered,
+        environment,
+        said,
         language=language,
         project=engine.project_id,
+        method=request.method,
         here=request.url.path,
         back=_here(request.headers.get("referer", "")),
-        **values,
     )
+    with changed_files() as changes:
+        try:
+            try:
+                answer = await run_in_threadpool(page, asked | {"language": language})
+            except _EXPECTED as error:
+                answer = "wrong.html", {"failed": error, "changed": _below(changes, engine)}
+            if isinstance(answer, str):
+                return RedirectResponse(answer, status_code=303)
+            template, values = answer
+            failed = values.get("failed")
+            is_missing = request.method == "GET" and isinstance(failed, (UnknownId, UnknownDocument))
+            status = _OK if failed is None else _NOT_FOUND if is_missing else _BAD
+            text = render(template, values)
+        except Exception as error:  # noqa: BLE001 - a fault of ours has a page of its own, and the log its trace
+            _LOG.exception("%s %s", request.method, request.url.path)
+            status = _BROKEN
+            text = render("wrong.html", {"failed": error, "changed": _below(changes, engine)})
+        finally:
+            await request.close()  # what was uploaded
     response = HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie(_LANGUAGE, language, httponly=True, samesite="strict", path="/")
     return response
+
+
+def _rendered(environment: Environment, said: dict[str, str], template: str, values: Form, **common: object) -> str:
+    if (failed := values.get("failed")) is not None:
+        values = {**values, "failed": _told_of(failed, said)}
+    words, word = SimpleNamespace(**said), lambda group, key: said.get(f"{group}.{key}", key)
+    return environment.get_template(template).render(t=words, w=word, **common, **values)
+
+
+def _below(changes: Iterable[Path], engine: ContextEngine) -> list[str]:
+    """The changed files of the project, by their paths in it."""
+    if (root := engine.root) is None:
+        return []
+    return [*dict.fromkeys(path.relative_to(root).as_posix() for path in changes if path.is_relative_to(root))]
 
 
 def _language_of(request: Request) -> str:
@@ -325,7 +350,7 @@ def _told_of(error: Exception, said: dict[str, str]) -> tuple[str, str, bool]:
     text, code = message_of(error), getattr(error, "code", "other")
     found = ((re.search(words, text), kind, whole) for words, kind, whole in _TELLING)
     match, kind, whole = next((one for one in found if one[0]), (None, "", False))
-    keys = (kind, type(error).__name__, code, "other")
+    keys = (kind, type(error).__name__, code, "other" if isinstance(error, _EXPECTED) else "broken")
     sentence = next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
     return sentence.format(*match.groups() if match else ()), text, whole
 

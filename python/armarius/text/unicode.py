@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, Literal
 
 import armarius._core as _core
 from armarius.validation import shown
@@ -82,6 +82,22 @@ _ALL_HAN: Final = re.compile(f"[{HAN}]+")
 def is_han(character: str) -> bool:
     """Whether all characters are Han characters of the basic plane."""
     return _ALL_HAN.fullmatch(character) is not None
+
+
+_OF_CHINESE: Final = re.compile(f"[{HAN_EVERY}{KANA}]")
+_NARROW: Final = {"；": "; ", "、": ", ", "：": ": "}
+
+
+def joined(parts: Iterable[str], mark: Literal["；", "、", "："], about: str = "") -> str:
+    """`parts` with `mark` between them; with its ASCII form and a space where none has a Chinese or Japanese character.
+
+    Args:
+        parts: Texts of one language.
+        mark: As Chinese writes it.
+        about: A label of the same language, for parts such as numbers that have none.
+    """
+    text = [*parts]
+    return (mark if any(map(_OF_CHINESE.search, (about, *text))) else _NARROW[mark]).join(text)
 
 
 _WIDE: Final = "。！？"
