@@ -120,7 +120,7 @@ def test_a_link_that_shows_something_else_is_shown_by_its_name_where_it_is_a_val
         }  # fmt: skip
         silas = engine.entity("Silas")
         assert silas.attributes == {
-            "mentor": "Cara", "Enemies": "Edwin；Bo since the war", "Background": "Born near home.",
+            "mentor": "Cara", "Enemies": "Edwin; Bo since the war", "Background": "Born near home.",
         }  # fmt: skip
         assert way == "imported" or silas.description == "He met her in town."
         prompt = engine.assemble("Who are Silas's enemies?").prompt
@@ -187,7 +187,7 @@ def test_nested_entries_are_relations_and_each_entry_an_entity_without_its_text_
     assert report.said.relations == (("pier", "alma", "includes"),)
     assert [one.value for one in report.losses if "nests" in one.reason] == ["gone"]
     pier = next(one for one in engine.entities() if one.id == "pier")
-    assert (pier.type, pier.description, pier.attributes) == ("location", "", {"Length": "90 m、at ebb"})
+    assert (pier.type, pier.description, pier.attributes) == ("location", "", {"Length": "90 m, at ebb"})
     assert engine.books["export"].export() == archive(NESTING)
 
 

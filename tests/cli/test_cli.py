@@ -197,6 +197,13 @@ def test_detect_as_json_has_matches_with_positions(capsys):
     assert (match["entityId"], match["matchedTerm"], match["position"]) == ("lin-xiaoyu", "小雨", 2)
 
 
+def test_detect_prints_the_cards_of_an_english_book_in_english(tmp_path, capsys):
+    (tmp_path / "ch001.md").write_text("# Chapter 1\n\nMara Lind kept the light.\n", "utf-8")
+    (tmp_path / "characters.md").write_text("# Characters\n\n## Mara Lind\n- Age: 60\n", "utf-8")
+    _, out, _ = run(capsys, "detect", tmp_path, "--text", "Mara Lind", "--cards")
+    assert out.startswith("## Character: Mara Lind\n- Type: character\n")
+
+
 def test_detect_as_cards_is_what_a_prompt_would_carry(capsys):
     _, out, _ = run(capsys, "detect", NOVEL, "--text", "小雨", "--cards")
     assert out.startswith("## 角色：林小雨\n- 类型：character\n- 描述：")

@@ -300,6 +300,20 @@ def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
                 assert foreign == [], (path, said)
 
 
+def test_no_page_of_an_english_book_has_chinese_characters_or_marks(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\nMara Lind kept the light. Bo helped.\n", "utf-8")
+    people = "# Characters\n\n## Mara Lind\n- Aliases: Mara, Ma\n- Habits:\n  - hums\n  - forgets keys\n- Mentor: Bo\n"
+    (tmp_path / "characters.md").write_text(f"{people}\n## Bo\n- Age: 60\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret&lang=en")
+        for path in ("/entity/mara-lind", "/entities", "/pack?query=Mara", "/propose", "/chapter/chapters/ch001.md"):
+            page = client.get(path).text.replace("中文", "")
+            assert (path, re.findall("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]", page)) == (path, [])
+        assert "## Character: Mara Lind" in client.get("/entity/mara-lind").text
+
+
 def test_the_language_is_the_browsers_until_one_is_chosen(client):
     assert 'lang="zh"' in client.get("/", headers={"accept-language": "zh-CN,zh;q=0.9"}).text.partition(">")[2][:40]
     client.get("/?lang=zh")

@@ -19,7 +19,6 @@ from rich.text import Text
 
 from armarius.cli.terminal import add_field, add_project, add_series, note, plain, show, show_json, words
 from armarius.codex import Entity
-from armarius.codex.cards import entity_card
 from armarius.display import counted, rich_table
 from armarius.engine import open as open_engine
 from armarius.engine.engine import ContextEngine
@@ -83,11 +82,12 @@ def _detect(arguments: argparse.Namespace) -> int:
     with open_engine(arguments.path, with_=arguments.series) as engine:
         entities = {entity.id: entity for entity in engine.codex.list()}
         matcher = engine.matcher
-    matches = matcher.detect(text)
+        matches = matcher.detect(text)
+        cards = [engine.card(match.entity_id) for match in matches] if arguments.cards else []
     if arguments.json:
         show_json(_wire(matcher, text, entities))
     elif arguments.cards:
-        print("\n\n".join(entity_card(entities[match.entity_id]) for match in matches))
+        print("\n\n".join(cards))
     else:
         show(_table(matcher, text, entities))
     if not entities:

@@ -18,7 +18,7 @@ from typing import Any
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin
 from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.errors import CodexError
-from armarius.text.unicode import expected
+from armarius.text.unicode import expected, joined
 from armarius.validation import shown
 
 CODEX_FILE = "codex.json"
@@ -177,7 +177,7 @@ class EntryReader:
             return
         for key, item in value.items():
             if isinstance(item, list) and all(isinstance(part, str) for part in item):
-                item = "、".join(item)
+                item = joined(item, "、", str(key))
             if not isinstance(key, str) or not _encodable(key):
                 self._error(where, f"attributes: expected names, got {shown(key)}")
             elif isinstance(item, bool) or not isinstance(item, (str, int, float)) or not _encodable(str(item)):

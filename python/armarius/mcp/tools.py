@@ -21,6 +21,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.io.folder import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
 from armarius.text.tokens import TokenCounter
+from armarius.text.unicode import joined
 from armarius.validation import shown
 from armarius.verbs.params import Around, FactIn
 from armarius.verbs.table import around
@@ -240,7 +241,7 @@ def entities(engine: "Engine", *, text: Named = "") -> Iterator[str]:
     named = {one.entity_id for one in engine.detect(text)} if text else {one.id for one in found}
     for one in sorted(found, key=lambda one: -found.mentions.get(one.id, 0)):
         if one.id in named:
-            others = f" · {'、'.join(one.aliases)}" if one.aliases else ""
+            others = f" · {joined(one.aliases, '、')}" if one.aliases else ""
             yield f"{_named(one)} {one.type}{others} · {found.mentions.get(one.id, 0)}×"
 
 

@@ -15,6 +15,7 @@ from armarius.codex.model import Relation
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.index.mentions import KIND, unpack_mentions
+from armarius.text.unicode import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def web(centre: str, relations: Sequence[Relation], names: dict[str, str]) -> Ma
         lines.append(
             Markup(
                 '<line x1="300" y1="180" x2="{:.1f}" y2="{:.1f}"/><text class="word" x="{:.1f}" y="{:.1f}">{}</text>'
-            ).format(x, y, (300 + x) / 2, (180 + y) / 2 - 3, "、".join(words))
+            ).format(x, y, (300 + x) / 2, (180 + y) / 2 - 3, joined(words, "、"))
         )
         nodes.append(_node(other, x, y, names, "other"))
     return Markup('<svg class="web" viewBox="0 0 600 360">{}{}</svg>').format(

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 from armarius.arguments import KINDS
 from armarius.codex.authored.in_place import digest_of
-from armarius.codex.cards import entity_card
 from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS, Pin
 from armarius.corpus.story import story_parts
@@ -506,7 +505,7 @@ class ProjectPages:
         said = self._engine.evidence(entity.id)
         return "entity.html", {
             "entity": entity,
-            "card": entity_card(entity),
+            "card": self._engine.card(entity.id),
             "levels": CONTEXT_LEVELS,
             "plot": plot(self._appearances.of(entity.id)),
             "web": web(entity.id, relations, self._names()),

@@ -17,6 +17,7 @@ from armarius.codex.profiles.headings import is_placeholder, is_plausible, lead_
 from armarius.documents.data import loaded
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic, page_kind, parse_front_matter
+from armarius.text.unicode import joined
 
 _DEEPEST: Final = 12
 _MOST_TEXT: Final = 2_000  # code points of one attribute
@@ -132,14 +133,15 @@ def _spaced(key: str) -> str:
 
 
 def _flat(value: object) -> str:
-    """Any value as text: `、` between plain items, `；` between others."""
+    """Any value as text: commas between plain items, semicolons between others."""
     if value is None or isinstance(value, bool):
         return {None: "", True: "true", False: "false"}[value]
     if isinstance(value, list):
         parts = [part for part in map(_flat, value) if part]
-        return ("；" if any(isinstance(one, (list, Mapping)) for one in value) else "、").join(parts)
+        return joined(parts, "；" if any(isinstance(one, (list, Mapping)) for one in value) else "、")
     if isinstance(value, Mapping):
-        return "；".join(f"{_spaced(key)}：{said}" for key, one in value.items() if (said := _flat(one)))
+        stated = ((_spaced(key), text) for key, one in value.items() if (text := _flat(one)))
+        return joined((joined(pair, "：") for pair in stated), "；")
     return str(value).strip()
 
 
@@ -152,7 +154,7 @@ def _relation(one: object) -> str:
     name = next(
         (value for key, value in plain.items() if role_of(key) == "name" or key in ("target", "with", "to")), ""
     )
-    return f"{label}：{name}" if label and name else ""
+    return joined((label, name), "：") if label and name else ""
 
 
 def read_tree(text: str) -> object:

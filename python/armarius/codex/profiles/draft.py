@@ -20,7 +20,7 @@ from armarius.documents.titles import (
     is_other,
     parse_front_matter,
 )
-from armarius.text.unicode import fold
+from armarius.text.unicode import fold, joined
 
 # Bounded, as in fields.py; a table writes the bar as `\|`.
 _WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,300}))?(?:\|([^\[\]\n]{0,300}))?\]\]")
@@ -201,7 +201,7 @@ class Draft:
     def add_attribute(self, key: str, value: str) -> None:
         """Set an attribute; a second value of the same key is appended."""
         known = self.attributes.get(key)
-        self.attributes[key] = value if not known or known == value else f"{known}；{value}"
+        self.attributes[key] = value if not known or known == value else joined((known, value), "；", key)
 
     def add_aliases(self, names: list[str]) -> None:
         """Add new aliases in order, without the entity's own name."""

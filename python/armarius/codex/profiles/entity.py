@@ -28,6 +28,7 @@ from armarius.codex.profiles.headings import (
     split_dashed,
 )
 from armarius.documents.titles import TitleGroup, group_of, is_generic, type_of
+from armarius.text.unicode import joined
 
 _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
 
@@ -59,7 +60,7 @@ def add_fields(draft: Draft, section: ProfileSection) -> None:
             draft.facts.append(Fact(dated["text"], *span))
         else:
             loose.append(text)
-    said = [*section.prose, *(["；".join(loose)] if loose else [])]
+    said = [*section.prose, *([joined(loose, "；")] if loose else [])]
     draft.description = "\n".join([draft.description, *said] if draft.description else said)
 
 
@@ -92,14 +93,15 @@ def absorb_detail(draft: Draft, section: ProfileSection) -> None:
 
 def _flat(section: ProfileSection) -> str:
     parts = [*section.prose, *section.bullets]
-    parts += [f"{item.key}：{_with_items(item)}" for item in section.fields]
-    parts += [f"{key}：{value}" for key, value, _ in pairs(section)]
-    parts += ["；".join(row) for table in section.tables if len(table.header) != 2 for row in table.rows]
-    return "；".join(part.rstrip("。；; ") if len(parts) > 1 else part for part in parts if part)
+    parts += [joined((item.key, _with_items(item)), "：") for item in section.fields]
+    parts += [joined((key, value), "：") for key, value, _ in pairs(section)]
+    parts += [joined(row, "；") for table in section.tables if len(table.header) != 2 for row in table.rows]
+    stated = (part.rstrip("。；; ") if len(parts) > 1 else part for part in parts if part)
+    return joined(stated, "；", section.heading)
 
 
 def _with_items(item: Field) -> str:
-    return "；".join([*([item.value] if item.value else []), *item.items])
+    return joined([*([item.value] if item.value else []), *item.items], "；", item.key)
 
 
 def add_label(draft: Draft, item: Field) -> None:
@@ -182,7 +184,7 @@ def listed(path: str, section: ProfileSection, type_: str) -> Iterator[Draft]:
             if nested is not None:
                 add_label(draft, nested)
             else:
-                draft.description = f"{draft.description}；{text}" if draft.description else text
+                draft.description = joined((draft.description, text), "；") if draft.description else text
         yield draft
     for text in section.bullets:
         name, about = split_dashed(text)

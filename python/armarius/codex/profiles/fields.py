@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 from armarius.codex.cards import parse_span
 from armarius.codex.model import ContextLevel
 from armarius.lexicon import word_file
-from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, near
+from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, joined, near
 
 _KEYED = re.compile(r"^【(?P<key>[^】]{1,12})】\s*[:：]?\s*(?P<value>\S.*)$")
 _BOLD = re.compile(
@@ -68,7 +68,7 @@ class ProfileSection:
     @property
     def bullets(self) -> list[str]:
         """The list items without a label. Cost: linear in their text."""
-        return ["".join(pieces) for pieces in self.pieces]
+        return [joined(pieces, "；") for pieces in self.pieces]
 
 
 def clean(text: str) -> str:

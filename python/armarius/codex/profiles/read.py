@@ -71,7 +71,7 @@ from armarius.documents.titles import (
     page_kind,
     strip_numbering,
 )
-from armarius.text.unicode import fold
+from armarius.text.unicode import fold, joined
 
 _TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
 
@@ -394,7 +394,7 @@ class _Pages:
                 "publish",
             }:
                 said = (value,) if isinstance(value, str) else value
-                add_label(draft, Field(key, "、".join(map(_shown, said)), 1))
+                add_label(draft, Field(key, joined(map(_shown, said), "、", key), 1))
         if owner is not root:
             add_fields(draft, root)
         self._fill(draft, owner, type_)

@@ -16,7 +16,7 @@ from armarius.codex.model import Entity, Origin, Relation
 from armarius.codex.profiles.draft import Draft, DraftLine, NoteLink
 from armarius.codex.profiles.fields import ProfileSection, role_of, split_list, words_of
 from armarius.documents.titles import strip_numbering
-from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold
+from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold, joined
 
 _NOTED = re.compile(r"^(?P<name>.+?)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
 _DASHED = re.compile(r"^(?P<name>.+?)(?:\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
@@ -119,7 +119,7 @@ def is_relational(title: str) -> bool:
 def stated_lines(section: ProfileSection) -> Iterator[DraftLine]:
     """Lines of a section and its sub-sections that may state a relation."""
     for item in section.fields:
-        yield DraftLine("", f"{item.key}：{item.value}", item.line, related=True)
+        yield DraftLine("", joined((item.key, item.value), "："), item.line, related=True)
         for text in item.items:
             yield DraftLine(item.key, text, item.line, related=True)
     for text in [*section.bullets, *section.prose]:
@@ -130,7 +130,8 @@ def stated_lines(section: ProfileSection) -> Iterator[DraftLine]:
             for offset, row in enumerate(table.rows):
                 ends = [cell for column, cell in enumerate(row) if column != at][:2]
                 if len(ends) == 2 and at < len(row):
-                    yield DraftLine("", f"{ends[0]}—{ends[1]}：{row[at]}", table.line + 2 + offset, related=True)
+                    stated = joined((f"{ends[0]}—{ends[1]}", row[at]), "：")
+                    yield DraftLine("", stated, table.line + 2 + offset, related=True)
     for child in section.children:
         yield from stated_lines(child)
 
@@ -284,7 +285,7 @@ def _by_name(entity: Entity, drafts: Sequence[Draft], names: Names, notes: NoteN
                 continue
             meant = names.entities[other]
             if fold(link.shown) not in {fold(name) for name in (meant.name, *meant.aliases)}:
-                shown = re.compile(rf"(?:^|(?<=[；、]))(\s*){re.escape(link.shown)}(?!\w)")
+                shown = re.compile(rf"(?:^|(?<=[；、;,]))(\s*){re.escape(link.shown)}(?!\w)")
                 name = meant.name.replace("\\", r"\\")
                 attributes[link.label] = shown.sub(rf"\g<1>{name}", attributes[link.label], count=1)
     return entity if attributes == entity.attributes else replace(entity, attributes=attributes)

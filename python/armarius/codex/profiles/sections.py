@@ -12,6 +12,7 @@ from armarius.codex.profiles.fields import (
     parse_field,
 )
 from armarius.documents.titles import FrontMatter, parse_front_matter
+from armarius.text.unicode import joined
 
 _LONGEST = 1_000  # code points of a heading: no name is longer, and each rule reads it again
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t　]+|(?=[^#\s]))(.*?)[ \t]*#*[ \t]*$")
@@ -123,7 +124,7 @@ class SectionReader:
             if owner is not None:
                 owner.items.append(clean(body))
             elif here.pieces:
-                here.pieces[-1].append("；" + clean(body))
+                here.pieces[-1].append(clean(body))
             return
         found = parse_field(body, number)
         if found is None:
@@ -192,7 +193,7 @@ class SectionReader:
         if len(rows) >= 2 and all(set(cell) <= set(":- ") for cell in rows[1]):
             here.tables.append(ProfileTable(rows[0], rows[2:], number))
         else:
-            here.pieces.extend(["；".join(row)] for row in rows)
+            here.pieces.extend([joined(row, "；")] for row in rows)
 
 
 def _starts_block(line: str, plain: bool) -> bool:

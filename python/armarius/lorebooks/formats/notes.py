@@ -29,7 +29,7 @@ from armarius.errors import BookError
 from armarius.io.read import Archive
 from armarius.lorebooks.formats import Format, Reader, TreePath, inner
 from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField
-from armarius.text.unicode import fold
+from armarius.text.unicode import fold, joined
 
 _FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
@@ -128,7 +128,7 @@ def _own_fields(front: str) -> dict[str, str]:
             inside = line.strip() == "fields:"
         elif inside and (item := _ITEM.match(line)) is not None and name:
             value = item[1].strip().strip("\"'")
-            found[name] = f"{found[name]}、{value}" if found.get(name) else value
+            found[name] = joined((found[name], value), "、", name) if found.get(name) else value
         elif inside and (pair := _FIELD.match(line)) is not None:
             name = pair[1].strip("\"' ")
             found[name] = (pair[2] or "").strip().strip("\"'[]")
