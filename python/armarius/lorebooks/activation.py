@@ -378,7 +378,9 @@ _TIMED = frozenset(
     {"activate_only_after", "activate_only_every", "keep_activate_after_match", "dont_activate_after_match"}
 )
 _DRAWN = _TIMED | {"probability"}
-_DECIDED = ("lost ", "budget")  # beginnings of reasons that the text must not overturn
+_DECIDED = frozenset(  # reasons that the text must not overturn
+    ("lore.group_sticky", "lore.group_before", "lore.group", "lore.group_keys", "lore.draw", "lore.budget")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +414,7 @@ def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) ->
     ]
     found = activator.search([book for book in constant if book.entries], scan, state=State())
     active = frozenset(f"{one.book}/{one.entry.id}" for one in found)
-    lost = frozenset(f"{one.book}/{one.entry.id}" for one in found.left if one.reason.startswith(_DECIDED))
+    lost = frozenset(f"{one.book}/{one.entry.id}" for one in found.left if one.reason.code in _DECIDED)
     decided = []
     for book, fixed in zip(books, constant, strict=True):
         if not fixed.entries:  # no constant entries: keep the same object, which has cached keys

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, overload
 
 from armarius.arguments import Turn
 from armarius.errors import ContractError
+from armarius.headings import Reason
 from armarius.lorebooks.record import Entry, Place
 from armarius.validation import shown
 
@@ -102,7 +103,7 @@ class SkippedEntry:
 
     book: str
     entry: Entry
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,8 +181,8 @@ def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Ra
     said = _settings(books, scan)
     messages = [_Text(line.content, ready) for line in scan.lines()]
     woken: list[_Text] = []
-    active: dict[int, tuple[_RisuRow, str]] = {}
-    left: dict[int, str] = {}
+    active: dict[int, tuple[_RisuRow, Reason]] = {}
+    left: dict[int, Reason] = {}
     again = True
     while again:
         again = False
@@ -216,36 +216,36 @@ def _judged(
     state: State,
     messages: Sequence[_Text],
     woken: Sequence[_Text],
-) -> tuple[str, str]:
+) -> tuple[Reason | None, Reason | None]:
     """Why a row is active, or why it is not."""
     entry, timing = row.entry, row.entry.timing
     if row.never or not (row.always or row.keys or row.made.forced):
-        return "", ""
+        return None, None
     if row.address in state.done and (timing.keep or timing.once):
-        return (Reason("lore.stays"), "") if timing.keep else ("", Reason("lore.once"))
+        return (Reason("lore.stays"), None) if timing.keep else (None, Reason("lore.once"))
     if row.made.forced is not None:
-        return (Reason("lore.activate"), "") if row.made.forced else ("", Reason("lore.dont_activate"))
+        return (Reason("lore.activate"), None) if row.made.forced else (None, Reason("lore.dont_activate"))
     length = len(scan.lines()) + 1  # with the opening message
     if timing.after and length < timing.after:
-        return "", Reason("lore.after", count=timing.after)
+        return None, Reason("lore.after", count=timing.after)
     if timing.every and length % timing.every:
-        return "", Reason("lore.every", count=timing.every)
+        return None, Reason("lore.every", count=timing.every)
     if entry.scope.greeting is not None and scan.greeting is not None and entry.scope.greeting != scan.greeting:
-        return "", Reason("lore.greeting", greeting=entry.scope.greeting)
+        return None, Reason("lore.greeting", greeting=entry.scope.greeting)
     reason = Reason("lore.always")
     if not row.always:
         depth = entry.match.range.count if entry.match.range is not None else int(said["scanDepth"])
         texts = [*messages[max(0, len(messages) - depth) :], *(woken if entry.wake.by_entries is not False else ())]
         found = next((ref for ref in row.keys if any(text.has(ref) for text in texts)), None)
         if found is None:
-            return "", ""
+            return None, None
         if why := _refused_risu(row, texts):
-            return "", why
+            return None, why
         reason = Reason("lore.key", key=_spelt(row, found))
     probability = entry.chance.probability
     if probability is not None and luck.roll("chance", row.book.id, entry.id) * 100 > probability:
-        return "", Reason("lore.draw", probability=probability)
-    return reason, ""
+        return None, Reason("lore.draw", probability=probability)
+    return reason, None
 
 
 def _spelt(row: "_RisuRow | _StoryRow", ref: KeyRef) -> str:
@@ -253,7 +253,7 @@ def _spelt(row: "_RisuRow | _StoryRow", ref: KeyRef) -> str:
     return keys[row.keys.index(ref)].text if len(keys) == len(row.keys) else keys[0].text
 
 
-def _refused_risu(row: _RisuRow, texts: Sequence[_Text]) -> str:
+def _refused_risu(row: _RisuRow, texts: Sequence[_Text]) -> Reason | None:
     for how, refs, keys in row.require:
         there = any(text.has(ref) for ref in refs for text in texts)
         names = [key.text for key in keys]
@@ -263,11 +263,11 @@ def _refused_risu(row: _RisuRow, texts: Sequence[_Text]) -> str:
             return Reason("lore.secondary", keys=names)
     if row.exclude_all and all(text.has(ref) for ref in row.exclude_all for text in texts):
         return Reason("lore.excluding_all", keys=[key.text for key in row.made.exclude_all])
-    return ""
+    return None
 
 
 def _within(
-    active: dict[int, tuple[_RisuRow, str]], left: dict[int, str], budget: int, scan: Scan, luck: Random
+    active: dict[int, tuple[_RisuRow, Reason]], left: dict[int, Reason], budget: int, scan: Scan, luck: Random
 ) -> tuple[Active, ...]:
     """By priority what fits, then in ascending order, equal ones the other way round; from the top down."""
 
@@ -296,7 +296,7 @@ def _within(
     )
 
 
-def _injected(rows: list[tuple[_RisuRow, str, str]], luck: Random) -> list[tuple[_RisuRow, str, str]]:
+def _injected(rows: list[tuple[_RisuRow, Reason, str]], luck: Random) -> list[tuple[_RisuRow, Reason, str]]:
     """Rows that go into another one's text, by its name."""
     into = [one for one in rows if one[0].made.inject is not None and one[0].made.inject[0] == "inject_lore"]
     if not into:
@@ -371,7 +371,7 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
     if ready.profile == "novelai":
         return _novelai(ready, text, scan, luck, state)
     numbers = frozenset(ready.index.found(text))
-    active: list[tuple[_StoryRow, str]] = []
+    active: list[tuple[_StoryRow, Reason]] = []
     left: list[SkippedEntry] = []
     for row in ready.rows:
         entry = row.entry
@@ -415,7 +415,7 @@ def _has(ref: KeyRef, numbers: frozenset[int], text: str) -> bool:
     return ref in numbers if isinstance(ref, int) else ref.search(text) >= 0
 
 
-def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int], text: str) -> str:
+def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int], text: str) -> Reason | None:
     for how, refs, keys in row.require:
         names = [key.text for key in keys] or ["-"]
         there = any(_has(ref, numbers, text) for ref in refs)
@@ -432,22 +432,22 @@ def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int]
             sentences = [frozenset(ready.index.found(one)) for one in _SENTENCE.findall(text)]
             if not any(set(row.keys) & one and set(refs) & one for one in sentences):
                 return Reason("lore.secondary_sentence", keys=names)
-    return ""
+    return None
 
 
-def _unlucky(profile: str, row: _StoryRow, luck: Random) -> str:
+def _unlucky(profile: str, row: _StoryRow, luck: Random) -> Reason | None:
     probability = row.entry.chance.probability
     if probability is None or probability >= 100 or profile == "koboldai":
-        return ""
+        return None
     roll = int(luck.roll("chance", row.book.id, row.entry.id) * 100) + 1
-    return "" if roll < probability else Reason("lore.draw", probability=probability)
+    return None if roll < probability else Reason("lore.draw", probability=probability)
 
 
 def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: State) -> Activation:
     """Each entry looks so many characters back; cascading ones look into active entries and other texts instead."""
     extra = [cleaned(scan.sources[name]) for name in ("memory", "note") if scan.sources.get(name)]
     within: dict[int, frozenset[int]] = {}
-    active: list[tuple[_StoryRow, str]] = []
+    active: list[tuple[_StoryRow, Reason]] = []
     waiting = []
     for row in ready.rows:
         if row.entry.level in ("never", "manual_only") or row.book.switched_off:
@@ -485,7 +485,7 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
 
 
 def _answer(
-    active: list[tuple[_StoryRow, str]], left: list[SkippedEntry], scan: Scan, luck: Random, state: State
+    active: list[tuple[_StoryRow, Reason]], left: list[SkippedEntry], scan: Scan, luck: Random, state: State
 ) -> Activation:
     made: list[Active] = []
     used = 0

@@ -153,8 +153,8 @@ class Timed:
                 elif one is not None:
                     holding.add(address)
 
-    def hindered(self, one: CompiledEntry) -> str:
-        """Why an entry may not be active now, "" when it may."""
+    def hindered(self, one: CompiledEntry) -> Reason | None:
+        """Why an entry may not be active now, None when it may."""
         timing = one.entry.timing
         if timing.delay and self.length < timing.delay:
             return Reason("lore.delayed", messages=timing.delay - self.length)
@@ -162,7 +162,7 @@ class Timed:
             return Reason("lore.cooldown", turns=self._cooldown[one.address].end - self.length)
         if timing.once and one.address in self._done:
             return Reason("lore.once")
-        return ""
+        return None
 
     def is_permanent(self, one: CompiledEntry) -> bool:
         """Whether the entry stays active after its first activation."""
@@ -193,7 +193,7 @@ def winners(
     score: Callable[[CompiledEntry], int],
     *,
     scoring: bool,
-    lost: Callable[[CompiledEntry, str], None],
+    lost: Callable[[CompiledEntry, Reason], None],
 ) -> list[CompiledEntry]:
     """Those of a round that keep their groups, in their order; `lost` is called with each other one and the reason."""
     groups: dict[str, list[CompiledEntry]] = {}
@@ -204,7 +204,7 @@ def winners(
         return list(new)
     gone: set[int] = set()
 
-    def remove(one: CompiledEntry, why: str) -> None:
+    def remove(one: CompiledEntry, why: Reason) -> None:
         if one.rank not in gone:
             gone.add(one.rank)
             lost(one, why)
@@ -241,7 +241,7 @@ def _scored(
     members: list[CompiledEntry],
     score: Callable[[CompiledEntry], int],
     scoring: bool,
-    remove: Callable[[CompiledEntry, str], None],
+    remove: Callable[[CompiledEntry, Reason], None],
 ) -> list[CompiledEntry]:
     if not scoring and not any(one.scored for one in members):
         return members
@@ -290,8 +290,8 @@ class _Search:
         self.ready, self.rules, self.scan, self.luck = ready, rules, scan, luck
         self.text = Searched(ready, rules, scan)
         self.timed = Timed(ready, state, len(scan.lines()))
-        self.active: dict[int, tuple[CompiledEntry, str, str]] = {}  # rank to entry, reason, text as sent
-        self.out: dict[int, str] = {}  # rank to why it is not active
+        self.active: dict[int, tuple[CompiledEntry, Reason, str]] = {}  # rank to entry, reason, text as sent
+        self.out: dict[int, Reason] = {}  # rank to why it is not active
         self.over: set[int] = set()  # ranks that are not tried again
         self.level = ready.levels[0] if ready.levels else 0
         self.waiting = list(ready.levels[1:])
@@ -316,7 +316,7 @@ class _Search:
                     self.spent += self.scan.count(f"{text}\n")
         return self._answer()
 
-    def _judged(self, kind: Round) -> list[tuple[CompiledEntry, str]]:
+    def _judged(self, kind: Round) -> list[tuple[CompiledEntry, Reason]]:
         """The entries that this round finds, with the reason."""
         found = []
         for rank in self.text.candidates():
@@ -331,7 +331,7 @@ class _Search:
             found.sort(key=lambda pair: pair[0].address not in sticking)
         return found
 
-    def _judge(self, one: CompiledEntry, kind: Round) -> str | None:
+    def _judge(self, one: CompiledEntry, kind: Round) -> Reason | None:
         """Why it is active; None and a row in `out` when it is not."""
         out = self.out
         if one.never:
@@ -364,7 +364,7 @@ class _Search:
             return Reason("lore.stays")
         return self._by_keys(one, kind)
 
-    def _unsuited(self, one: CompiledEntry) -> str:
+    def _unsuited(self, one: CompiledEntry) -> Reason | None:
         scope, scan, timing = one.entry.scope, self.scan, one.entry.timing
         if scope.triggers and scan.trigger not in scope.triggers:
             return Reason("lore.trigger", trigger=scan.trigger)
@@ -380,9 +380,9 @@ class _Search:
                 return Reason("lore.after", count=timing.after)
             if timing.every and count % timing.every:
                 return Reason("lore.every", count=timing.every)
-        return ""
+        return None
 
-    def _by_keys(self, one: CompiledEntry, kind: Round) -> str | None:
+    def _by_keys(self, one: CompiledEntry, kind: Round) -> Reason | None:
         recursed = kind != "deeper"
         ref = self.text.first_of(one, recursed)
         if ref is None:
@@ -402,7 +402,7 @@ class _Search:
             return None
         return Reason("lore.key", key=one.spelt(ref))
 
-    def _chosen(self, found: list[tuple[CompiledEntry, str]]) -> list[CompiledEntry]:
+    def _chosen(self, found: list[tuple[CompiledEntry, Reason]]) -> list[CompiledEntry]:
         """Those that keep their group, pass their draw and fit the budget; the others get a reason."""
         reasons = {one.rank: reason for one, reason in found}
         kept = winners(

@@ -276,6 +276,6 @@ def _kept_first(active: list[Active]) -> list[Active]:
 
 
 def _omission(left: SkippedEntry) -> Omission:
-    reason = _WHY.get(left.reason.code if isinstance(left.reason, Reason) else "", "excluded")
+    reason = _WHY.get(left.reason.code, "excluded")
     source = f"lore:active:{left.book}/{left.entry.id}"
     return Omission(f"lore:{left.book}/{left.entry.id}", "retrieved", source, reason, left.reason)
