@@ -39,7 +39,7 @@ def command(tmp_path):
     """The package that is measured, as a program."""
     program = tmp_path / "armarius"
     told = tmp_path / "pid"
-    program.write_text(f'#!/bin/sh\necho $$ > {told}\nexec "{sys.executable}" -m armarius "$@"\n', encoding="utf8")
+    program.write_text(f'#!/bin/sh\necho $$ > "{told}"\nexec "{sys.executable}" -m armarius "$@"\n', encoding="utf8")
     program.chmod(0o755)
     return str(program)
 

@@ -3,10 +3,18 @@
 import importlib.util
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import HealthCheck
 from tests.recorded import forget_peak, record
 
 import armarius
+
+# How long an example takes depends on what else the machine does.
+hypothesis.settings.register_profile(
+    "busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+hypothesis.settings.load_profile("busy machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,9 +4,12 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 
 import pytest
+from hypothesis import settings
 from scripts.run_tests import ROOT, everything, halves
+from tests.programs import python_program
 
 
 def test_each_process_has_as_much_to_do_and_nothing_is_left_out():
@@ -36,3 +39,16 @@ def test_make_builds_in_a_folder_with_a_space_in_its_name(tmp_path):
     done = subprocess.run(["make", "-n", "develop"], cwd=folder, env=environment, capture_output=True, check=True)
     (line,) = (line for line in done.stdout.decode("utf-8").splitlines() if "maturin develop" in line)
     assert shlex.split(line)[0] == f"VIRTUAL_ENV={folder}/.venv"
+
+
+def test_a_fake_program_runs_under_a_python_with_a_blank_in_its_path(tmp_path, monkeypatch):
+    folder = tmp_path / "a b 空格"
+    folder.mkdir()
+    (folder / "python").symlink_to(sys.executable)
+    monkeypatch.setattr("sys.executable", str(folder / "python"))
+    program = python_program(folder / "fake", "import sys; print(sys.argv[1:])", "-SEs")
+    assert subprocess.check_output([program, "a b", "c"], text=True) == "['a b', 'c']\n"
+
+
+def test_no_property_fails_because_the_machine_is_busy():
+    assert settings().deadline is None

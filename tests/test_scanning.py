@@ -86,7 +86,7 @@ def test_a_root_that_is_no_folder_is_refused(folder):
         armarius.scan(folder / "nowhere", "x")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     text=st.text(alphabet="ab灯火\n\r 😀", max_size=60),
     needle=st.text(alphabet="ab灯火😀", min_size=1, max_size=3),

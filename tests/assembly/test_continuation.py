@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.assembly.support import assemble, candidate
 
@@ -105,7 +105,7 @@ def test_items_are_held_with_their_evidence_and_confirmed_by_what_the_bytes_say(
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(lambda text: text.strip())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(TEXTS, st.floats(allow_nan=False), st.one_of(st.none(), TEXTS)), min_size=1, max_size=5),
     st.lists(st.sampled_from(["codex.json", "a.md", "x|y", '"'])),

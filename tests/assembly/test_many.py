@@ -47,7 +47,7 @@ def admitted(candidates, many):
 
 
 @given(CANDIDATES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_many_candidates_are_admitted_as_few_are(candidates):
     few = admitted(candidates, many=len(candidates))
     assert repr(admitted(candidates, many=-1)) == repr(few)
@@ -74,14 +74,14 @@ def test_what_escaping_may_change_is_told_beforehand(groups):
 
 
 @given(texts=st.lists(st.text(max_size=12), max_size=20))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_text_that_escaping_changes_is_passed_over(texts):
     doubts = doubtful(texts)
     assert all(escape(text) == text for place, text in enumerate(texts) if place not in doubts)
 
 
 @given(st.lists(st.tuples(st.integers(1, 60), st.sampled_from(["settings", "retrieved"])), min_size=1, max_size=30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_has_no_room_is_listed_with_its_tokens_and_its_layer(offered):
     candidates = [
         candidate(f"c{at:02}", layer, content=f"c{at:02}".ljust(length, "x"), score=float(at))

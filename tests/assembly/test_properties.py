@@ -88,7 +88,7 @@ TRUE = {"one.md": "1"}
 
 
 @given(CANDIDATES, CANDIDATES, st.integers(300, 1500), st.sampled_from(["character", "word"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_continued_prompt_lacks_nothing_that_one_without_history_holds(first, second, budget, per):
     first, second = ([replace(c, documents=("one.md",)) for c in some] for some in (first, second))
     more = {"budget": budget, "counter": FixedCounter(per), "stamps": TRUE}

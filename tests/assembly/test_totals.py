@@ -34,7 +34,7 @@ def rendered(items):
 
 
 @given(items=ITEMS)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_pieces_put_together_are_the_layers(items):
     prompt = rendered(items)
     pieces = {layer: [text + SEPARATOR * ends for text, ends in some] for layer, some in prompt.pieces().items()}
@@ -44,7 +44,7 @@ def test_pieces_put_together_are_the_layers(items):
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(items=ITEMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_prompt_and_its_layers_are_counted_exactly_from_their_pieces(encoding, items):
     counter = COUNTERS[encoding]
     prompt = rendered(items)
@@ -86,7 +86,7 @@ def test_development_mode_counts_the_whole_prompt_too_and_says_when_the_two_diff
 
 
 @given(texts=st.lists(st.text("a b\n/。雨", max_size=8), max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sections_are_counted_with_the_separator_and_apart_from_the_texts_alone(texts):
     plain = armarius.TokenCounter.for_encoding("o200k_base")
     measured = CachedCounter(plain)

@@ -1,9 +1,9 @@
 """What the tests of the code graph share: indices, comparable edges, a source written by hand."""
 
-import stat
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.programs import python_program
 
 from armarius.code import Reference
 
@@ -75,12 +75,9 @@ def fake_ckb(folder: Path, mode: str, index: Path = EXAMPLE_INDEX) -> tuple[str,
     program, log = folder / "ckb-fake", folder / "ckb-pids.txt"
     log.touch()
     lines = [
-        f"#!{sys.executable} -Wignore",
         "import sys",
         f"sys.path.insert(0, {str(HERE)!r})",
         "from fake_ckb import main",
         f"main({mode!r}, {str(index)!r}, {str(log)!r})",
     ]
-    program.write_text("\n".join(lines) + "\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    return str(program), log
+    return str(python_program(program, "\n".join(lines), "-Wignore")), log

@@ -130,7 +130,7 @@ NODES = [f"n{i}" for i in range(7)]
 GRAPHS = st.fixed_dictionaries({name: st.lists(st.sampled_from(NODES), max_size=3) for name in NODES})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(GRAPHS, st.sampled_from(NODES), st.integers(0, 6), st.sampled_from(["callers", "callees", "both"]))
 def test_a_walk_is_the_naive_walk(tmp_path_factory, calls, start, depth, direction):
     graph = build_graph(HandSource(tmp_path_factory.mktemp("graph"), calls))
@@ -142,7 +142,7 @@ def test_a_walk_is_the_naive_walk(tmp_path_factory, calls, start, depth, directi
     assert again == found
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(GRAPHS, st.integers(1, 7), st.integers(0, 12))
 def test_a_larger_budget_only_adds(tmp_path_factory, calls, max_nodes, max_edges):
     graph = build_graph(HandSource(tmp_path_factory.mktemp("graph"), calls))

@@ -5,7 +5,7 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.files.conftest import KINDS, plant
 
@@ -321,7 +321,6 @@ LINES = (
 )
 
 
-@settings(deadline=None)
 @given(st.lists(TEXT | LINES, min_size=1, max_size=5))
 def test_any_text_survives_writing_and_reading(tmp_path_factory, texts):
     root = tmp_path_factory.mktemp("p")

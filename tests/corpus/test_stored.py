@@ -126,7 +126,7 @@ def test_the_row_of_another_document_is_worked_out_again(novel, worked_out, capl
     assert len(expected) == len(QUESTIONS)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_damaged_bytes_end_nothing(data):
     project = Project("saltern")
@@ -205,7 +205,7 @@ def test_another_codex_of_the_same_names_reads_no_text_again(novel, worked_out):
 EDITS = st.lists(st.tuples(st.sampled_from(["put", "remove"]), st.integers(0, 30), st.integers(0, 30)), max_size=8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(edits=EDITS, kept=st.booleans())
 def test_any_sequence_of_changes_answers_as_an_index_made_at_once(edits, kept):
     project = Project("saltern")

@@ -20,7 +20,7 @@ def test_counts_equal_the_reference_on_ten_thousand_strings(name):
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(text=st.one_of(st.text(max_size=60), st.text(st.sampled_from("".join(AWKWARD)), max_size=60)))
 def test_counts_equal_the_reference_on_any_string(name, text):
     assert TokenCounter.for_encoding(name).count(text) == reference(name)(text)

@@ -24,7 +24,7 @@ def test_rows(row):
     assert truncate(row["text"], row["max_tokens"], **options).text == row["kept"]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     parts=st.lists(
         st.sampled_from([ZH[:90], EN[:200], CODE[:150], JA, KO, OTHER, "👨‍👩‍👧é", "\n\n", " ", "="]), max_size=30

@@ -222,9 +222,7 @@ class EditsOfKinds(RuleBasedStateMachine):
 
 def run(machine, steps):
     case = machine.TestCase
-    case.settings = settings(
-        max_examples=15, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    case.settings = settings(max_examples=15, stateful_step_count=steps, suppress_health_check=list(HealthCheck))
     return case
 
 

@@ -1,11 +1,13 @@
 """Three hundred steps of a writer on two novels, from Node over the real channel: every prompt holds its marks."""
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from benches.channel_steps import figures, played, unmarked
+from tests.programs import shell_program
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = "deepseek-chat"
@@ -15,9 +17,7 @@ MODEL = "deepseek-chat"
 @pytest.mark.parametrize(("novel", "budget"), [("examples/novel", 2500), ("tests/data/saltern", 3000)])
 def test_a_writer_s_prompts_hold_their_marks_and_continue_each_other(novel, budget, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    program = tmp_path / "armarius"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m armarius "$@"\n', encoding="utf8")
-    program.chmod(0o755)
+    program = shell_program(tmp_path / "armarius", shlex.join([sys.executable, "-m", "armarius"]))
     shutil.copytree(ROOT / novel, tmp_path / "novel", ignore=shutil.ignore_patterns("truth"))
     options = {"command": str(program), "steps": 150, "seed": 7, "budget": budget, "model": MODEL}
     steps = played(tmp_path / "novel", tmp_path / "answers.jsonl", **options)

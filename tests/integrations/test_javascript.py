@@ -2,12 +2,14 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.programs import shell_program
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples" / "javascript"
@@ -28,10 +30,7 @@ def program(tmp_path):
     """The package that is tested, as a program of a name with a blank in it."""
     folder = tmp_path / "a program"
     folder.mkdir()
-    path = folder / "armarius"
-    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m armarius "$@"\n', encoding="utf8")
-    path.chmod(0o755)
-    return path
+    return shell_program(folder / "armarius", shlex.join([sys.executable, "-m", "armarius"]))
 
 
 @pytest.mark.parametrize("claim", NAMES)

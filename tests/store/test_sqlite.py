@@ -3,7 +3,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
@@ -141,7 +141,7 @@ TEXTS = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(st.lists(TEXTS, min_size=2, max_size=5))
 def test_full_text_of_a_document_written_over_is_that_of_one_written_once(open_store, versions):
     texts = [front + "\n\n".join(body) for front, body in versions]

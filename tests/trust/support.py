@@ -14,7 +14,7 @@ def put(path: Path, text: str) -> Path:
 
 def witness(path: Path, mark: Path) -> str:
     """A program that leaves its own path, working folder and PATH in `mark`, and answers nothing."""
-    put(path, f'#!/bin/sh\nprintf "%s\\n%s\\n%s\\n" "$0" "$PWD" "$PATH" > {mark}\n').chmod(0o755)
+    put(path, f'#!/bin/sh\nprintf "%s\\n%s\\n%s\\n" "$0" "$PWD" "$PATH" > "{mark}"\n').chmod(0o755)
     return str(path)
 
 

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armarius.documents.kinds import Glob
@@ -74,7 +74,7 @@ def test_a_stated_path_is_a_file_of_the_project_or_refused(root, path, good):
 names = st.lists(st.sampled_from(["d", "e", "f", "..", ".", "out", "back", "up", "self", "chain", "new"]), max_size=6)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 @given(names)
 def test_it_says_what_the_system_says(root, parts):
     """Against `realpath`, which does look outside."""

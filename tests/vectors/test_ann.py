@@ -214,7 +214,7 @@ async def test_building_leaves_the_event_loop_responsive():
     assert len(beats) > 10, "the loop ran while the graph was built"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=60))
 def test_any_order_of_puts_and_removes_equals_a_dictionary(steps):
     vectors = points(31, 16)

@@ -46,7 +46,7 @@ def test_a_dimension_below_one_is_refused():
         embedders.lexical(0)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.text(max_size=30), max_size=8))
 def test_neighbours_change_no_vector(texts):
     embedder = embedders.lexical(64)

@@ -2,7 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.vectors.stores import (
     CountingEmbedder,
@@ -218,7 +218,7 @@ def test_vectors_of_another_text_are_found_by_verify(open_store, embedder):
     assert any("another text" in problem for problem in store.verify())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(
