@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
-.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow test-asan \
+.PHONY: all code-tools demo server-demo test test-rust test-python docs test-wheel test-slow test-asan \
 	fuzz fuzz-rust soak lint \
 	lint-rust lint-python lint-stubs bench bench-smoke bench-instructions wheel develop release-develop clean
 
@@ -40,13 +40,13 @@ develop: $(VENV)/.developed
 # Python, which take both. FIRST keeps two builds from waiting for each other.
 test:
 	$(MAKE) --jobs=2 FIRST=test-rust lint-rust $(VENV)/.installed test-rust lint-python docs code-tools \
-		nervusdb lint-stubs test-wheel
+		lint-stubs test-wheel
 	$(MAKE) test-python
 
 test-rust:
 	cargo test --quiet
 
-test-python: develop code-tools nervusdb
+test-python: develop code-tools
 	$(PY) scripts/run_tests.py
 
 # The real parts of tests: CKB and the SCIP indexers, click to index, the first generation of the MCP SDK beside the second
@@ -60,16 +60,6 @@ code-tools: $(VENV)/.installed
 		&& $(PY) -m pip download --quiet --no-deps --no-binary :all: --dest $(CODE_TOOLS) click==8.1.8 \
 		&& $(PY) -m pip install --quiet --target $(CODE_TOOLS)/mcp-1 'mcp==1.30.*' \
 		&& touch $(CODE_TOOLS)/.installed; } || echo "code-tools: not installed, the tests that need them will skip"
-
-# The real NervusDB program for the tests of its adapter. Where it cannot be installed those tests skip and say why; it is
-# tried once, and again after `make clean`.
-NERVUSDB ?= .cache/nervusdb
-
-nervusdb:
-	@test -x $(NERVUSDB)/bin/nervusdb-cli || { mkdir -p $(NERVUSDB) && test ! -e $(NERVUSDB)/failed \
-		&& { cargo install --quiet --locked --root $(NERVUSDB) nervusdb-cli --version 0.0.8 2> $(NERVUSDB)/reason.txt \
-			|| { touch $(NERVUSDB)/failed; false; }; }; } \
-		|| echo "nervusdb: not installed, the tests that need it will skip: $$(head -n 1 $(NERVUSDB)/reason.txt)"
 
 # The manual as a site, in target/site; whatever does not resolve is an error.
 docs: $(VENV)/.installed
@@ -175,4 +165,3 @@ server-demo: develop
 
 clean:
 	rm -rf $(VENV) $(VENV)-demo target dist
-	rm -f $(NERVUSDB)/failed

@@ -1,4 +1,4 @@
-"""A stand-in for `nervusdb-cli`, to exercise the adapter across a real process boundary where the program is not.
+"""A stand-in for `nervusdb`, to exercise the adapter across a real process boundary where the program is not.
 
 Written from the documentation of NervusDB 0.0.8 (its CLI page and its Mini-Cypher reference); nothing of it is a
 recording of the real program. It is stricter than that program: whatever the reference does not list is refused, and

@@ -66,7 +66,7 @@ def test_a_relation_and_its_edges_are_one_statement(graph, tmp_path):
     assert [verb for verb, _ in sent].count("write") == 1
     done = subprocess.run(
         [
-            *(tmp_path / "nervusdb-cli", "v2", "query", "--db", tmp_path / "db", "--cypher"),
+            *(tmp_path / "nervusdb", "v2", "query", "--db", tmp_path / "db", "--cypher"),
             "MATCH (a:Entity)-[:SOURCE_OF]->(r:Relation)-[:TO]->(b:Entity) WHERE a.id = 'a' RETURN r.type, b.name",
         ],
         capture_output=True, check=True,
@@ -80,7 +80,7 @@ def test_entities_written_by_hand_with_little_more_than_an_id_are_read(graph, tm
         "CREATE (r:Relation {source: 'a', target: 'b', type: '友', since: 3})",
         "CREATE (n:Entity {id: 'b'})",
     ):
-        command = [tmp_path / "nervusdb-cli", "v2", "write", "--db", tmp_path / "db", "--cypher", statement]
+        command = [tmp_path / "nervusdb", "v2", "write", "--db", tmp_path / "db", "--cypher", statement]
         subprocess.run(command, check=True, capture_output=True)
     found = graph.snapshot()
     assert [(one.id, one.name) for one in found.entities] == [("a", "甲"), ("b", "b")]
@@ -130,13 +130,14 @@ def test_without_the_program_every_method_says_so(method, tmp_path, monkeypatch)
         "upsert_entity": (Entity("a", "A"),),
         "upsert_relation": (Relation("a", "a", "影"),),
     }
-    with pytest.raises(GraphError, match="nervusdb-cli on the PATH cannot be run"):
+    with pytest.raises(GraphError, match="nervusdb on the PATH cannot be run"):
         getattr(NervusDBGraph(tmp_path / "db"), method)(*arguments.get(method, ("a",)))
 
 
-def test_the_environment_names_the_program_before_the_path_does(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["nervusdb", "nervusdb-cli"])
+def test_the_environment_names_the_program_before_the_path_does(tmp_path, monkeypatch, name):
     (tmp_path / "bin").mkdir()
-    fake_program(tmp_path / "bin")
+    fake_program(tmp_path / "bin", name)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("NERVUSDB_BIN", raising=False)
     NervusDBGraph(tmp_path / "db").upsert_entity(Entity("a", "A"))
@@ -158,7 +159,7 @@ def test_a_program_of_the_project_is_not_run(tmp_path, monkeypatch):
     (project / "bin").mkdir(parents=True)
     fake_program(project / "bin")
     monkeypatch.delenv("NERVUSDB_BIN", raising=False)
-    monkeypatch.setenv("PATH", f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", str(project / "bin"))
     permissions = Permissions.of(project, trusted=True)
     found = read_graph_options(Config(tables={"graph": {"store": "nervusdb"}}), project, permissions=permissions).store
     with pytest.raises(GraphError, match="on the PATH cannot be run"):
@@ -245,7 +246,7 @@ def test_a_database_in_use_by_another_is_waited_for_and_then_given_up(tmp_path, 
     from armarius.io import folder_lock
 
     graph.upsert_entity(Entity("a", "A"))
-    impatient = NervusDBGraph(tmp_path / "db", program=tmp_path / "nervusdb-cli", timeout_s=0.3)
+    impatient = NervusDBGraph(tmp_path / "db", program=tmp_path / "nervusdb", timeout_s=0.3)
     with (
         folder_lock(tmp_path, name=".db.lock"),
         pytest.raises(GraphError, match="cannot be used: StoreBusy"),

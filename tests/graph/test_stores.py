@@ -54,4 +54,4 @@ class TestNervusDBGraphOverAFakeProgram(GraphStoreConformance):
 class TestNervusDBGraphOverTheRealProgram(GraphStoreConformance):
     @pytest.fixture
     def store(self, tmp_path):
-        return NervusDBGraph(tmp_path / "db", program=real_program())
+        return NervusDBGraph(tmp_path / "db", program=real_program(), timeout_s=60)

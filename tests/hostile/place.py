@@ -62,7 +62,7 @@ class Place:
         put(self.cwd / "codex.json", ROWS["outside"]["book/codex.json"])
         put(self.cwd / "secret.md", ROWS["outside"]["secret.md"])
         for folder in (self.outside / "bin", self.cwd, self.cwd / "tools", self.project, self.project / "tools"):
-            for name in ("ckb", "nervusdb-cli", "scip-python", "git"):
+            for name in ("ckb", "nervusdb", "nervusdb-cli", "scip-python", "git"):
                 program = put(folder / name, f'#!/bin/sh\necho ran > "{self.marks}/{name}"\n')
                 program.chmod(0o755)
 

@@ -172,7 +172,7 @@ def test_the_graphs_program_is_run_over_trusted_folders_only(cloned, says, allow
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}")
     (tmp_path / "bin").mkdir()
     program = str(fake_program(tmp_path / "bin"))
-    name_it(origin, program, allows, monkeypatch, slot="nervusdb-cli", variable="NERVUSDB_BIN")
+    name_it(origin, program, allows, monkeypatch, slot="nervusdb", variable="NERVUSDB_BIN")
     says('[graph]\nstore = "nervusdb"\ntimeout_s = 60.0\n')
     with armarius.open(cloned, watch=False) as engine:
         assert isinstance(engine.graph, ProjectGraph)

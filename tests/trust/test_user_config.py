@@ -38,7 +38,7 @@ def test_an_absent_file_is_an_empty_one(config):
         ('[models]\nlexical = "/m"\n', "models.lexical: this name means"),
         ('[indexes]\nx = "./i"\n', "indexes.x must be an absolute path"),
         ('[indexes]\nx = "/a\\u0000b"\n', "indexes.x must be a path"),
-        ('[programs]\nckbb = "/c"\n', "unknown program ckbb; known: ckb, nervusdb-cli, .*; near it: ckb"),
+        ('[programs]\nckbb = "/c"\n', "unknown program ckbb; known: ckb, nervusdb, .*; near it: ckb"),
         ('[programs]\nckb = "ckb"\n', "programs.ckb must be an absolute path"),
         ('[models]\nx = "~nobody-of-that-name/m"\n', "models.x: "),
         ("[servers]\nx = 3\n", "servers.x must be a table"),

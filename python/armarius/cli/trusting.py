@@ -71,7 +71,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "trust",
         help="let a project's armarius.toml speak for you",
         description="From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb "
-        "and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.",
+        "and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.",
     )
     parser.add_argument("path", type=Path, nargs="?", help="the project folder")
     parser.add_argument(

@@ -222,7 +222,8 @@ def _lines(values: Iterable[dict[str, Any]]) -> str:
 
 logger = logging.getLogger("armarius")
 
-PROGRAM = "nervusdb-cli"
+PROGRAM = "nervusdb"
+_NAMES = (PROGRAM, "nervusdb-cli")  # of today, and as it was published up to 0.0.8
 _MAX_BYTES = 64 << 20
 _LONGEST_ARGUMENT = 8_000  # bytes of a statement; a longer one is passed in a file (Windows allows 32 KB)
 _ONE_BY_ONE = 4  # for more ids reading all nodes of a label needs fewer processes
@@ -235,8 +236,8 @@ class NervusDBGraph:
 
     Args:
         path: The database folder; the program creates it.
-        program: The program; None looks up `NERVUSDB_BIN`, the user's configuration, then `nervusdb-cli` on the PATH,
-            at every call.
+        program: The program; None looks up `NERVUSDB_BIN`, the user's configuration, then `nervusdb` and `nervusdb-cli`
+            on the PATH, at every call.
         timeout_s: Seconds for each run, and for the lock of the database.
         project: A bare program name is never resolved inside this folder, nor in the current directory.
 
@@ -401,11 +402,11 @@ class NervusDBGraph:
             named = named or named_by_user(PROGRAM, "NERVUSDB_BIN", project=self._project)
         except ConfigError as error:
             raise GraphError(f"no graph program: {error}") from None
-        where, program = named or (f"{PROGRAM} on the PATH", PROGRAM)
-        found = find_program(program, project=self._project)
-        if found is None:
-            raise GraphError(f"no graph program: {where} cannot be run")
-        return found
+        where, names = (named[0], named[1:]) if named else (f"{PROGRAM} on the PATH", _NAMES)
+        for name in names:
+            if found := find_program(name, project=self._project):
+                return found
+        raise GraphError(f"no graph program: {where} cannot be run")
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

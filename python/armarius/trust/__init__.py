@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_trusted", "revoke", "trust", "trusted"]
 
-PROGRAMS = ("ckb", "nervusdb-cli", "scip-python", "scip-typescript")
+PROGRAMS = ("ckb", "nervusdb", "scip-python", "scip-typescript")
 """The programs that are ever run."""
 
 _NOTHING: Mapping[str, Path] = MappingProxyType({})

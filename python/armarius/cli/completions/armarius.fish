@@ -340,7 +340,7 @@ complete -c armarius -n '_shtab_armarius_using subgraph' -l source -xka "auto sc
 complete -c armarius -n '_shtab_armarius_using subgraph' -l cache -xka "(__fish_complete_path (commandline -ct))" -d cache
 complete -c armarius -n '_shtab_armarius_using subgraph' -l json -d json
 complete -c armarius -n '_shtab_armarius_using subgraph; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a trust -d 'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a trust -d 'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.'
 complete -c armarius -n '_shtab_armarius_using trust' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using trust' -l rules-of -x -d 'instead: let the always active entries of a lorebook be rules of every prompt, until the book changes'
 complete -c armarius -n '_shtab_armarius_using trust' -l revoke -d 'trust it, or the book, no longer'

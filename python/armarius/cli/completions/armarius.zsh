@@ -34,7 +34,7 @@ _shtab_armarius_commands() {
     server:'Projects on a postgresql server'
     studio:'Prints an address of this machine and opens it. Everybody who has the address may read and change the project. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
-    trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.'
+    trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.'
     watch:'Keep the index equal to the folder until interrupted'
   )
   _describe 'armarius commands' _commands
