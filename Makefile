@@ -7,6 +7,18 @@ ifeq ($(OS),Windows_NT)
 BIN    := $(VENV)/Scripts
 endif
 PY     := $(BIN)/python
+CODE_TOOLS ?= .cache/code-tools
+
+# Where this cannot work, said before it begins. The folder itself may have a name with blanks.
+ifneq ($(words $(PYTHON) $(VENV) $(CODE_TOOLS)),3)
+$(error PYTHON, VENV and CODE_TOOLS are one path each, without a blank: make cuts names there)
+endif
+ifneq ($(OS),Windows_NT)
+ifneq ($(findstring :,$(CURDIR)),)
+$(error $(CURDIR): no virtual environment can be below a folder with a colon in its name: move the checkout)
+endif
+endif
+
 RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
@@ -51,8 +63,6 @@ test-python: develop code-tools
 
 # The real parts of tests: CKB and the SCIP indexers, click to index, the first generation of the MCP SDK beside the second
 # and the SDK for Node, and axe for the pages of the studio. Without npm or a network those tests skip and say so.
-CODE_TOOLS ?= .cache/code-tools
-
 code-tools: $(VENV)/.installed
 	@test -e $(CODE_TOOLS)/.installed || { mkdir -p $(CODE_TOOLS) \
 		&& npm install --silent --no-audit --no-fund --prefix $(CODE_TOOLS) @tastehub/ckb@9.3.1 \

@@ -29,16 +29,37 @@ def test_every_folder_with_tests_is_run():
     assert not {"cases", "data", "typing", "conftest.py"} & {*names}
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
-def test_make_builds_in_a_folder_with_a_space_in_its_name(tmp_path):
-    folder = tmp_path / "a b 空格 😀"
+def make(folder, *words):
+    """`make -n develop` in a folder that has what the Makefile asks for."""
     (folder / "rust").mkdir(parents=True)
     for name in ("Makefile", "pyproject.toml", "Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, folder)
     environment = {"PATH": os.environ["PATH"]}  # these tests are run by make, whose settings are not for this one
-    done = subprocess.run(["make", "-n", "develop"], cwd=folder, env=environment, capture_output=True, check=True)
-    (line,) = (line for line in done.stdout.decode("utf-8").splitlines() if "maturin develop" in line)
+    command = ["make", "-n", "develop", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False, encoding="utf-8")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_make_builds_in_a_folder_with_a_space_in_its_name(tmp_path):
+    folder = tmp_path / "a b 空格 😀"
+    done = make(folder)
+    (line,) = (line for line in done.stdout.splitlines() if "maturin develop" in line)
     assert shlex.split(line)[0] == f"VIRTUAL_ENV={folder}/.venv"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+@pytest.mark.parametrize(
+    ("folder", "words", "says"),
+    [
+        ("a:b", (), "a colon in its name"),
+        ("ab", ["VENV=/a b"], "one path each"),
+        ("ab", ["PYTHON=/a b/c"], "one path each"),
+    ],
+)
+def test_make_says_where_it_cannot_work_before_it_begins(tmp_path, folder, words, says):
+    done = make(tmp_path / folder, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
 
 
 def test_a_fake_program_runs_under_a_python_with_a_blank_in_its_path(tmp_path, monkeypatch):
