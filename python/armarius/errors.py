@@ -7,11 +7,15 @@
     │   │   └── DocumentSkipped         the file is there and is no document; carries the reason
     │   ├── CursorOutOfRange            the cursor lies outside the document's text
     │   ├── BudgetError                 a budget that is negative or below the minimum
+    │   │   └── BudgetTooSmall          what must be in the prompt does not fit; carries the minimum
     │   └── ScopeViolation              data of another project               CONTEXT_SCOPE_VIOLATION
     ├── ProjectError                    the folder cannot serve as a project
     │   ├── ConfigError                 armarius.toml or the user's own: file, key and what is wrong
     │   ├── ProjectGone (StoreFull)     the folder of an open project is not there any more; nothing is written
     │   ├── CodexError                  codex.json or an authored file: file, entry, field
+    │   │   ├── NameTaken               a name or alias belongs to another entity
+    │   │   ├── PageChanged             the page is not as it was read; nothing was written
+    │   │   └── DescribedElsewhere      it stands in a file that is not edited here
     │   └── BookError                   a lorebook, card or manuscript: file and place
     ├── StoreError                      the index cannot be used
     │   ├── StoreBusy                   another process holds the index
@@ -123,6 +127,18 @@ class BudgetError(ContractError):
     code = "BUDGET_INVALID"
 
 
+class BudgetTooSmall(BudgetError):
+    """What must be in the prompt does not fit.
+
+    Attributes:
+        minimum: Tokens that it needs.
+    """
+
+    def __init__(self, message: str, *, minimum: int = 0) -> None:
+        super().__init__(message)
+        self.minimum = minimum
+
+
 class ScopeViolation(ContractError):
     """Data of another project reached this one."""
 
@@ -146,6 +162,18 @@ class CodexError(ProjectError):
     """A codex or authored file is wrong; the message names file, entry and field or line."""
 
     code: ClassVar[str] = CODEX_INVALID.code
+
+
+class NameTaken(CodexError):
+    """A name or an alias belongs to another entity; the message names it and its file."""
+
+
+class PageChanged(CodexError):
+    """The page is not as it was read, so nothing was written."""
+
+
+class DescribedElsewhere(CodexError):
+    """What is to be removed stands in a file that is not edited here; the message names the file."""
 
 
 class BookError(ProjectError):

@@ -17,6 +17,7 @@ import armarius
 pytest.importorskip("starlette", reason="armarius[studio]")
 from starlette.testclient import TestClient
 
+from armarius.errors import ArmariusError
 from armarius.studio.app import build_app
 from armarius.studio.drawing import Mark, in_paragraphs, pieces
 from armarius.studio.pages import Packs
@@ -620,6 +621,25 @@ def test_what_is_wrong_is_said_in_the_language_of_the_page_alone(client, path, s
     page = client.get(path, headers={"accept-language": "zh"}).text
     assert re.search(said, page)
     assert not re.search(r"<small[^>]*lang=\"en\">", page)
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "said"),
+    [
+        ("create", {"name": "林默"}, "已经有叫这个名字的了。"),
+        ("alias", {"id": "林默", "alias": "小雨"}, "已经有叫这个名字的了。"),
+        ("delete", {"id": "ending", "expect": "-"}, "描述它的文件不在这里编辑"),
+        ("style", {"path": "style.md", "text": "短句", "expect": "-"}, "文件在此期间有改动"),
+        ("rule", {"text": " "}, "这一栏是空的。"),
+        ("fact", {"id": "林默", "text": "怕水", "since": "二"}, "这里要填数字。"),
+        ("level", {"id": "nobody", "level": "always"}, "这里没有这个。"),
+        ("level", {"id": "林默", "level": "sometimes"}, "不能这样写"),
+    ],
+)
+def test_the_class_of_an_error_chooses_its_sentence_and_its_words_do_not(client, monkeypatch, path, data, said):
+    monkeypatch.setattr(ArmariusError, "message", property(lambda _: "xyzzy"))
+    answer = client.post(f"/change/{path}", data=data, headers={**ORIGIN, "accept-language": "zh"})
+    assert (answer.status_code, said in answer.text) == (400, True)
 
 
 def test_a_path_that_is_no_page_is_answered_with_a_page(client):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from armarius.codex.model import Entity
-from armarius.errors import CodexError, UnknownId
+from armarius.errors import NameTaken, UnknownId
 from armarius.text.unicode import fold
 from armarius.validation import shown
 
@@ -137,20 +137,20 @@ def refuse_taken(who: NameIndex, id_: str, name: str, aliases: Iterable[str]) ->
         aliases: Its new aliases.
 
     Raises:
-        CodexError: Lists the ids of the other entities, and where they are described.
+        NameTaken: Lists the ids of the other entities, and where they are described.
     """
     if others := who.bearers(name, id_):
         if id_ not in who.entities:
             raise already_exists(name, others)
-        raise CodexError(f"entity {shown(id_)}: name: {shown(name)} is a name of {_told(others)}")
+        raise NameTaken(f"entity {shown(id_)}: name: {shown(name)} is a name of {_told(others)}")
     for number, alias in enumerate(aliases):
         if others := who.bearers(alias, id_):
-            raise CodexError(f"entity {shown(id_)}: aliases[{number}]: {shown(alias)} is a name of {_told(others)}")
+            raise NameTaken(f"entity {shown(id_)}: aliases[{number}]: {shown(alias)} is a name of {_told(others)}")
 
 
-def already_exists(called: str, entities: Sequence[Entity]) -> CodexError:
+def already_exists(called: str, entities: Sequence[Entity]) -> NameTaken:
     """The error for creating an entity that exists."""
-    return CodexError(f"entity {shown(called)}: there is one already, {_told(entities)}; update it instead")
+    return NameTaken(f"entity {shown(called)}: there is one already, {_told(entities)}; update it instead")
 
 
 def places(entity: Entity) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity, Fact, Origin, Relation
-from armarius.errors import CodexError, UnknownId
+from armarius.errors import CodexError, DescribedElsewhere, UnknownId
 from armarius.graph.protocol import (
     Graph,
     checked_entity,
@@ -146,7 +146,7 @@ class ProjectGraph:
             if known is None:
                 return
             if places := [_place(origin) for origin in known.origins if _is_users(origin)]:
-                raise CodexError(f"entity {entity_id!r} is described in {', '.join(places)}: delete it there")
+                raise DescribedElsewhere(f"entity {entity_id!r} is described in {', '.join(places)}: delete it there")
             self._codex.delete(entity_id, relations=True)
 
     def _entities(self, ids: Sequence[str]) -> list[Entity]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from armarius.deadline import stage
-from armarius.errors import BudgetError
+from armarius.errors import BudgetError, BudgetTooSmall
 from armarius.prompt.admit import Admitted
 from armarius.prompt.allocate import FULL, OMITTED, SHORT, Allocation, Allocator, Previous, place, prompt_tokens, sizes
 from armarius.prompt.counter import CachedCounter
@@ -176,9 +176,10 @@ class Plan:
             else:
                 high = middle
         names = ", ".join("the selection" if c.core else c.source for c in absent[:3])
-        raise BudgetError(
+        raise BudgetTooSmall(
             f"a budget of {self.available} tokens is below the minimum of {high} for this request: "
-            f"{names} would be missing"
+            f"{names} would be missing",
+            minimum=high,
         )
 
     def _place(self, decisions: Sequence[int]) -> tuple[list[PromptItem], bool]:

@@ -4,7 +4,6 @@ import asyncio
 import hmac
 import json
 import logging
-import re
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -29,7 +28,7 @@ from armarius.headings.reasons import reasons_table
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form
 from armarius.studio.drawing import Appearances
-from armarius.studio.pages import Asking, Packs, Page, ProjectPages
+from armarius.studio.pages import Asking, Packs, Page, ProjectPages, Refused
 from armarius.text.unicode import joined
 
 COOKIE = "armarius-studio"
@@ -290,8 +289,7 @@ async def _answered(
                 return RedirectResponse(answer, status_code=303)
             template, values = answer
             failed = values.get("failed")
-            is_missing = request.method == "GET" and isinstance(failed, (UnknownId, UnknownDocument))
-            status = _OK if failed is None else _NOT_FOUND if is_missing else _BAD
+            status = _OK if failed is None else _NOT_FOUND if _is_missing(failed, request) else _BAD
             text = render(template, values)
         except Exception as error:  # noqa: BLE001 - a fault of ours has a page of its own, and the log its trace
             _LOG.exception("%s %s", request.method, request.url.path)
@@ -303,6 +301,11 @@ async def _answered(
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie(_LANGUAGE, language, httponly=True, samesite="strict", path="/")
     return response
+
+
+def _is_missing(failed: Exception, request: Request) -> bool:
+    nowhere = isinstance(failed, Refused) and failed.kind == "page"
+    return request.method == "GET" and (nowhere or isinstance(failed, (UnknownId, UnknownDocument)))
 
 
 def _rendered(environment: Environment, said: dict[str, str], template: str, values: Form, **common: object) -> str:
@@ -331,28 +334,18 @@ def _here(referer: str) -> str:
 
 
 def _nowhere(asked: Form) -> Page:
-    raise UnknownId("no such page", ())
+    raise Refused("page")
 
 
-_TELLING = (  # words of an error, the sentence that says it, and whether that says all
-    ("no such page", "page", True),
-    ("is empty", "empty", True),
-    ("must be a number", "number", True),
-    ("changed meanwhile", "changed", True),
-    ("there is one already", "taken", False),
-    ("delete it there", "described", False),
-    (r"below the minimum of (\d+)", "budget", True),
-)
+_WHOLE = frozenset({"page", "empty", "number", "PageChanged", "BudgetTooSmall"})  # whose sentence says all
 
 
 def _told_of(error: Exception, said: dict[str, str]) -> tuple[str, str, bool]:
     """What is wrong in the language of the page and as the error says it; whether the first says all."""
-    text, code = message_of(error), getattr(error, "code", "other")
-    found = ((re.search(words, text), kind, whole) for words, kind, whole in _TELLING)
-    match, kind, whole = next((one for one in found if one[0]), (None, "", False))
-    keys = (kind, type(error).__name__, code, "other" if isinstance(error, _EXPECTED) else "broken")
+    kind = error.kind if isinstance(error, Refused) else type(error).__name__
+    keys = (kind, getattr(error, "code", "other"), "other" if isinstance(error, _EXPECTED) else "broken")
     sentence = next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
-    return sentence.format(*match.groups() if match else ()), text, whole
+    return sentence.format(getattr(error, "minimum", "")), message_of(error), kind in _WHOLE
 
 
 async def _static(request: Request) -> Response:

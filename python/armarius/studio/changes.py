@@ -15,10 +15,10 @@ from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ContractError, UnknownDocument, UnknownId
+from armarius.errors import ContractError, DescribedElsewhere, UnknownDocument, UnknownId
 from armarius.io import read_file, remove_file, write_atomic
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
-from armarius.studio.pages import STYLE_PAGES, Page
+from armarius.studio.pages import STYLE_PAGES, Page, Refused
 from armarius.text.unicode import fold
 from armarius.validation import control_in
 
@@ -195,7 +195,7 @@ class Changes:
         entity = self._engine.codex.get(form["id"])
         kept = [one for one in entity.facts if one.text != form["text"]]
         if len(self._engine.codex.update(entity.id, facts=kept).facts) > len(kept):  # those of a file hold again
-            raise ContractError(f"it is described in {entity.origins[0].path}: delete it there")
+            raise DescribedElsewhere(f"it is described in {entity.origins[0].path}: delete it there")
         return _entity(entity.id)
 
     def entry(self, form: Form) -> str:
@@ -258,7 +258,7 @@ class Changes:
         file, write, root = form["every"].get("file"), form.get("write") == "yes", self._engine.root
         name = Path(str(getattr(file, "filename", "") or "")).name
         if not name:
-            raise ContractError("file is empty")
+            raise Refused("empty")
         with TemporaryDirectory() as place:
             path = Path(place) / name
             write_atomic(path, file.file.read())
@@ -328,14 +328,14 @@ def _entity(id_: str) -> str:
 def _text(form: Form, name: str) -> str:
     text: str = form.get(name, "").strip()
     if not text:
-        raise ContractError(f"{name} is empty")
+        raise Refused("empty")
     return text
 
 
 def _chapter(form: Form) -> int | None:
     since = form.get("since", "").strip()
     if since and not (since.isascii() and since.isdigit()):
-        raise ContractError(f"since must be a number, got {since[:40]!r}")
+        raise Refused("number")
     return int(since) if since else None
 
 

@@ -20,7 +20,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ArmariusError, ContractError, UnknownId
+from armarius.errors import ArmariusError, UnknownId
 from armarius.headings.reasons import say
 from armarius.names.proposals import ProposedName
 from armarius.prompt.report.items import PackItem, PackOmission
@@ -84,6 +84,14 @@ Page = tuple[str, dict[str, Any]]
 _BUDGET = 8_000
 _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")
 _MOST_ROWS = 300
+
+
+class Refused(ValueError):
+    """A form or an address that the studio itself refuses; `kind` is a key of [error] in texts.toml."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
 
 
 class Row(NamedTuple):
@@ -326,7 +334,7 @@ def _number(asked: dict[str, Any], name: str) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 12:
-        raise ContractError(f"{name} must be a number, got {text[:40]!r}")
+        raise Refused("number")
     return int(text)
 
 

@@ -38,7 +38,7 @@ from armarius.codex.model import Codex, Deleted, Entity, Fact, Relation
 from armarius.codex.profiles.fields import level_of
 from armarius.display import counted
 from armarius.documents.titles import type_of
-from armarius.errors import ArmariusError, CodexError, ContractError, UnknownId
+from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
 from armarius.headings import frame
 from armarius.text.unicode import fold, near, slug, suggestion
 from armarius.validation import control_in, flag, shown
@@ -307,7 +307,7 @@ class AuthoredCodex(Listed[Entity]):
         if not written and edit is None:
             where = places(self.get(id_))
             message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
-            raise CodexError(message)
+            raise DescribedElsewhere(message)
         done = Deleted(id_, "record", self._file.name) if edit is None else Deleted(id_, "section", edit.path)
         known = _by_id(self.list(), id_)
         left = () if known is None else tuple(str(one) for one in known.origins if one.path != done.path)

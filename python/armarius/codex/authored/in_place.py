@@ -17,7 +17,7 @@ from armarius.codex.profiles.draft import Draft, Profiles
 from armarius.codex.profiles.fields import Field, ProfileSection, is_known, level_of, role_of
 from armarius.codex.profiles.sections import parse_page
 from armarius.documents.titles import type_of
-from armarius.errors import CodexError
+from armarius.errors import PageChanged
 from armarius.text.unicode import fold, slug
 
 EDITABLE = frozenset({"type", "aliases", "description", "attributes", "level"})
@@ -58,9 +58,9 @@ class Edit:
         return "".join(f"{line}\n" for line in unified_diff(before, after, self.path, self.path, n=1, lineterm=""))
 
 
-def changed_meanwhile(path: str) -> CodexError:
+def changed_meanwhile(path: str) -> PageChanged:
     """The error for a page that is not as it was read."""
-    return CodexError(f"{path}: changed meanwhile, so nothing was written; look at it again")
+    return PageChanged(f"{path}: changed meanwhile, so nothing was written; look at it again")
 
 
 def digest_of(text: str) -> str:
@@ -80,7 +80,7 @@ class Pages(ABC):
         """Write a page, and read it into the index.
 
         Raises:
-            CodexError: It changed meanwhile; nothing was written.
+            PageChanged: It changed meanwhile; nothing was written.
             StoreFull: It cannot be written.
         """
 
