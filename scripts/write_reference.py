@@ -19,7 +19,7 @@ import griffe
 import shtab
 
 import armarius
-from armarius import errors
+from armarius import doors, errors
 from armarius.cli import build_parser
 from armarius.verbs import SHELF, VERBS
 from armarius.verbs.schemas import file_name, schema_of
@@ -127,6 +127,7 @@ def pages() -> dict[Path, str]:
         | {ROOT / "examples" / "javascript" / name: text for name, text in client.items()}
         | schemas
         | {PACKAGE / room / "__init__.pyi": stub(table, room) for room, table in tables().items()}
+        | {PACKAGE / "doors.pyi": stub(doors.TABLE, "doors")}
         | {COMPLETIONS / n: text for n, text in shells.items()}
     )
 
@@ -149,8 +150,9 @@ def homes() -> dict[str, str]:
 
 
 def stub(table: dict[str, str], room: str) -> str:
-    """The names of a package for type checkers, as a stub of its `__init__`."""
-    lines = ["# Written by scripts/write_reference.py from the table in __init__.py."]
+    """The names of a package, or of `doors`, for type checkers, as a stub of the file with its table."""
+    file = "doors.py" if room == "doors" else "__init__.py"
+    lines = [f"# Written by scripts/write_reference.py from the table in {file}."]
     if not room:
         lines += [f"from armarius import {name} as {name}" for name in sorted(armarius.MODULES)]
     for module, names in sorted(table.items()):
@@ -208,7 +210,7 @@ def _signed(thing: griffe.Object) -> str:
         shown = f"class {thing.name}{f'({bases})' if bases else ''}"
     elif isinstance(thing, griffe.Attribute):
         shown += f": {thing.annotation}" if thing.annotation else f" = {thing.value}"
-    return f"```text\n{shown}\n```\n"
+    return f"```text\n{shown.replace('doors.', '')}\n```\n"  # where the core has the type from
 
 
 def _said(thing: griffe.Object) -> str:

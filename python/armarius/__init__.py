@@ -11,6 +11,7 @@ used (PEP 562), so importing the package takes a few milliseconds.
 
 import warnings
 
+import armarius.doors as doors
 from armarius._core import __version__, optimised
 from armarius.lazy import lazy
 
@@ -25,18 +26,15 @@ TABLE = {
         "ArmariusError Backpressure BudgetError CodexError ConfigError ContextWarning ContractError MissingExtra "
         "ProjectError SourceUnavailable StoreBusy StoreError StoreUnavailable UnknownDocument UnknownId"
     ),
-    "evaluation": "evaluate",
     "graph.protocol": "GraphStore",
     "index.project_index": "ProjectIndex",
     "index.source": "DocumentSource",
-    "lorebooks.activation": "activate",
     "prompt.counter": "Counter",
     "prompt.fetchers.settings": "Style",
     "prompt.profile": "BudgetProfile LayerBudget",
     "prompt.report.items": "Explanation PackItem PackOmission",
     "prompt.report.pack": "Pack",
     "requests": "AssembleRequest AssembleResult",
-    "rewording": "Reworder",
     "search.contradictions.statements": "Statement",
     "search.hits": "Retrieval",
     "search.rerank": "Reranker",
@@ -46,10 +44,10 @@ TABLE = {
     "text.tokens": "TokenCounter Truncated truncate",
     "types": "Candidate Evidence FetchRequest Fetched Fetcher Hit Hits",
     "workspace.folder": "connect shelf",
-}
+} | doors.PUBLIC[""]
 """Module to the public names that are loaded from it on first use; `__init__.pyi` is written from it."""
 
-MODULES = ("code", "embedders", "errors", "lorebooks", "rewording", "testing", "workspace")
+MODULES = (*doors.MODULES, "errors", "workspace")
 """Public modules; their names are not in this one."""
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -5,6 +5,8 @@ import signal
 import sys
 from types import FrameType
 
+import armarius.doors as doors
+
 _INTERRUPTED = 130
 
 
@@ -20,10 +22,8 @@ def run() -> int:
     # A shell sets SIGINT of a background job to SIG_IGN; keep that.
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     _end_at_once(heard)
-    from armarius.cli import main
-
     try:
-        return main(ready=lambda: _raise_again(heard))
+        return doors.main(ready=lambda: _raise_again(heard))
     finally:
         _end_at_once(heard)
 

@@ -16,7 +16,7 @@ from armarius.workspace.folder import connect
 __all__ = ["kill_server", "kill_workers"]
 
 _CONTEXT = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
-_CONTEXT.set_forkserver_preload(["armarius.workspace.workspace", "armarius.embedders.lexical", "tests.server.kills"])
+_CONTEXT.set_forkserver_preload(["armarius.workspace.server", "armarius.embedders.lexical", "tests.server.kills"])
 _TENANT = "kill"
 
 

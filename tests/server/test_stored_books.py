@@ -75,7 +75,7 @@ def test_a_folder_with_books_is_pushed_and_pulled_byte_for_byte(shelf, tenant, t
     with armarius.open(root, watch=False) as engine:
         engine.importing.add(DATA, name="钟城.json")
         expected = engine.assemble("怀表在哪里？", document="chapters/ch001.md").prompt
-    from armarius.workspace.workspace import push
+    from armarius.workspace.server import push
 
     stored = shelf.project("pushed", tenant=tenant)
     push(stored, root)

@@ -17,7 +17,7 @@ from armarius.errors import ContractError
 
 if TYPE_CHECKING:
     from armarius.store.postgres.schema import ServerState
-    from armarius.workspace.workspace import Novel, Shelf
+    from armarius.workspace.server import Novel, Shelf
 
 DSN_ENV = "ARMARIUS_DSN"
 DEFAULT_SCHEMA = "armarius"
@@ -113,7 +113,7 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _push(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.workspace import push
+    from armarius.workspace.server import push
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import armarius._core as _core
+import armarius.doors as doors
 from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.display import ResultList
 from armarius.documents.classify import (
@@ -397,9 +398,7 @@ def make_document(
     config = config or Config()
     suffix = parts_of(path).suffix.lower()
     if suffix in MANUSCRIPTS:
-        from armarius.documents.manuscripts.extract import extract
-
-        text, encoding = extract(path, data, limit=config.max_bytes), suffix[1:]
+        text, encoding = doors.extract(path, data, limit=config.max_bytes), suffix[1:]
     else:
         decoded = decode(data)
         text, encoding = decoded.text, decoded.encoding

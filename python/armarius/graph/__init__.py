@@ -9,11 +9,11 @@ A new store is a class that passes `armarius.testing.GraphStoreConformance`; the
 most `timeout_s`; results are validated; a walk of a cyclic graph ends at the given depth (docs/decisions/0090).
 """
 
+import armarius.doors as doors
 from armarius.lazy import lazy
 
 TABLE = {
-    "graph.nervusdb": "NervusDBGraph from_bytes to_bytes",
     "graph.protocol": "Graph GraphStore MAX_DEPTH checked_entity checked_relation walk",
-}
+} | doors.PUBLIC["graph"]
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+import armarius.doors as doors
 from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.config import CONFIG_NAME, Config
 from armarius.deadline import remaining, wait_until
 from armarius.errors import ConfigError, ContextWarning, GraphError
-from armarius.graph.nervusdb import NervusDBGraph
 from armarius.graph.protocol import Graph, GraphStore, checked_entity, checked_relation, relation_key
 from armarius.trust.settings import Permissions
 from armarius.warnings import KG_TRUNCATED, KG_UNAVAILABLE
@@ -347,4 +347,4 @@ def read_graph_options(config: Config, root: Path | None, *, permissions: Permis
         raise ConfigError(f"{CONFIG_NAME}: graph.path must be a folder of its own, got {path!r}")
     if heeded.get("store", "project") == "project":
         return GraphOptions(None, **found)
-    return GraphOptions(NervusDBGraph(where or root / _PATH, project=root), **found)
+    return GraphOptions(doors.NervusDBGraph(where or root / _PATH, project=root), **found)

@@ -1,7 +1,7 @@
 """Retrieval: paragraphs for a prompt, documents for a reader, and the reasons for each.
 
 query/ (names, chapters, relations, words of a question)   corpus.py project_corpus.py (texts and indexes of a project)
-thesaurus/ (synonyms)   rank.py (scores of all paragraphs)   vectors.py (nearest texts by meaning)
+thesaurus/ (dictionaries of synonyms)   rank.py (scores of all paragraphs)   vectors.py (nearest texts by meaning)
 passages.py rerank.py (paragraphs for a prompt)   order.py retrieve.py hits.py (documents and sections)
 explain.py (reasons of a hit)   reading.py (requests that read chapters)   code_calls.py (callers and called code)
 summaries.py (what sums chapters up)

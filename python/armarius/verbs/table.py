@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import armarius.doors as doors
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
 from armarius.codex.model import Constraint, Deleted, Entity, Memory, Pin, RejectedName, Relation, Summary
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
     from armarius.prompt.report.pack import Pack
     from armarius.workspace.folder import LocalNovel, LocalShelf
-    from armarius.workspace.workspace import Novel, Shelf
 
 Json = dict[str, Any]
 Methods = dict[str, Callable[[Mapping[str, Any]], Any]]
@@ -530,10 +530,10 @@ def _cancel(engine: "Engine", asked: p.Params) -> Json:
 class _Tenant:
     """The projects of a shelf that a channel may name."""
 
-    shelf: "Shelf | LocalShelf"
+    shelf: "doors.Shelf | LocalShelf"
     name: str
 
-    def project(self, project_id: str) -> "Novel | LocalNovel":
+    def project(self, project_id: str) -> "doors.Novel | LocalNovel":
         return self.shelf.project(project_id, tenant=self.name)
 
 
@@ -560,7 +560,7 @@ def _write(of: _Tenant, asked: p.WriteFiles) -> Json:
     return {"version": novel.write(asked.files, remove=asked.remove, expect=asked.expect)}
 
 
-def methods_of_shelf(shelf: "Shelf | LocalShelf", tenant: str | None = None) -> Methods:
+def methods_of_shelf(shelf: "doors.Shelf | LocalShelf", tenant: str | None = None) -> Methods:
     """The methods over many projects, from any thread: those of `SHELF`, and every verb with `projectId`.
 
     Args:

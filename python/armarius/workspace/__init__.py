@@ -2,7 +2,7 @@
 
 engines.py (LRU cache of engines; quotas; what projects of folders and servers share)
 folder.py (`shelf`: projects in folders, one watcher for all; `connect`)
-workspace.py (all projects of a server, and one of them)
+server.py (all projects of a server, and one of them)
 stored.py (files and lorebooks of a project as rows; `push` and `pull` between a folder and the server)
 
 Invariants: this package is loaded only by `connect` and `shelf`; an evicted engine still works for its callers; on a

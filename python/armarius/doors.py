@@ -1,0 +1,28 @@
+"""Doors: the rooms that the core does not know, each loaded when a project has what it reads or when a host asks.
+
+The core imports none of them (`lint-imports`, contract "doors"), so a folder of prose loads none. What the core takes
+from a door it takes from this module, by a name of `TABLE`, which is loaded on first use; nothing else names a door.
+`doors.pyi` is written from the table.
+"""
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "cli": "main",
+    "documents.manuscripts.extract": "extract",
+    "graph.nervusdb": "NervusDBGraph",
+    "search.thesaurus.cedict": "chinese_alternatives headwords",
+    "workspace.server": "Novel Shelf",
+}
+"""Module to the names that the core takes from it."""
+
+PUBLIC = {
+    "": {"evaluation": "evaluate", "lorebooks.activation": "activate", "rewording": "Reworder"},
+    "graph": {"graph.nervusdb": "NervusDBGraph from_bytes to_bytes"},
+}
+"""Room, "" for the root, to the public names that it has of doors, by module."""
+
+MODULES = ("code", "embedders", "lorebooks", "rewording", "testing")
+"""Doors that are public modules of the root."""
+
+__getattr__, __all__ = lazy(__name__, TABLE)
