@@ -104,6 +104,15 @@ ROWS = (
         (f"{_RELIABILITY}/test_writers.py::test_what_several_processes_write_is_there_once_and_whole",),
     ),
     Row(
+        "What Python, the channel, MCP and the studio write into one page while a text editor saves it is there, and "
+        "the page keeps its mode, owner, line ends and byte order mark",
+        "five processes, each with a person of its own; all is compared with what was acknowledged: "
+        f"`{_RELIABILITY}/test_page_edits.py`",
+        "5 processes × 6 edits",
+        "edits, the processes killed eight times each",
+        (f"{_RELIABILITY}/test_page_edits.py::test_what_every_surface_and_an_editor_write_into_one_page_is_there",),
+    ),
+    Row(
         "What changed while nobody looked is found at the next look: files, codex, memories, rules, the folder itself",
         "files and records changed between two openings; another folder moved into the place of a watched one",
         "the cases, and a model of edits",

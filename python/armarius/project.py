@@ -9,29 +9,39 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from armarius.arguments import Hidden
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
-from armarius.codex.authored.in_place import Edit, Pages, changed_meanwhile
+from armarius.codex.authored.in_place import Pages, Parse, changed_meanwhile
+from armarius.codex.authored.record_file import FOLDER
 from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.identity import NameIndex
 from armarius.codex.load import AUTHORED_FILE, profiles_in
 from armarius.codex.model import Entity
-from armarius.codex.profiles.draft import Profiles
 from armarius.config import Config
 from armarius.corpus.part import KIND, StoredParts
+from armarius.documents.decode import Undecodable, decode, encode
 from armarius.documents.document import Document, Skipped, language_of
 from armarius.documents.editor_texts import EditorTexts
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
-from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
+from armarius.errors import (
+    CodexError,
+    ContextWarning,
+    DocumentSkipped,
+    StoreConflict,
+    StoreError,
+    StoreUnavailable,
+    UnknownDocument,
+    UnknownId,
+)
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
-from armarius.io import read_file, write_atomic
+from armarius.io import folder_lock, read_file, rewrite_file
 from armarius.lorebooks.project_books import Books, user_of
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
@@ -238,31 +248,39 @@ class _FolderPages(Pages):
     def __init__(self, index: ProjectIndex, config: Config) -> None:
         self._index = index
         self._most = config.max_bytes
-        self._lock = threading.Lock()
 
-    def read(self, path: str) -> tuple[str, Callable[[str], Profiles]] | None:
-        root = self._index.root
-        held = list(self._index.ask(lambda store: store.documents_of([path]))) if root is not None else []
-        if root is None or not held or not (text := self._text(root, path)):
-            return None
-        document = self._index.placed(held[0])
-        return text, lambda text: profiles_in(replace(document, text=text), path)
-
-    def write(self, edit: Edit) -> None:
-        root = self._index.root
-        if root is None:
-            raise changed_meanwhile(edit.path)
-        with self._lock:
-            if self._text(root, edit.path) != edit.before:
-                raise changed_meanwhile(edit.path)
-            write_atomic(root / edit.path, edit.after.encode(), below=root, make=False)
-        self._index.refresh({edit.path})
-
-    def _text(self, root: Path, path: str) -> str:
+    def read(self, path: str) -> tuple[str, Parse] | None:
+        root, parse = self._index.root, self._parse(path)
         try:
-            return read_file(root / path, limit=self._most, below=root).decode("utf-8")
-        except (OSError, UnicodeDecodeError):
-            return ""
+            if root is None or parse is None:
+                return None
+            return decode(read_file(root / path, limit=self._most, below=root)).text, parse
+        except (OSError, Undecodable):
+            return None
+
+    def change(self, path: str, change: Callable[[str, Parse], str]) -> None:
+        root, parse = self._index.root, self._parse(path)
+        if root is None or parse is None:
+            raise changed_meanwhile(path)
+
+        def changed(data: bytes) -> bytes:
+            after = encode(change(decode(data).text, parse), data)
+            if after is None or len(after) > self._most:
+                long = f"more than {self._most:,} bytes are not read"
+                raise CodexError(f"{path}: not written: {'its encoding cannot say that' if after is None else long}")
+            return after
+
+        try:
+            with folder_lock(root / FOLDER, below=root):
+                rewrite_file(root / path, changed, limit=self._most, below=root)
+        except (OSError, Undecodable, StoreConflict):
+            raise changed_meanwhile(path) from None
+        self._index.refresh({path})
+
+    def _parse(self, path: str) -> Parse | None:
+        held = list(self._index.ask(lambda store: store.documents_of([path])))
+        document = self._index.placed(held[0]) if held else None
+        return None if document is None else lambda text: profiles_in(replace(document, text=text), path)
 
 
 class Project:

@@ -1,5 +1,7 @@
 import os
+import re
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.rows import rows
@@ -7,6 +9,9 @@ from tests.rows import rows
 import armarius
 from armarius.codex import Fact
 from armarius.errors import CodexError
+from armarius.io import folder_lock
+
+PLACES = "test_a_page_is_changed_where_it_says_so_and_keeps_every_other_byte"
 
 
 @pytest.fixture
@@ -81,6 +86,115 @@ def test_a_page_is_changed_where_it_says_so_and_keeps_every_other_byte(tmp_path,
         assert engine.codex.get(who) == changed
         attributes = {key: value for key, value in changes.get("attributes", {}).items() if value}
         assert attributes.items() <= changed.attributes.items()
+
+
+FORMS = [  # encoding, end of line, whether the last line has one
+    ("utf-8", "\r", True),
+    ("utf-8", "\r\n", False),
+    ("utf-8-sig", "\r", False),
+    ("utf-8-sig", "\r\n", True),
+    ("utf-16", "\n", False),
+    ("utf-16", "\r", True),
+]
+
+
+@pytest.mark.parametrize(("encoding", "end", "ended"), FORMS)
+@rows("codex_authored", PLACES)
+def test_a_page_keeps_its_encoding_its_mark_its_mode_and_the_ends_of_its_lines(
+    tmp_path, page, who, changes, after, encoding, end, ended
+):
+    def written(text):
+        text = text.replace("\r\n", "\n")
+        return (text if ended else text.removesuffix("\n")).replace("\n", end).encode(encoding)
+
+    path = tmp_path / "人物.md"
+    path.write_bytes(written(page))
+    path.chmod(0o640)
+    with armarius.open(tmp_path, watch=False) as engine:
+        engine.codex.update(who, **changes)
+        assert path.read_bytes() == written(after)
+        others = [one.name for one in engine.entities() if one.name != who]
+        engine.codex.delete(who)
+        assert [one.name for one in engine.entities()] == others
+    text = path.read_bytes().decode(encoding)
+    assert set(re.findall(r"\r\n|\r|\n", text)) == {end}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_page_in_an_encoding_of_its_own_is_changed_in_it(tmp_path):
+    page = "# 人物\n\n## 小雨\n\n- 年龄：16\n\n她的妹妹在渡口的小店里等着他们回来，一年又一年。\n"
+    (tmp_path / "人物.md").write_bytes(page.encode("gb18030"))
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert engine.codex.update("小雨", attributes={"年龄": "17"}).attributes == {"年龄": "17"}
+        assert (tmp_path / "人物.md").read_bytes() == page.replace("16", "17").encode("gb18030")
+
+
+def test_what_the_encoding_of_a_page_cannot_say_is_refused(tmp_path):
+    page = "# Characters\n\n## Élodie Müller\n\n- Age: 16\n\nShe was born in a café near Besançon, où elle a vécu.\n"
+    (tmp_path / "characters.md").write_bytes(page.encode("cp1252"))
+    with armarius.open(tmp_path, watch=False) as engine:
+        with pytest.raises(CodexError, match=r"^characters\.md: not written: its encoding cannot say that"):
+            engine.codex.update("Élodie Müller", attributes={"Age": "十六"})
+        assert (tmp_path / "characters.md").read_bytes() == page.encode("cp1252")
+        assert engine.codex.update("Élodie Müller", attributes={"Age": "17"}).attributes == {"Age": "17"}
+
+
+def test_a_page_that_would_be_larger_than_is_read_is_not_written(tmp_path):
+    (tmp_path / "armarius.toml").write_text("[documents]\nmax_bytes = 200\n", "utf-8")
+    (tmp_path / "人物.md").write_text("# 人物\n\n## 甲子\n- 年龄：60\n", "utf-8")
+    before = (tmp_path / "人物.md").read_bytes()
+    with armarius.open(tmp_path, watch=False) as engine:
+        with pytest.raises(CodexError, match=r"^人物\.md: not written: more than 200 bytes are not read$"):
+            engine.codex.update("甲子", attributes={"年龄": "六" * 99})
+        assert [one.name for one in engine.entities()] == ["甲子"]
+    assert (tmp_path / "人物.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("why", ["read-only", "it has a second hard link, which would keep the old text"])
+def test_a_page_that_the_writer_protects_is_refused_with_the_reason(novel, why):
+    page = novel / "人物.md"
+    before = page.read_bytes()
+    if why == "read-only":
+        page.chmod(0o444)
+    else:
+        os.link(page, novel / "人物.bak")
+    with armarius.open(novel, watch=False) as engine:
+        for edit in (lambda: engine.codex.update("林默", level="never"), lambda: engine.codex.delete("林默")):
+            with pytest.raises(armarius.StoreError, match=rf"^人物\.md: not written: {why}$"):
+                edit()
+    assert page.read_bytes() == before
+
+
+def test_an_edit_waits_for_the_edit_of_another_process(novel):
+    before = (novel / "人物.md").read_bytes()
+    with armarius.open(novel, watch=False) as engine, ThreadPoolExecutor(1) as pool:
+        engine.codex.get("林默")
+        with folder_lock(novel / ".armarius", below=novel):
+            edit = pool.submit(engine.codex.update, "林默", level="never")
+            with pytest.raises(TimeoutError):
+                edit.result(0.2)
+            assert (novel / "人物.md").read_bytes() == before
+        assert edit.result().level == "never"
+    assert (novel / "人物.md").read_bytes() != before
+
+
+def test_an_edit_is_made_of_what_an_editor_saves_meanwhile(novel, monkeypatch):
+    page, plain = novel / "人物.md", os.fsync
+    saved = page.read_text("utf-8").replace("26", "27") + "- 住处：钟表铺\n"
+
+    def save(descriptor):
+        plain(descriptor)
+        if page.stat().st_ino == first:
+            (novel / "draft").write_text(saved, "utf-8")
+            (novel / "draft").rename(page)
+
+    with armarius.open(novel, watch=False) as engine:
+        engine.codex.get("林默")
+        first = page.stat().st_ino
+        monkeypatch.setattr(os, "fsync", save)
+        changed = engine.codex.update("林默", description="修表的人")
+    assert page.read_text("utf-8") == f"{saved}- 描述：修表的人\n"
+    assert changed.attributes == {"年龄": "27", "住处": "钟表铺"}
 
 
 @rows("codex_authored")

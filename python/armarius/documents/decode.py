@@ -76,6 +76,27 @@ def decode(data: bytes) -> Decoded:
     return Decoded(data.decode(name), _NAMES.get(name, name))
 
 
+def encode(text: str, like: bytes) -> bytes | None:
+    """The text of a changed file as bytes, in the encoding of the file as it was, with its byte order mark.
+
+    Returns:
+        None if the encoding cannot say the text, or the bytes would be read as something else.
+
+    Raises:
+        Undecodable: `like` is none that `decode` reads.
+
+    Cost: two decodes.
+    """
+    encoding = decode(like).encoding
+    codec = next((codec for codec, name in _NAMES.items() if name == encoding), encoding)
+    mark = next((mark for mark, name in _BOMS if name == encoding and like.startswith(mark)), b"")
+    try:
+        data = mark + text.encode(codec)
+        return data if decode(data) == Decoded(text, encoding) else None
+    except ValueError:
+        return None
+
+
 def _score(data: bytes, name: str) -> float:
     """Score of the non-ASCII part of `data` as text in the encoding `name`, 0 to 1; 0 if it does not decode."""
     try:

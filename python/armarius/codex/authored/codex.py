@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from armarius.codex.authored.collection import Listed
-from armarius.codex.authored.in_place import Edit, Pages, changed_meanwhile, edit_in_place
+from armarius.codex.authored.in_place import Edit, Pages, changed_meanwhile, edit_in_place, write_in_place
 from armarius.codex.authored.protocol import Authored, Block, write_block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import CodexFile, EntryReader
@@ -223,7 +223,7 @@ class AuthoredCodex(Listed[Entity]):
                 if expect and expect != edit.digest:
                     raise changed_meanwhile(edit.path)
                 self._relate_by_id(id_, data, changes)
-                self._pages.write(edit)
+                write_in_place(self._pages, edit, id_, changes, expect=expect)
                 return self.get(id_)
             self._relate_by_id(id_, data, changes)
             self._file.add("entity", data)
@@ -317,7 +317,7 @@ class AuthoredCodex(Listed[Entity]):
         elif self._whole is not None:
             self._refuse_dangling(id_, everywhere=edit is not None)
         if edit is not None and self._pages is not None:
-            self._pages.write(edit)
+            write_in_place(self._pages, edit, id_, None)
         else:
             self._file.remove("entity", id_)
         return replace(done, left=left)

@@ -33,7 +33,8 @@ _LEVELS = {
 _HAN = re.compile("[\u4e00-\u9fff]")
 _LINE = re.compile(r"(?P<mark>[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*)|\d{1,3}[.)、])[ \t　]*)?(?:\*\*|__)?)")
 _COLON = re.compile(r"(?:\*\*|__)?\s*[:：]{1,2}\s*(?:\*\*|__)?[ \t]*")
-_TAIL = re.compile(r"[ \t]*(?:<!--.*)?\r?$")
+_TAIL = re.compile(r"[ \t]*(?:<!--.*)?\r*$")
+_LONE_CR = re.compile(r"\r(?!\n)")
 
 Parse = Callable[[str], Profiles]
 
@@ -76,12 +77,14 @@ class Pages(ABC):
         """The text of a page as it lies there now, and what reads profiles of it; None where it may not be edited."""
 
     @abstractmethod
-    def write(self, edit: Edit) -> None:
-        """Write a page, and read it into the index.
+    def change(self, path: str, change: Callable[[str, Parse], str]) -> None:
+        """Write `change` of a page's text, and read it into the index; other processes wait meanwhile.
+
+        `change` is called again if somebody saves the page before it is written.
 
         Raises:
-            PageChanged: It changed meanwhile; nothing was written.
-            StoreFull: It cannot be written.
+            PageChanged: The page is gone or can no longer be edited; nothing was written. Or what `change` raises.
+            StoreFull: It cannot be written, is read-only, or has a second hard link.
         """
 
 
@@ -95,9 +98,35 @@ def edit_in_place(pages: Pages, entity: Entity, changes: Mapping[str, Any] | Non
         return None
     if (page := pages.read(paths[0])) is None:
         return None
-    text, parse = page
-    after = _Page(text, parse, entity.id).edited(changes)
-    return None if after is None else Edit(paths[0], text, after)
+    after = _Page(*page, entity.id).edited(changes)
+    return None if after is None else Edit(paths[0], page[0], after)
+
+
+def write_in_place(pages: Pages, edit: Edit, id_: str, changes: Mapping[str, Any] | None, *, expect: str = "") -> None:
+    """Write what `edit_in_place` found, made anew from what the page says when it is written.
+
+    Raises:
+        CodexError: The page is no longer the one of `expect`, or can no longer say it; nothing was written.
+        StoreFull: As `Pages.change`.
+    """
+
+    def change(text: str, parse: Parse) -> str:
+        after = _Page(text, parse, id_).edited(changes)
+        if after is None or (expect and expect != digest_of(text)):
+            raise changed_meanwhile(edit.path)
+        return after
+
+    pages.change(edit.path, change)
+
+
+def _lines(text: str) -> list[str]:
+    r"""The lines of a text without their `\n`: of `\r\n` the `\r` stays, and `\r` alone is two of them."""
+    return _LONE_CR.sub("\r\r\n", text).split("\n")
+
+
+def _text(lines: list[str]) -> str:
+    """The text of `_lines`."""
+    return "\n".join(lines).replace("\r\r\n", "\r")
 
 
 class _Page:
@@ -142,9 +171,12 @@ class _Page:
         )
 
     def _without(self, here: ProfileSection, sections: list[ProfileSection]) -> str:
-        lines = self.text.split("\n")
+        lines = _lines(self.text)
         end = next((one.line for one in sections if one.line > here.line and one.level <= here.level), len(lines) + 1)
-        return "\n".join([*lines[: here.line - 1], *lines[end - 1 :]])
+        before, after = lines[: here.line - 1], lines[end - 1 :]
+        while not after and before and not before[-1].strip():
+            before.pop()
+        return _text([*before, *(after or [""])])
 
     def _says(self, text: str, wanted: Draft | None) -> bool:
         """Whether a text says `wanted` of the entity (None: nothing), and of all others what the page said."""
@@ -164,7 +196,11 @@ class _Section:
     """The lines of a section, and how one field of it is written."""
 
     def __init__(self, text: str, here: ProfileSection, draft: Draft, name: str, key: str) -> None:
-        self.lines, self.here, self.draft, self.name = text.split("\n"), here, draft, name
+        self.lines, self.here, self.draft, self.name = _lines(text), here, draft, name
+        self.end = self.lines[0][len(self.lines[0].rstrip("\r")) :]
+        self.unended = bool(self.lines[-1])  # the last line has no end
+        if self.unended:
+            self.lines[-1] += self.end
         own = _HAN.search("".join(one.key for one in here.fields) or here.heading or text)
         self.language = "zh" if own else "en"
         self.label = key or _LABELS[self.language][name]
@@ -197,7 +233,7 @@ class _Section:
         at = item.line - 1
         line = self.lines[at]
         if not said:
-            return "\n".join([*self.lines[:at], *self.lines[self._end(item) :]])
+            return self._joined([*self.lines[:at], *self.lines[self._end(item) :]])
         start = line.index(item.key, _LINE.match(line).end()) + len(item.key) if item.key in line else 0  # type: ignore[union-attr]
         colon = _COLON.match(line, start)
         tail = _TAIL.search(line)
@@ -207,8 +243,7 @@ class _Section:
         return self._with(at, f"{line[: colon.end()]}{space}{said}{line[max(tail.start(), colon.end()) :]}")
 
     def _added(self, said: str) -> str:
-        last = max(self.here.fields, key=lambda one: one.line, default=None)
-        end = "\r" if self.lines[0].endswith("\r") else ""
+        last, end = max(self.here.fields, key=lambda one: one.line, default=None), self.end
         if last is None:
             made = f"- {self.label}{'：' if self.language == 'zh' else ': '}{said}"
             return self._with(self.here.line - 1, *self.lines[self.here.line - 1 : self.here.line], end, made + end)
@@ -225,9 +260,8 @@ class _Section:
         first, last = self.here.prose_lines[0] - 1, self.here.prose_lines[-1] - 1
         while last + 1 < len(self.lines) and self.lines[last + 1].strip():
             last += 1
-        end = "\r" if self.lines[0].endswith("\r") else ""
-        made = f"{end}\n{end}\n".join(said.split("\n")) if end else "\n\n".join(said.split("\n"))
-        return "\n".join([*self.lines[:first], made + end, *self.lines[last + 1 :]])
+        made = [one for line in said.split("\n") for one in (line + self.end, self.end)][:-1]
+        return self._joined([*self.lines[:first], *made, *self.lines[last + 1 :]])
 
     def _end(self, item: Field) -> int:
         """The index of the line behind an item: those that are indented deeper are of it."""
@@ -237,7 +271,11 @@ class _Section:
         return at
 
     def _with(self, at: int, *lines: str) -> str:
-        return "\n".join([*self.lines[:at], *lines, *self.lines[at + 1 :]])
+        made = [line.replace("\n", f"{self.end}\n") for line in lines]
+        return self._joined([*self.lines[:at], *made, *self.lines[at + 1 :]])
+
+    def _joined(self, lines: list[str]) -> str:
+        return _text([*lines[:-1], lines[-1].rstrip("\r")] if self.unended else lines)
 
 
 def _indent(line: str) -> int:
