@@ -3,7 +3,6 @@
 import pytest
 
 import armarius
-from armarius.documents.numerals import chapter_range
 from armarius.search.query.intents import meant
 
 PROSE = "贺砚把船解开了，雾从上游压下来，把两岸的灯一盏一盏吞掉。阿棠抱着包袱站在石阶上，声音压得很低。\n\n"
@@ -56,25 +55,15 @@ def told(pack):
         ("描写第3章的雨", (3,), False, False),
         ("Who wrote the letter in chapter 3?", (3,), False, False),
         ("续写", (), False, False),
+        ("写第4集", (4,), True, False),
+        ("改写第5幕", (5,), True, False),
+        ("写下一集", (), True, True),
+        ("write episode 4", (4,), True, False),
     ],
 )
 def test_a_verb_of_writing_before_a_chapter_asks_for_it(query, numbers, writes, next_):
     said = meant(query)
     assert (said.numbers, said.intent == "write", said.next) == (numbers, writes, next_)
-
-
-@pytest.mark.parametrize(
-    ("heading", "chapters"),
-    [
-        ("第301-350章 概要", (301, 350)),
-        ("第三章至第五章", (3, 5)),
-        ("Chapters 3–5: the coast", (3, 5)),
-        ("第301章", None),
-        ("2019-2020", None),
-    ],
-)
-def test_a_heading_may_name_a_range_of_chapters(heading, chapters):
-    assert chapter_range(heading) == chapters
 
 
 def test_a_chapter_to_be_written_has_its_plan_whole_and_the_first_line_of_those_around(engine):

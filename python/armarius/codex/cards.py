@@ -20,8 +20,8 @@ from armarius.arguments import OPEN, Bounds, Chapters
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
-from armarius.documents.numerals import NUMERAL, parse_numeral
 from armarius.documents.segments import Paragraph
+from armarius.documents.units import ends, span
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
 
 _SHORT_DESCRIPTION = 60
@@ -132,15 +132,11 @@ def _first_sentence(text: str) -> str:
     return text if len(text) <= _SHORT_DESCRIPTION else text[:_SHORT_DESCRIPTION].rstrip() + "…"
 
 
-_TO = r"[-–—~～至到]{1,2}"
-_HAN = re.compile(
-    rf"^(?:从|自|直?到|至|截至)?\s*第\s*(?P<a>{NUMERAL})\s*[章回话節节]?\s*(?:{_TO}\s*第?\s*(?P<b>{NUMERAL})\s*)?[章回话節节]"
-    r"\s*(?P<tail>起|开始|開始|之?后|之?後|以后|以後|及以后|为止|止|之?前|以前|前)?$"
-)
-_LATIN = re.compile(
-    r"^(?P<head>from|since|starting(?: in| at| with)?|as of|after|until|till|before|up to|in|during)?\s*"
-    rf"(?:chapters?|chap\.?|chs?\.?)\s*(?P<a>{NUMERAL})(?:\s*(?:[-–—]|to|through)\s*(?:chapter\s*)?(?P<b>{NUMERAL}))?"
-    r"\s*(?P<tail>on|onwards?|and after|\+)?$",
+_SPAN: Final = re.compile(
+    rf"(?:(?P<until>直到|before|until|till|avant)|(?P<upto>到|至|截至|up to|jusqu['’]au)|(?P<after>after|après)"
+    rf"|从|自|from|since|starting(?: in| at| with)?|as of|in|during|depuis|dès|à partir du)?\s*(?:le\s+)?{span()}\s*"
+    r"(?:(?P<before>之?前|以前|이전)|(?P<through>为止|為止|止|まで|까지)|(?P<behind>之?[后後]|以[后後]|이후)"
+    r"|起|开始|開始|及以后|及以後|から|以降|부터|on|onwards?|and after|\+)?",
     re.IGNORECASE,
 )
 
@@ -154,28 +150,17 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     Returns:
         None when the label names no chapter.
     """
-    label = unicodedata.normalize("NFKC", label).strip().strip("（）()[]【】")
-    if (han := _HAN.match(label)) is not None:
-        first, last, tail = parse_numeral(han["a"]), parse_numeral(han["b"] or ""), han["tail"] or ""
-        before, after = tail.endswith("前"), tail.lstrip("之及以") in {"后", "後"} or tail in {"以后", "以後", "及以后"}
-        before = before or label.startswith("直到")
-        closing = tail in {"为止", "止"} or label.startswith(("到", "至", "截至"))
-        after = after and tail != "及以后"
-    elif (latin := _LATIN.match(label)) is not None:
-        first, last = parse_numeral(latin["a"]), parse_numeral(latin["b"] or "")
-        head = (latin["head"] or "").lower()
-        before, after, closing = head in {"before", "until", "till"}, head == "after", head == "up to"
-    else:
-        return None
-    if first is None:
+    match = _SPAN.fullmatch(unicodedata.normalize("NFKC", label).strip().strip("（）()[]【】"))
+    first, last = (None, None) if match is None else ends(match)
+    if match is None or first is None:
         return None
     if last is not None:
         return first, last + 1
-    if before:
+    if match["before"] or match["until"]:
         return None, first
-    if closing:
+    if match["through"] or match["upto"]:
         return None, first + 1
-    return (first + 1, None) if after else (first, None)
+    return (first + 1, None) if match["after"] or match["behind"] else (first, None)
 
 
 _AT_END: Final = re.compile(r"^after\s+|[之以]?[后後]$", re.IGNORECASE)  # of a state: how things are as a chapter ends

@@ -12,11 +12,13 @@ from pathlib import PurePosixPath
 
 from armarius.codex.cards import chapter_at, tidy
 from armarius.documents.document import Document
-from armarius.documents.numerals import bare_number, chapter_number, chapter_range, volume_number
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
+from armarius.documents.units import CHAPTERS, bare_number, chapter_number, chapter_range, names, volume_number
 
-_OF_CHAPTERS = re.compile(r"[章回]|chapter", re.IGNORECASE)
+_OF_CHAPTERS = re.compile(
+    rf"{names('han', 'round')}|章|分{names('han', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}", re.IGNORECASE
+)
 _PADDED = re.compile(r"0\d{1,3}(?!\d)")
 
 

@@ -11,7 +11,7 @@ decide.py        the evidence of all files: kind, place in the story, edition
 project_map.py   what the files of a project are
 titles.py        front matter; what a title announces
 kinds.py         what each kind means; words for kinds, glob patterns of the configuration
-numerals.py      numbers of chapters
+units.py         chapters, parts, scenes … and their numbers
 map_shown.py     the map of a project as a tree, doubts first
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 

@@ -21,14 +21,9 @@ from armarius.arguments import Kind as Kind
 from armarius.config import CONFIG_NAME, Config
 from armarius.documents.features import Features, features_of
 from armarius.documents.kinds import glob
-from armarius.documents.numerals import (
-    appended,
-    bare_number,
-    chapter_number,
-    parse_numeral,
-)
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter
+from armarius.documents.units import appended, bare_number, chapter_number, parse_numeral
 from armarius.documents.unread import refused_name
 from armarius.errors import ContractError
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from armarius.documents.classify import DATA_SUFFIXES
-from armarius.documents.numerals import chapter_number
 from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, cut, parts_of
 from armarius.documents.titles import FrontMatter, read_front_matter
+from armarius.documents.units import chapter_number
 from armarius.lexicon import word_file
 
 DATA_LIMIT = 1024 * 1024

@@ -16,14 +16,14 @@ from armarius.arguments import Kind
 from armarius.documents.classify import stated_kind
 from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, Vote, best_of, named
 from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
-from armarius.documents.numerals import bare_number
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, parts_of
+from armarius.documents.units import bare_number, unnumbered
 
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
 _SAME: Final = 0.25  # share of sentences that a text and its copy have in common at least
-_FIRST: Final = re.compile(r"prologue|prelude|楔子|序章|序幕|引子|пролог", re.IGNORECASE)
-_LAST: Final = re.compile(r"epilogue|尾声|尾聲|终章|終章|番外|эпилог", re.IGNORECASE)
+_FIRST: Final = re.compile("|".join(unnumbered("prologue")), re.IGNORECASE)
+_LAST: Final = re.compile("|".join(unnumbered("epilogue", "extra")), re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
 _END: Final = float(1 << 31)
 

@@ -39,7 +39,6 @@ from armarius.documents.definitions import SPLITTERS
 from armarius.documents.features import Features
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.markup import MARKUP
-from armarius.documents.numerals import appended
 from armarius.documents.segments import (
     Marks,
     Paragraph,
@@ -49,6 +48,7 @@ from armarius.documents.segments import (
     split_prose,
 )
 from armarius.documents.titles import FrontMatter, read_front_matter
+from armarius.documents.units import appended
 from armarius.documents.unread import refused_name, refused_text
 from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.headings import DEFAULT_LANGUAGE, Language

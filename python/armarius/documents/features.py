@@ -16,9 +16,9 @@ from typing import Any, Final, get_args
 import armarius._core as _core
 from armarius.arguments import KINDS, Kind
 from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS, TYPE_OF_WORD, title_words
-from armarius.documents.numerals import appended, bare_number, chapter_number, volume_number
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
+from armarius.documents.units import CHAPTERS, appended, bare_number, chapter_number, mark, names, volume_number
 from armarius.text.unicode import HAN, HANGUL, KANA, fold
 
 Vote = tuple[Kind, float, str]
@@ -43,17 +43,20 @@ _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
 _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
+_CITABLE: Final = ("chapter", "episode", "scene")
 _CITED: Final = re.compile(
-    r"(?<=[^\n#*\s])[ \t*]*(?:第\s*([0-9一二三四五六七八九十百]{1,5})\s*[章回话集]"
-    r"|(?i:\b(?:chapters?|chs?|eps?|episodes?|scenes?)\.?\s?#?0*(\d{1,4})))"
+    rf"(?<=[^\n#*\s])[ \t*]*(?:第\s*([0-9一二三四五六七八九十百]{{1,5}})\s*{names('han', *CHAPTERS)}"
+    rf"|(?i:\b(?:{names('latin', *_CITABLE)}|{names('short', *_CITABLE)})s?\.?\s?#?0*(\d{{1,4}})))"
 )
 _ASIDE: Final = re.compile(r"\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
 _PART: Final = re.compile(
-    r"(?i:\W*(?:act|arc|volume|season)\W{1,3}(?:\d{1,3}|[ivx]{1,4}\b|one|two|three|four|five))"
-    r"|\W*第\s*\S{1,4}\s*(?:[卷部幕季]|阶段|篇章)|\W*(?:\S{1,3}阶段|阶段\S{1,2})"
+    rf"(?i:\W*{names('latin', 'act', 'volume', 'season')}\W{{1,3}}(?:\d{{1,3}}|[ivx]{{1,4}}\b|one|two|three|four|five))"
+    rf"|\W*第\s*\S{{1,4}}\s*(?:{names('han', 'volume', 'part', 'act', 'season')}|阶段)"
+    r"|\W*(?:\S{1,3}阶段|阶段\S{1,2})"
 )
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
-_BEFORE_CHAPTER: Final = re.compile(r"第\s*\S{1,9}?\s*[章回话話集幕折]|(?i:chapter|ch\b|scene)")
+_BEFORE_CHAPTER: Final = re.compile(rf"{mark(*CHAPTERS)}|(?i:{names('latin', *_CITABLE)}|ch\b)")
+_TO_NUMBER: Final = re.compile(rf"{mark(*CHAPTERS, 'section')}|\d{{1,5}}")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
 _HANDLE: Final = re.compile(r'\bhandle="(\w{1,40})"')
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
@@ -433,7 +436,7 @@ def _unspaced_content() -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _after_number(name: str) -> tuple[str, bool]:
     """What follows the chapter number of a name, and whether something parts the two."""
-    match = re.search(r"第\s*\S{1,9}?\s*[章回话話集幕折节節]|\d{1,5}", name)
+    match = _TO_NUMBER.search(name)
     rest = name[match.end() :] if match else name
     bare = rest.lstrip(" _-—–:：.·")
     return bare, bare != rest

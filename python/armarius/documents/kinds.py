@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from armarius.arguments import Kind
+from armarius.documents.units import UNNUMBERED, listed
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold
 
@@ -68,7 +69,7 @@ KIND_OF_WORD: dict[str, str] = {
     for kind, only in _DATA["files"].items()
     for words in (only, *_BOTH.get(kind, {}).values())
     for word in words.split()
-}
+} | dict.fromkeys(listed("latin", "chapter") | listed("names", *UNNUMBERED), "chapter")
 """Lower-case word in a name to the kind of document."""
 
 

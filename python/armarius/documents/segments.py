@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 import armarius._core as _core
-from armarius.documents.numerals import chapter_number, volume_number
+from armarius.documents.units import TITLED, UNNUMBERED, chapter_number, mark, names, unnumbered, volume_number
 from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
 
 Role = Literal["body", "heading", "front_matter"]
@@ -67,13 +67,13 @@ _LINE = re.compile(r"[^\r\n]+")
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _ATX = re.compile(r"\s{0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _LISTED = re.compile(r"\s*(?:[-*+•·]\s|\d+[.)、]|[|>])")
+_UNSPACED_NAMES, _NAMES = unnumbered(*UNNUMBERED)
 _CJK_PLAIN = re.compile(
-    r"\s*(?:(?:正文\s+|[☆★◆◇●○※【〖]+[、.]?\s*)?第\s*\S{1,9}?\s*[章回话話集幕折节節卷部篇](?:$|[\s：:·—-].{0,60}$)|(?:楔子|序章|序幕|引子|尾声|尾聲|终章|番外)(?:$|[\s：:·—-].{0,40}$))"
+    rf"\s*(?:(?:正文\s+|[☆★◆◇●○※【〖]+[、.]?\s*)?{mark(*TITLED)}(?:$|[\s：:·—-].{{0,60}}$)"
+    rf"|{_UNSPACED_NAMES}(?:$|[\s：:·—-].{{0,40}}$))"
 )
-_PLAIN = re.compile(
-    r"\s*(?:chapter|part|book|volume|act|prologue|epilogue|chapitre|kapitel|cap[ií]tulo|глава)\b.{0,80}$", re.IGNORECASE
-)
-_NUMBERLESS = re.compile(r"\s*(?:prologue|epilogue)\b", re.IGNORECASE)
+_PLAIN = re.compile(rf"\s*(?:{names('latin', *TITLED)}\b|{_NAMES}).{{0,80}}$", re.IGNORECASE)
+_NUMBERLESS = re.compile(rf"\s*{_NAMES}", re.IGNORECASE)
 
 
 def split_prose(

@@ -11,15 +11,13 @@ from itertools import takewhile
 from typing import Literal
 
 from armarius.documents.kinds import TYPE_OF_WORD, title_words
-from armarius.documents.numerals import chapter_number
 from armarius.documents.segments import parts_of
+from armarius.documents.units import UNNUMBERED, VOLUMES, chapter_number, mark, unnumbered
 from armarius.text.unicode import fold
 
 PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 
-_UNNUMBERED = re.compile(
-    r"^(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|尾聲|番外)\b|^第\s*\S{1,9}\s*[卷部]", re.IGNORECASE
-)
+_UNNUMBERED = re.compile(rf"^(?:{'|'.join(unnumbered(*UNNUMBERED))}|序言)\b|^{mark(*VOLUMES)}", re.IGNORECASE)
 _NAME = 200  # a longer title announces nothing
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(

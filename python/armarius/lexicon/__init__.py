@@ -10,6 +10,7 @@ rewording.toml  the prompt for query variants: `armarius/rewording.py`
 intents.toml    what requests ask for by their verb, parts and shares of their prompts: search/query/intents.py
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
 probes.toml     unrelated questions: vectors/model_quality.py
+units.toml      what chapters, parts, scenes … are called, numerals: documents/units.py
 functions.toml  function words, ignored in search: search/query/query.py
 
 A new word is a line here, never a list in code. What must hold: words of the language, not of one story; no duplicates

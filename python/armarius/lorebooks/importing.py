@@ -20,7 +20,7 @@ from armarius.documents.document import make_document
 from armarius.documents.features import named
 from armarius.documents.manuscripts.extract import extract
 from armarius.documents.markup import MARKUP
-from armarius.documents.numerals import appended, chapter_number, volume_number
+from armarius.documents.units import appended, chapter_number, volume_number
 from armarius.errors import BookError, UnknownId
 from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES

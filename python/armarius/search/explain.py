@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 import armarius._core as _core
 from armarius.corpus.part import OutlineLine
 from armarius.documents.document import Document
-from armarius.documents.numerals import NUMERAL
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import as_strings
+from armarius.documents.units import NUMERAL
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus, Text
 from armarius.search.order import Ordered

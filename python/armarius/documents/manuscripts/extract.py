@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.manuscripts.markup import Markdown, children, into, local, parse_html, parse_xml
-from armarius.documents.numerals import chapter_number, volume_number
+from armarius.documents.units import chapter_number, volume_number
 from armarius.errors import BookError, MissingExtra
 from armarius.io.read import Archive
 

@@ -33,9 +33,9 @@ from armarius.codex.model import Entity, Summary
 from armarius.corpus.plans import plans_of, volume_plan
 from armarius.corpus.story import StoryPart, chapters_before, chapters_until, of_edition
 from armarius.documents.document import Document
-from armarius.documents.numerals import bare_number, chapter_number, chapter_range, volume_number
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
+from armarius.documents.units import bare_number, chapter_number, chapter_range, volume_number
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading, say
 from armarius.prompt.fetchers.entities import card_of, file_warnings

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from armarius.documents.numerals import parse_numeral
+from armarius.documents.units import parse_numeral
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import Phrases, attributes, table
 from armarius.text.matcher import Mention

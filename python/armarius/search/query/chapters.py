@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from armarius.documents.numerals import CHAPTER_WORDS, NUMERAL, parse_numeral
+from armarius.documents.units import CHAPTERS, NUMERAL, SPELLED, TO, names, parse_numeral
 
-_UNIT = "[章回话話节節卷集幕]"
-_TO_WORD = r"(?<![^\W\d_])(?:through|to|bis|jusqu['’]à|à|al?|по|до)(?![^\W\d_])"
-_TO = rf"(?:[-–—~～]{{1,2}}|到|至|から|부터|{_TO_WORD})"
+_UNIT = names("han", *CHAPTERS, "section", "volume")
+_CHAPTER = names("han", "chapter", "round")
+_HANGUL = names("hangul", *CHAPTERS)
+_LATIN = rf"(?:{names('latin', 'chapter', 'episode')}[snеиi]?|{names('short', 'chapter', 'episode')}s?)"
+_TO = rf"(?:{TO}|(?<![^\W\d_])al?(?![^\W\d_]))"
 _AND = r"(?:[、,，和与與及跟と와과&]|以及|(?<![^\W\d_])(?:and|und|et|y|ed?|и)(?![^\W\d_]))"
 _HAN = r"(?:\d{1,5}|[零〇一二两兩三四五六七八九十百千]{1,9})"
 # 第8章，2000字左右, "chapter 8, 3 scenes": a number of something is no chapter.
@@ -22,22 +24,21 @@ _CJK = re.compile(
     rf"第\s*(?P<body>{_HAN}\s*{_UNIT}?(?:\s*(?:{_TO}|{_AND})\s*第?\s*(?>{_HAN}){_OF_OTHERS}\s*{_UNIT}?)*)",
     re.IGNORECASE,
 )
-_HANGUL = re.compile(
-    rf"(?<!\d)제?\s*(?P<body>\d{{1,5}}\s*[장화회]?(?:\s*(?:{_TO}|{_AND})\s*제?\s*\d{{1,5}})*)\s*[장화회]"
+_KOREAN = re.compile(
+    rf"(?<!\d)제?\s*(?P<body>\d{{1,5}}\s*{_HANGUL}?(?:\s*(?:{_TO}|{_AND})\s*제?\s*\d{{1,5}})*)\s*{_HANGUL}"
 )
 _NUMBER = "[一二三四五六七八九十百]"
 _CJK_BARE = re.compile(  # 3章, 1到3章, 一到三章; 一到两章 is how many
     rf"(?<![\d第几])(?P<body>\d{{1,5}}(?:\s*{_TO}\s*\d{{1,5}})?"
-    rf"|(?<!{_NUMBER}){_NUMBER}{{1,7}}\s*{_TO}\s*{_NUMBER}{{1,7}})\s*[章回话話]"
+    rf"|(?<!{_NUMBER}){_NUMBER}{{1,7}}\s*{_TO}\s*{_NUMBER}{{1,7}})\s*{_CHAPTER}"
 )
-_LATIN = re.compile(
-    rf"\b(?:ch(?:apters|ap|aps|s)?|(?:{CHAPTER_WORDS})[snеиi]?)\b\.?\s*"
-    rf"(?P<body>(?:{NUMERAL})(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:(?:{CHAPTER_WORDS})s?\s+)?(?>{NUMERAL}){_OF_OTHERS})*)",
+_SPACED = re.compile(
+    rf"\b{_LATIN}\b\.?\s*"
+    rf"(?P<body>{NUMERAL}(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:{_LATIN}\s+)?(?>{NUMERAL}){_OF_OTHERS})*)",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(
-    r"\bthe\s+(?P<n>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,4}(?:st|nd|rd|th))\s+chapter\b",
-    re.IGNORECASE,
+    rf"\b(?:the|le)\s+(?P<n>{SPELLED}|\d{{1,4}}(?:st|nd|rd|th|e))\s+{names('latin', 'chapter')}\b", re.IGNORECASE
 )
 _BETWEEN = re.compile(r"(?<!hundred)\s+and\s+", re.IGNORECASE)  # "two and four" are two numbers
 _PIECE = re.compile(rf"(?P<to>{_TO})|(?P<n>{_HAN}|{NUMERAL})", re.IGNORECASE)
@@ -48,10 +49,12 @@ _EXCEPT_BEFORE = re.compile(
 )
 _EXCEPT_BEHIND = re.compile(r"\s*(?:以外|之外(?!套)|除外|외에|제외)")
 # 卷 and the like are chapters in some books and things in others: the seventh ledger, the falling curtain.
-_THING = re.compile("[节節卷集幕]")
+_THING = re.compile(names("han", "section", "volume", "episode", "act"))
 _COUNT = r"(?P<n>\d{1,3}|[一二两兩三四五六七八九十几]|one|two|three|four|five|six|seven|eight|nine|ten|few)"
 # 第一章之后一章, 第五章的前两章: counted from the chapter named, in its own unit (第三章的前一节 is a part of it).
-_FROM = re.compile(rf"\s*(?:[之以的]?(?P<way>[前后後上下])面?|接下来)的?\s*{_COUNT}\s*(?P<unit>[章回话話集])")
+_FROM = re.compile(
+    rf"\s*(?:[之以的]?(?P<way>[前后後上下])面?|接下来)的?\s*{_COUNT}\s*(?P<unit>{_CHAPTER}|{names('han', 'episode')})"
+)
 _COUNTED = re.compile(
     r"(?:最近|近|刚才|最新|[前后後上下]面|[之此][前后後]|接下来|最[后後末初早]|[末尾前头]|[结开][尾头])的?\s*$"
 )
@@ -61,7 +64,9 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"(?:(?<!最)[后後]一|下一)\s*{_UNIT}|下\s*章|\b(?:the\s+)?next chapter\b", re.IGNORECASE), "next"),
     (
         re.compile(
-            rf"(?:这一|当前)\s*{_UNIT}|[本此这]\s*章|本[回话話集]|\b(?:this|the current) chapter\b", re.IGNORECASE
+            rf"(?:这一|当前)\s*{_UNIT}|[本此这]\s*章|本(?:{_CHAPTER}|{names('han', 'episode')})"
+            r"|\b(?:this|the current) chapter\b",
+            re.IGNORECASE,
         ),
         "current",
     ),
@@ -77,7 +82,7 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"(?:the\s+)?(?:first|opening)\s+{_COUNT}\s+chapters", re.IGNORECASE), "first"),
     (
         re.compile(
-            r"(?:最[后後末]|(?<![周期年月岁])末)\s*[章回话話]|(?:the\s+)?(?:last|final) chapter\b", re.IGNORECASE
+            rf"(?:最[后後末]|(?<![周期年月岁])末)\s*{_CHAPTER}|(?:the\s+)?(?:last|final) chapter\b", re.IGNORECASE
         ),
         "final",
     ),
@@ -105,7 +110,7 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 # What holds neither is looked through for none of the patterns above that need one of them, which are most.
 _UNITS = re.compile(_UNIT)
-_CHAPTER = re.compile("chapter", re.IGNORECASE)
+_IN_ENGLISH = re.compile("chapter", re.IGNORECASE)
 _WITHOUT_UNIT = frozenset({"last", "opening", "here or last", "here or opening"})
 Part = Literal["", "head", "tail"]
 _HEAD = re.compile(r"开头|开篇|开端|起首|\b(?:opening|beginning|start)\b", re.IGNORECASE)
@@ -154,7 +159,7 @@ def chapter_references(
     """
     found: list[ChapterReference] = []
     units = _UNITS.search(query) is not None
-    for pattern, needs_unit in ((_CJK, True), (_HANGUL, False), (_LATIN, False), (_CJK_BARE, True)):
+    for pattern, needs_unit in ((_CJK, True), (_KOREAN, False), (_SPACED, False), (_CJK_BARE, True)):
         for match in pattern.finditer(query) if units or not needs_unit else ():
             body = match["body"]
             numbers = _numbers(body)
@@ -177,7 +182,7 @@ def chapter_references(
             found.append(ChapterReference((number,), match.start(), match.end()))
     absolute = bool(found)
     taken = [(reference.start, reference.end) for reference in found]
-    units = units or _CHAPTER.search(query) is not None
+    units = units or _IN_ENGLISH.search(query) is not None
     for pattern, how in _RELATIVE:
         for match in pattern.finditer(query) if units or how in _WITHOUT_UNIT else ():
             if how in ("last", "opening", "here or last", "here or opening") and absolute:

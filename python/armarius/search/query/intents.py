@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from armarius.documents.numerals import CHAPTER_WORDS, volume_number
+from armarius.documents.units import CHAPTERS, VOLUMES, names, volume_number
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, chapter_references
 from armarius.search.query.kinship import Phrases, tokens_of
@@ -58,11 +58,14 @@ class Meant(NamedTuple):
         return self.intent in ("write", "continue")
 
 
-_OF_CHAPTERS = re.compile(rf"[章回话話장화회]|ch\b|chap|{CHAPTER_WORDS}", re.IGNORECASE)
+_OF_CHAPTERS = re.compile(
+    rf"{names('han', *CHAPTERS)}|{names('hangul', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}|\b(?:ch|chap|ep)",
+    re.IGNORECASE,
+)
 _LETTER = re.compile(r"\w")
 _WORDS = re.compile(r"[^\W_]+")
 _FILLER = "me|us|up|out|the|a|an|my|our|full|whole|text|of|draft|for|scene|rest|prose"
-_NEXT = r"(?:下\s*一?\s*[章回话話]|(?:the\s+)?(?:next|following)\s+chapter\b)"
+_NEXT = rf"(?:下\s*一?\s*{names('han', 'chapter', 'round', 'episode')}|(?:the\s+)?(?:next|following)\s+chapter\b)"
 _QUOTES = "“”\"「」『』《》‘’'"
 _NAME = rf"[{_QUOTES}]?(?P<{{}}>[^，,。！!？?：:；;\n{_QUOTES}]{{{{1,40}}}}?(?:['’][^\W\d_]+)*)[{_QUOTES}]?"
 
@@ -84,6 +87,7 @@ def meant(query: str) -> Meant:
     """Read a request. Cost: a search for the patterns of each row; about 0.1 ms."""
     said = query.translate(_simplified())
     references = [one for one in chapter_references(said) if not one.excluded] if _OF_CHAPTERS.search(said) else []
+    references = [one for one in references if said[one.start : one.end] not in _scenes()]
     named = [one for one in references if one.numbers and _OF_CHAPTERS.search(said[one.start : one.end])]
     numbers = tuple(dict.fromkeys(number for one in named for number in one.numbers))
     if (renamed := _renamed(said)) is not None:
@@ -200,6 +204,11 @@ def _simplified() -> Mapping[int, str]:
 
 
 @cache
+def _scenes() -> frozenset[str]:
+    return frozenset(_table()["scene"].split())
+
+
+@cache
 def _readings() -> Mapping[Name, Phrases[str]]:
     found: dict[Name, Phrases[str]] = {}
     for name in READINGS:
@@ -248,7 +257,8 @@ def _patterns() -> _Patterns:
             pattern = pattern.replace(mark, part)
         renames.append(compiled(rf"{courtesy}{pattern}{rename['tail']}"))
     han, latin = _either(write["verbs"]), _either(write["latin"])
-    written = rf"(?<![描抄听])(?:{han})(?:一下|一写|出|好|完|下)?(?:小说|正文|故事)?(?:的|第\S{{1,4}}卷的?)?\s*"
+    volume = rf"第\S{{1,4}}{names('han', *VOLUMES)}的?"
+    written = rf"(?<![描抄听])(?:{han})(?:一下|一写|出|好|完|下)?(?:小说|正文|故事)?(?:的|{volume})?\s*"
     said = rf"(?:^|[.,;:!?—-]\s*|\b(?:{_either(write['latin_before'])})\s+)(?:{latin})\s+(?:(?:{_FILLER})\s+){{0,4}}"
     planned = write["plans"].split()
     unspaced, spaced = (_either(" ".join(one for one in planned if one.isascii() == is_)) for is_ in (False, True))

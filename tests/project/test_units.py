@@ -5,14 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.documents.numerals import (
+from armarius.codex.cards import parse_span
+from armarius.documents.units import (
     bare_number,
     chapter_number,
+    chapter_range,
     parse_numeral,
     volume_number,
 )
 
-CASES = json.loads((Path(__file__).parent.parent / "cases" / "numerals.json").read_text("utf-8"))
+CASES = json.loads((Path(__file__).parent.parent / "cases" / "units.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("text", "number"), CASES["numerals"])
@@ -23,6 +25,16 @@ def test_numeral_is_read_as_its_number(text, number):
 @pytest.mark.parametrize(("text", "number"), CASES["chapters"])
 def test_chapter_marker_names_its_chapter(text, number):
     assert chapter_number(text) == number
+
+
+@pytest.mark.parametrize(("text", "chapters"), CASES["ranges"])
+def test_a_range_names_its_first_and_last_chapter(text, chapters):
+    assert chapter_range(text) == (chapters and tuple(chapters))
+
+
+@pytest.mark.parametrize(("label", "since", "until"), CASES["spans"])
+def test_a_label_says_from_which_chapter_a_fact_holds(label, since, until):
+    assert parse_span(label) == (since, until)
 
 
 def han(n: int) -> str:
