@@ -32,7 +32,7 @@ import armarius
 from armarius import embedders
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.preprocess import Tokens
-from armarius.embedders.protocol import Fingerprint
+from armarius.vectors.embedder import Fingerprint
 
 _PARAGRAPHS = int(os.environ.get("ARMARIUS_BENCH_PARAGRAPHS", "100000"))
 _KEEP = os.environ.get("ARMARIUS_BENCH_KEEP")

@@ -87,7 +87,7 @@ _SUBJECTS = {
 }
 # Public names of modules that are no packages.
 _OF_MODULES = {
-    "embedders.protocol": "AnyEmbedder Fingerprint OneKindEmbedder",
+    "vectors.embedder": "AnyEmbedder Fingerprint OneKindEmbedder",
     "deadline": "Call Observer observe",
     "evaluation": "Evaluation Miss Question read_questions",
     "rewording": "ChatModel Message Model Reworded Reworder RewordingRequest parse request",

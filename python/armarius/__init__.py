@@ -20,7 +20,7 @@ TABLE = {
     "config": "Config",
     "documents.document": "Document",
     "documents.segments": "Paragraph",
-    "embedders.protocol": "Embedder",
+    "vectors.embedder": "Embedder",
     "engine.engine": "ContextEngine open",
     "errors": (
         "ArmariusError Backpressure BudgetError CodexError ConfigError ContextWarning ContractError MissingExtra "

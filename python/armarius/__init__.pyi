@@ -16,7 +16,6 @@ from armarius.codex.model import Summary as Summary
 from armarius.config import Config as Config
 from armarius.documents.document import Document as Document
 from armarius.documents.segments import Paragraph as Paragraph
-from armarius.embedders.protocol import Embedder as Embedder
 from armarius.engine.engine import ContextEngine as ContextEngine
 from armarius.engine.engine import open as open
 from armarius.errors import ArmariusError as ArmariusError
@@ -68,6 +67,7 @@ from armarius.types import Fetched as Fetched
 from armarius.types import Fetcher as Fetcher
 from armarius.types import Hit as Hit
 from armarius.types import Hits as Hits
+from armarius.vectors.embedder import Embedder as Embedder
 from armarius.workspace.folder import connect as connect
 from armarius.workspace.folder import shelf as shelf
 

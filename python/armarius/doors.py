@@ -9,6 +9,8 @@ from armarius.lazy import lazy
 
 TABLE = {
     "cli": "main",
+    "embedders": "configured",
+    "embedders.static_table": "LexicalEmbedder",
     "documents.manuscripts.extract": "extract",
     "graph.nervusdb": "NervusDBGraph",
     "search.thesaurus.cedict": "chinese_alternatives headwords",

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from armarius.embedders.protocol import Fingerprint
 from armarius.vectors import project_vectors as queue
+from armarius.vectors.embedder import Fingerprint
 
 PARAGRAPHS = 60
 

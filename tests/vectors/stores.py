@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from armarius.documents.document import make_document
-from armarius.embedders.protocol import Fingerprint
 from armarius.store.rows import EntityRow, GraphRows, Put, Remove
 from armarius.store.sqlite.vectors_rows import changes_since, owners_named, read_vectors
+from armarius.vectors.embedder import Fingerprint
 
 DIMENSION = 16
 

@@ -3,10 +3,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.vectors_protocol import Fingerprint, PendingText, check_batch, require_same, usable_rows
+from armarius.vectors.embedder import Embedder
 
 FIRST = Fingerprint("text2vec-base-chinese", "a" * 64, 768, 128, "mean")
 

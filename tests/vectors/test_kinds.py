@@ -8,9 +8,9 @@ from tests.vectors.stores import CountingEmbedder, chapter
 
 import armarius
 from armarius import embedders
-from armarius.embedders.protocol import Embedder, Fingerprint, as_embedder
 from armarius.errors import ContractError, DimensionMismatch, EmbeddingError
 from armarius.store.vectors_protocol import VectorFilter
+from armarius.vectors.embedder import Embedder, Fingerprint, as_embedder
 from armarius.vectors.project_vectors import Semantic
 
 EVERYWHERE = VectorFilter()

@@ -19,13 +19,13 @@ import armarius.embedders as embedders
 from armarius.cli.terminal import add_index_dir, add_project, note
 from armarius.config import BUILT_IN_MODELS, Config, load_config
 from armarius.display import is_terminal
-from armarius.embedders.protocol import Embedder
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex
 from armarius.io.toml import quoted
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import require_same
 from armarius.trust.settings import Permissions
+from armarius.vectors.embedder import Embedder
 from armarius.vectors.project_vectors import EmbeddingProgress
 from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE

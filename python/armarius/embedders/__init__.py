@@ -2,7 +2,6 @@
 
     armarius.open("novel/", embedder=armarius.embedders.text2vec("models/text2vec-base-chinese"))
 
-    protocol.py           the protocol `Embedder`; wraps a host's own model
     folder.py             files of a model folder, ONNX sessions, safetensors
     preprocess.py         tokenization, pooling, prompts, families of models
     bert.py               transformers: BERT from safetensors, any text encoder from ONNX, multilingual-e5-small
@@ -31,13 +30,13 @@ from armarius.embedders.preprocess import (
     pooling_of,
     prompts_of,
 )
-from armarius.embedders.protocol import AnyEmbedder, Embedder, OneKindEmbedder
 from armarius.embedders.static_table import LexicalEmbedder, is_static, load_static
 from armarius.errors import ConfigError, ContractError, EmbeddingError
 from armarius.io.toml import quoted
 from armarius.store.vectors_protocol import Fingerprint
 from armarius.trust import UserConfig, near, read_user_config
 from armarius.trust.settings import Permissions
+from armarius.vectors.embedder import AnyEmbedder, Embedder, OneKindEmbedder
 
 __all__ = [
     "AnyEmbedder",

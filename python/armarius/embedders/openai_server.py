@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from armarius.embedders.preprocess import prompted
-from armarius.embedders.protocol import PROBE, checked_vectors, fingerprint_by
 from armarius.errors import ContractError, EmbeddingError
 from armarius.store.vectors_protocol import Fingerprint, Vectors
+from armarius.vectors.embedder import PROBE, checked_vectors, fingerprint_by
 
 _MOST_BYTES = 256 << 20
 _BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
 
+import armarius.doors as doors
 from armarius.code.index import CodeIndex, read_options
 from armarius.config import Config, load_config
 from armarius.deadline import SingleFlight
-from armarius.embedders import configured
-from armarius.embedders.protocol import AnyEmbedder, Embedder, as_embedder
 from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import FollowUps, Questions, Rewords
@@ -28,8 +27,10 @@ from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
+from armarius.trust import read_user_config
 from armarius.trust.settings import Permissions, without
 from armarius.types import LAYERS, Fetcher
+from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder
 from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.recall import ProjectRecall
 
@@ -143,12 +144,18 @@ def _recall(
 
     An unavailable model is a warning, not an error: the project stays usable.
     """
-    if embedder is None:
+    if embedder is None and _names_model(config, permissions):
         try:
-            embedder = configured(config, index.root, permissions=permissions)
+            embedder = doors.configured(config, index.root, permissions=permissions)
         except (EmbeddingError, MissingExtra) as error:
             return None, error.message
     return (None if embedder is None else ProjectRecall(index, embedder)), ""
+
+
+def _names_model(config: Config, permissions: Permissions | None) -> bool:
+    """Whether the project or the user configures an embedder."""
+    user = read_user_config() if permissions is None else permissions.user
+    return bool(config.table("embedding") or user.embedding)
 
 
 def _vectors(recall: ProjectRecall | None, no_recall: str, timeout_s: float) -> VectorSearch | VectorGuard | None:

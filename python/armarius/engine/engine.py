@@ -13,7 +13,6 @@ from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.config import Config
 from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
-from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import NO_EMBEDDER, EngineParts
 from armarius.engine.maps import Maps
 from armarius.engine.prompts import Prompts
@@ -35,6 +34,7 @@ from armarius.search.rerank import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
 from armarius.types import Fetcher
 from armarius.validation import flag
+from armarius.vectors.embedder import AnyEmbedder
 from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 

@@ -16,10 +16,10 @@ from armarius.codex.cards import chapter_at
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
-from armarius.embedders.protocol import Embedder
 from armarius.lexicon import word_file
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, Vectors, VectorSet, VectorStore, unit_rows
+from armarius.vectors.embedder import Embedder
 
 _LINES = 48  # queries, spread evenly over the outline
 _FEWEST = 8

@@ -13,10 +13,9 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass
 from typing import Literal
 
+import armarius.doors as doors
 from armarius.deadline import Recent, run_with_deadline
 from armarius.documents.kinds import PROSE_KINDS
-from armarius.embedders.protocol import AnyEmbedder, Embedder, as_embedder, fingerprint_of, model_failed
-from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import ArmariusError, DimensionMismatch, EmbeddingError, StoreError, message_of
 from armarius.store.protocol import Store
 from armarius.store.rows import Note
@@ -33,6 +32,7 @@ from armarius.store.vectors_protocol import (
     VectorStore,
     require_same,
 )
+from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder, fingerprint_of, model_failed
 from armarius.vectors.model_quality import Near, VectorHits, measure_quality, noise_floor, probes
 
 _SMALLEST, _LARGEST = 8, 256
@@ -299,7 +299,7 @@ class Semantic:
         self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
         self._background = background
         serving: VectorSet = self._storage.sets().get("serving") or self._storage.adopt(self._embedder.fingerprint)
-        if (built_in := LexicalEmbedder.of(serving.fingerprint)) is not None:
+        if (built_in := doors.LexicalEmbedder.of(serving.fingerprint)) is not None:
             self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files, so it is always available
         if background:
             self.queue.start()
@@ -374,7 +374,7 @@ class Semantic:
         least = self._floors[serving.id] if serving.id in self._floors else self._measure_floor(serving)
         standing_out = [(owner, value) for owner, value in found if value >= least and not isinstance(owner, str)]
         spans = self._storage.spans([owner for owner, _ in standing_out])
-        by_wording = LexicalEmbedder.of(serving.fingerprint) is not None
+        by_wording = doors.LexicalEmbedder.of(serving.fingerprint) is not None
         return [
             Near(owner[0], *spans[owner], similarity=round(value, 4), by_wording=by_wording)
             for owner, value in standing_out
@@ -491,7 +491,7 @@ class Semantic:
             embedder = self._embedders.get(serving.fingerprint)
         if embedder is None:
             return
-        if LexicalEmbedder.of(serving.fingerprint) is not None:  # wording is covered better by full-text search
+        if doors.LexicalEmbedder.of(serving.fingerprint) is not None:  # wording is covered better by full-text search
             self._trusted = {serving.id: 0.0}
             return
         count = self._storage.counts(serving.id).embedded

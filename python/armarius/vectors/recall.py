@@ -12,7 +12,6 @@ from typing import Any, Self, TypeVar
 
 from armarius.arguments import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
-from armarius.embedders.protocol import AnyEmbedder, Embedder, as_embedder, fingerprint_of
 from armarius.errors import EmbeddingError, StoreError
 from armarius.headings import Reason
 from armarius.index.project_index import ProjectIndex
@@ -21,6 +20,7 @@ from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
 from armarius.types import Evidence, Hits
 from armarius.validation import LONGEST_QUESTION, text, whole
+from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder, fingerprint_of
 from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.project_vectors import EmbeddingProgress, Semantic, SemanticStatus, SimilarEntity
 from armarius.warnings import EMBEDDING_UNAVAILABLE

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import armarius.doors as doors
-from armarius.embedders.protocol import AnyEmbedder, as_embedder
 from armarius.engine.build import EngineParts
 from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError, UnknownId
 from armarius.index.status import Progress
@@ -28,6 +27,7 @@ from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown, text, valid_text, whole
+from armarius.vectors.embedder import AnyEmbedder, as_embedder
 from armarius.warnings import WATCH_UNAVAILABLE
 from armarius.workspace.engines import Counters, EngineCache, Health, HotEngine, ShelfStatus, ShelvedEngine, bytes_in
 

@@ -15,7 +15,6 @@ from uuid import UUID
 
 from armarius.config import CONFIG_NAME
 from armarius.deadline import awaitable
-from armarius.embedders.protocol import AnyEmbedder, as_embedder
 from armarius.engine.build import EngineParts
 from armarius.errors import (
     ConfigError,
@@ -48,6 +47,7 @@ from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.postgres.writing import count_files, put_files
 from armarius.store.protocol import Store
+from armarius.vectors.embedder import AnyEmbedder, as_embedder
 from armarius.workspace.engines import (
     Counters,
     EngineCache,
