@@ -1,7 +1,7 @@
 //! The documents of a project in path order, immutable; a change makes another corpus that shares what has not changed.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::threads::spread;
 use rayon::prelude::*;
@@ -13,6 +13,7 @@ use super::part::Part;
 use super::rows::Rows;
 use super::scratch::Pool;
 use super::segment::Postings;
+use super::stretch::Stretches;
 use super::table::{Table, Unit};
 use super::wire;
 
@@ -37,6 +38,7 @@ pub struct Corpus {
     /// Arrays that queries write on.
     pub pool: Arc<Pool>,
     dictionary: Dictionary,
+    stretches: OnceLock<Stretches>,
 }
 
 impl Corpus {
@@ -54,6 +56,7 @@ impl Corpus {
             table,
             pool: Arc::default(),
             dictionary,
+            stretches: OnceLock::new(),
         })
     }
 
@@ -132,6 +135,7 @@ impl Corpus {
             table,
             pool: Arc::clone(&self.pool),
             dictionary,
+            stretches: OnceLock::new(),
         })
     }
 
@@ -166,6 +170,12 @@ impl Corpus {
     pub fn entity(&self, id: &str) -> Option<Key> {
         let number = self.dictionary.entity(id)?;
         Some(Key::new(super::key::Family::Entity, number))
+    }
+
+    /// The stretches of plain search. Cost: one pass over the paragraphs, once for each corpus.
+    pub fn stretches(&self) -> &Stretches {
+        self.stretches
+            .get_or_init(|| Stretches::of(&self.documents))
     }
 
     /// The postings of `key`, each with what tells the units of its slots.

@@ -10,6 +10,7 @@
 //! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows),
 //!   `coverage` (how much of the question is there), `score` (their product),
 //!   `scored` (what was found), `fuse` (several wordings).
+//! - `stretch`: plain search over stretches of all texts, for what no guess may keep out.
 //! - `symbols`: where source code defines and calls a name.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
@@ -42,6 +43,7 @@ pub mod score;
 pub mod scored;
 mod scratch;
 mod segment;
+pub mod stretch;
 pub mod symbols;
 pub mod table;
 mod terms;

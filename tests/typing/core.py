@@ -28,6 +28,7 @@ query = _core.CorpusQuery(
 scores = corpus.score(query)
 assert_type(scores.paragraphs(3), list[_core.ScoredParagraph])
 assert_type(scores.units(3), list[_core.ScoredUnit])
+assert_type(corpus.stretches("灯塔", query, 3), list[_core.ScoredStretch])
 assert_type(scores.strongest, dict[str, float])
 assert_type(scores.frequencies, list[int])
 assert_type(scores.coverage.missing, list[int])

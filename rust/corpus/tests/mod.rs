@@ -6,6 +6,7 @@ mod bytes;
 mod changes;
 mod found;
 mod oracle;
+mod stretches;
 
 use proptest::prelude::*;
 

@@ -42,6 +42,19 @@ pub struct ScoredUnit {
     pub best_score: f32,
 }
 
+/// A run of neighbouring paragraphs and its score in plain search.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct ScoredStretch {
+    /// Its document.
+    pub path: String,
+    /// Its first paragraph there.
+    pub first: u32,
+    /// One past its last.
+    pub end: u32,
+    /// BM25.
+    pub score: f32,
+}
+
 /// How much of the question's words its best window holds.
 #[pyclass(frozen, get_all, module = "armarius._core")]
 pub struct CorpusCoverage {
@@ -58,6 +71,12 @@ pub struct CorpusCoverage {
 value!(ScoredParagraph {
     path: String,
     index: u32,
+    score: f32
+});
+value!(ScoredStretch {
+    path: String,
+    first: u32,
+    end: u32,
     score: f32
 });
 value!(ScoredUnit {

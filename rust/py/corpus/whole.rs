@@ -6,12 +6,14 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
+use super::found::ScoredStretch;
 use super::part::CorpusPart;
 use super::query::CorpusQuery;
 use super::scores::CorpusScores;
 use crate::corpus::corpus::Corpus as Whole;
 use crate::corpus::part::Part;
 use crate::corpus::score::{frequencies, rarities, score};
+use crate::corpus::stretch::stretches;
 use crate::corpus::symbols;
 
 /// The documents of a project in path order, immutable; a change makes another that shares what has not changed.
@@ -104,6 +106,25 @@ impl Corpus {
             corpus: Arc::clone(&self.0),
             scored,
         })
+    }
+
+    /// The best stretches for the words of a text, of what the question `within` may find.
+    #[pyo3(signature = (text, within, limit, /))]
+    fn stretches(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        within: &CorpusQuery,
+        limit: usize,
+    ) -> Vec<ScoredStretch> {
+        let found = py.detach(|| stretches(&self.0, text, &within.0.filter, limit));
+        let placed = found.into_iter().map(|one| ScoredStretch {
+            path: self.0.documents[one.document].rows.path.clone(),
+            first: one.first,
+            end: one.end,
+            score: one.score,
+        });
+        placed.collect()
     }
 
     /// Where each name is defined in source code: (path, paragraph).
