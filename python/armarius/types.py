@@ -130,6 +130,7 @@ class PassageRow:
         asked: The question asks for its chapter, so it is demanded, before all others.
         line: Of source code, the line that it begins in, from 1; 0 of prose.
         signature: Not the paragraph but one line of it: how a definition is called, or where it is.
+        plain: Found by plain search, which has a share of the room of its own.
     """
 
     path: str
@@ -141,6 +142,7 @@ class PassageRow:
     asked: bool = False
     line: int = 0
     signature: bool = False
+    plain: bool = False
 
     @property
     def source(self) -> str:
@@ -171,6 +173,11 @@ class PassageStream(Protocol):
     @property
     def rows(self) -> Iterator[PassageRow]:
         """Anew at each call, best first, ties by source and id, until worth falls to noise; those asked for lead."""
+        ...
+
+    @property
+    def stretches(self) -> Sequence[Sequence[PassageRow]]:
+        """Runs of neighbouring paragraphs that plain search finds in all texts, best first; none for a task."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""Reviews, templates and tool files: no prompt is made of them, unless it asks for them or nothing else answers."""
+"""Reviews, templates and tool files: what was guessed to be one answers questions and stands in no task."""
 
 import pytest
 
@@ -34,10 +34,15 @@ def kinds(engine, query, **request):
     return {path.partition("/")[0] for path in sources(pack)}
 
 
-def test_reviews_templates_and_tool_files_stand_in_no_prompt(project):
+def test_reviews_templates_and_tool_files_that_were_guessed_stand_in_no_task(project):
+    engine = project({path: text for path, text in REPORTED.items() if path != "armarius.toml"})
+    assert "审查报告" in kinds(engine, "玛拉数船的时候领航员在哪里？")
+    assert kinds(engine, "检查第3章的角色一致性", document="正文/第0003章.md") == {"正文"}
+
+
+def test_a_declared_review_or_tool_stands_in_no_prompt_of_a_question(project):
     engine = project(REPORTED)
     assert kinds(engine, "玛拉数船的时候领航员在哪里？") == {"正文"}
-    assert kinds(engine, "检查第3章的角色一致性", document="正文/第0003章.md") == {"正文"}
     assert {hit.path.partition("/")[0] for hit in engine.retrieve("玛拉数船的时候领航员在哪里？", limit=20)} == {"正文"}
 
 
@@ -89,7 +94,7 @@ EDITIONS = {
         ("the backup of chapter 2", {"backup/02 Salt Market.md"}),
         ("备份里的第1章", {"backup/01 The Old Weir.md"}),
         ("翻进第1章的院子", set()),
-        ("Who has the key in chapter 1?", set()),
+        ("Who has the key in chapter 1?", {"backup/01 The Old Weir.md"}),  # it alone says more
     ],
 )
 def test_another_edition_is_had_by_the_word_for_it_and_the_chapter(project, query, expected):

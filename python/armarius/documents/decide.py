@@ -21,7 +21,7 @@ from armarius.documents.segments import folder_of, parts_of
 from armarius.documents.units import bare_number, unnumbered
 
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
-_SAME: Final = 0.25  # share of sentences that a text and its copy have in common at least
+_SAME: Final = 0.5  # share of sentences that a text and its copy have in common at least
 _FIRST: Final = re.compile("|".join(unnumbered("prologue")), re.IGNORECASE)
 _LAST: Final = re.compile("|".join(unnumbered("epilogue", "extra")), re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
@@ -331,7 +331,10 @@ class _Stories:
         return story.joined(self._run(run.folder, [path for path in run.paths if path in rest])) if rest else story
 
     def _is_copy(self, path: str, story: _Run) -> bool:
-        own = self.features[path].shingles
+        """Whether most of its sentences stand in the story; a text of another number is none."""
+        own, places = self.features[path].shingles, {*self._places(path)}
+        if places and places.isdisjoint(story.places):
+            return False
         return len(own) >= 3 and len(story.shingles.intersection(own)) >= _SAME * len(own)
 
     def _in_order(self, run: _Run, edition: Edition, state: DocumentState = "") -> None:

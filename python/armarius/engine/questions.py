@@ -301,7 +301,7 @@ class Questions:
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
         entity = view.entity(name)
-        outside = view.files.outside(kinds=bounds.kinds)
+        outside = view.files.outside(kinds=bounds.kinds, task=True)
         with view.corpus.acquire(bounds, outside=outside) as corpus:
             said = said_of(corpus, entity.id, attribute, chapter=chapter)
         leveled = _leveled(view)

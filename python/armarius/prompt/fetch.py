@@ -289,6 +289,11 @@ class _PinnedOffer:
         return (row for row in self.offer.rows if self.wish(row) is None)
 
     @property
+    def stretches(self) -> Sequence[Sequence[PassageRow]]:
+        found = ([row for row in stretch if self.wish(row) is None] for stretch in self.offer.stretches)
+        return [rows for rows in found if rows]
+
+    @property
     def shares(self) -> Shares | None:
         return self.offer.shares
 

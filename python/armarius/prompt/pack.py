@@ -28,6 +28,7 @@ from armarius.prompt.shares import (
     has_turns,
     limit_cards,
     limit_story,
+    limit_style,
     limit_turns,
     story_layers,
     story_percent,
@@ -39,6 +40,7 @@ WINDOW_PERCENT = 25
 _STEP = 256  # tokens: room changes in steps, so that a key stroke moves no paragraph
 _BATCH = 48  # rows counted at once
 _MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
+_MISSED_STRETCHES = 12  # that do not fit before the search for a smaller one ends
 _LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
 _LONG = 40  # code points that are not said twice by chance
 _RUN = re.compile(r"\w{4,16}")
@@ -54,6 +56,11 @@ _SHARD = 60  # code points: what is shorter is not read alone, but with what sta
 _STRETCH = 400  # code points of the stretch around the best line; around another less, by the square of its worth
 _STRETCH_SHARE = 20  # of the room: a stretch has at most as many code points as this part of it has tokens
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
+
+
+def plain_share(room: int) -> float:
+    """The share of a room that plain search fills: a tenth up to 4,000 tokens, a quarter from 10,000 on."""
+    return min(0.25, max(0.1, room / 40_000))
 
 
 def pack(
@@ -83,6 +90,7 @@ def pack(
     told = story_percent(admitted, counter, profile, available)
     profile = profile.with_layers(story_layers(admitted, profile, told))
     admitted = limit_cards(admitted, counter, available)
+    admitted = limit_style(admitted, counter, profile, limit)
     admitted = limit_turns(admitted, counter, limit)
     admitted = limit_story(admitted, counter, limit, told)
     while True:
@@ -129,7 +137,7 @@ def _packed(
     valid: Collection[str],
     language: Language,
 ) -> FittedPrompt:
-    offers = [offer for offer in admitted.offers if next(offer.rows, None) is not None]
+    offers = [one for one in admitted.offers if one.stretches or next(one.rows, None) is not None]
     if not offers:
         return fit(admitted, counter, profile, available, previous, valid)
     limit = profile.limit(available)
@@ -174,11 +182,11 @@ def _filled(
             rendered = render(packer.arranged(placed))
         total, by_layer = prompt_tokens(rendered, plan.measured)
         if total <= plan.limit:
-            line = min((row.score for row in rows if not (row.asked or row.signature)), default=0.0)
+            line = min((row.score for row in rows if not (row.asked or row.signature or row.plain)), default=0.0)
             return replace(
                 fitted, rendered=rendered, token_count=total, by_layer=by_layer, entered=len(placed), line=line
             )
-        worst = sorted(rows, key=lambda row: (not row.asked, -row.score, row.source))
+        worst = sorted(rows, key=lambda row: (not row.asked, not row.plain, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
         rows = [row for row in rows if row.source not in gone]
     return fitted
@@ -242,9 +250,12 @@ class _Packer:
         return [*first.values(), *new]
 
     def _pick(self, first: Sequence[PassageRow], room: int) -> dict[str, PassageRow]:
-        """Rows by source: `first`, what is asked for, then the best of the offer."""
+        """Rows by source: what plain search finds, `first`, what is asked for, then the best of the offer."""
         lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
-        chosen = _Chosen(self, room - lines)
+        plain = int(room * plain_share(room))
+        chosen = _Chosen(self, plain)
+        chosen.add_stretches(self.offer.stretches)
+        chosen.room += room - lines - plain
         chosen.add_fitting(first, held=True)
         offered = self.offer.rows
         asked: list[PassageRow] = []
@@ -337,7 +348,7 @@ class _Packer:
 def _serves(rows: Mapping[str, PassageRow], fresh: Mapping[str, PassageRow]) -> bool:
     """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
-    asked = {source for source, row in fresh.items() if row.asked}
+    asked = {source for source, row in fresh.items() if row.asked or row.plain}
     return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
 
 
@@ -372,6 +383,15 @@ class _Chosen:
             return True
         self.room, self.rows, self._seen = before
         return False
+
+    def add_stretches(self, stretches: Sequence[Sequence[PassageRow]]) -> None:
+        """Add each of `stretches` that still fits whole, in their order."""
+        missed = 0
+        for stretch in stretches:
+            if self.room < _LEAST or missed > _MISSED_STRETCHES:
+                return
+            if not self.add_all(stretch):
+                missed += 1
 
     def add_fitting(self, rows: Iterable[PassageRow], *, held: bool = False) -> None:
         """Add each of `rows` that still fits, in their order; looks no further than there is room.

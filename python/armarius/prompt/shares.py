@@ -9,6 +9,7 @@ Every line of what was said begins with a mark, so that no line of it can pose a
 rest. A turn that does not fit is left out with all before it, so that what stands there has no hole.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -86,6 +87,7 @@ _STORY_SHARES: Final = shares("write")
 plan of the chapter and that state may have before the story is given more, up to as much again.
 """
 _FRAME = 64  # tokens of fences and headings
+_STYLE_BY_NAME: Final = "memory.style_named"
 _LEAST = 40  # characters of an ending that are worth their heading
 
 
@@ -119,6 +121,52 @@ def limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> A
         if one.layer != "retrieved" or one.id not in gone
     )
     return replace(admitted, candidates=tuple(sorted(left, key=canonical)), omitted=(*admitted.omitted, *omitted))
+
+
+_SECTION: Final = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)
+
+
+def limit_style(admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, limit: int) -> Admitted:
+    """`admitted` with the style guides that nobody declared held to the share of the settings layer.
+
+    One that does not fit is left out, or, where the story so far is told for whoever writes on, comes by its first
+    sections. What the words of a question choose of it is found as in any text.
+
+    Cost: one count of each guide, remembered, and of its sections where it does not fit.
+    """
+    percent = int(profile.layers["settings"].ratio or 0)
+    share = room = limit * percent // 100
+    kept: dict[str, Candidate] = {}
+    guides = [one for one in admitted.candidates if any(_is_style_by_name(why.detail) for why in one.evidence[:1])]
+    for one in guides:
+        fits: Candidate | None = one
+        if counter.section(one.content) > room:
+            fits = _first_sections(one, counter, room) if _story(admitted) else None
+        if fits is not None:
+            room -= counter.section(fits.content)
+            kept[one.id] = fits
+    gone = [one for one in guides if kept.get(one.id) is not one]
+    if not gone:
+        return admitted
+    why = Reason("out.share_style", tokens=share, percent=percent)
+    omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in gone if one.id not in kept)
+    left = {one.id for one in gone if one.id not in kept}
+    candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if one.id not in left)
+    return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
+
+
+def _is_style_by_name(detail: str) -> bool:
+    return isinstance(detail, Reason) and detail.code == _STYLE_BY_NAME
+
+
+def _first_sections(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
+    """The candidate with its first sections that fit; None where not one does."""
+    text = ""
+    for section in _SECTION.split(one.content):
+        if counter.section(text + section) > room:
+            break
+        text += section
+    return replace(one, content=text.strip()) if text.strip() else None
 
 
 def has_turns(admitted: Admitted) -> bool:

@@ -56,6 +56,7 @@ class Outside:
     Attributes:
         paths: Of those, where something else answers.
         always: Those among them that are none in any case.
+        barred: Those among them that plain search leaves out too: no guess keeps them out.
         counted: The numbers of chapters say what is later than the open document; where they begin again, or there are
             none, what is later is among `always`.
         asked: Documents that the question names one by one, which are otherwise none: they are shown whole.
@@ -65,6 +66,7 @@ class Outside:
     always: frozenset[str] = frozenset()
     counted: bool = True
     asked: frozenset[str] = frozenset()
+    barred: frozenset[str] = frozenset()
 
 
 NOTHING_OUTSIDE: Final = Outside()

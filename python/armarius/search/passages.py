@@ -4,9 +4,10 @@ import math
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 
-from armarius._core import ScoredParagraph
+from armarius._core import ScoredParagraph, ScoredStretch
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex.cards import chapter_at, settings_until, tidy
 from armarius.documents.document import Document
@@ -46,6 +47,7 @@ class RankedPassages:
         outside: What is no candidate.
         project_map: Of the documents.
         highlights: What of the question stands in a text; None says nothing of it.
+        plain: What plain search finds in all texts, best first.
         plan: One of the other wordings: the outline of what is to be written, of which the best scenes are enough.
     """
 
@@ -64,8 +66,10 @@ class RankedPassages:
         project_map: ProjectMap | None = None,
         highlights: MatchHighlights | None = None,
         plan: str = "",
+        plain: Sequence[ScoredStretch] = (),
     ) -> None:
         self.outside = outside.paths
+        self._barred_paths = outside.barred
         self._named = outside.asked if reading is None else frozenset[str]()
         self.map = ProjectMap() if project_map is None else project_map
         self._counted = outside.counted
@@ -92,6 +96,7 @@ class RankedPassages:
         self._next = 0
         # A question about chapters and nothing else is answered by them.
         alone = bool(asked.chapters) and not ranked.read.words and not asked.entities and not ranked.also
+        self._plain = () if alone or reading is not None or ranked.outcome == "nothing found" else plain
         self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
         # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
         self._above = 0.0 if alone else self._floor * 0.999
@@ -158,6 +163,28 @@ class RankedPassages:
             return self.reading.in_order(found)
         return sorted(found, key=lambda row: (-row.score, row.source))
 
+    @cached_property
+    def stretches(self) -> Sequence[Sequence[PassageRow]]:
+        """What plain search finds, best first, without what the request may not see."""
+        found = []
+        for stretch in self._plain:
+            document = self.documents.get(stretch.path)
+            if document is None or stretch.path in self._barred_paths:
+                continue
+            body = (one for one in document.paragraphs[stretch.first : stretch.end] if one.role != "heading")
+            rows = (replace(self._row(document, one, self._worth(document, one)), plain=True) for one in body)
+            if kept := [row for row in rows if row.text and self._barred(row) is None and not self._is_repeated(row)]:
+                found.append(kept)
+        return found
+
+    def _is_repeated(self, row: PassageRow) -> bool:
+        """Whether a paragraph of another edition stands in the main one, which is shown first."""
+        file = self.map.get(row.path)
+        if file is None or file.edition == "main":
+            return False
+        main = (self.documents.get(path) for path in self.map.story())
+        return any(one is not None and row.text in one.text for one in main)
+
     @property
     def shares(self) -> Shares | None:
         """Those of a reading."""
@@ -216,6 +243,8 @@ class RankedPassages:
     def evidence(self, row: PassageRow, /) -> Evidence:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]
+        if row.plain:
+            return Evidence("fulltext", Reason("words.plain"), row.path, (span.start, span.end))
         if self.reading is not None:
             return Evidence("chapter", self.reading.why(row), row.path, (span.start, span.end))
         kind, code = ("chapter", "chapter.asked") if row.asked else ("fulltext", "words.around")
@@ -240,6 +269,10 @@ class RankedPassages:
         """Why it may not stand in the prompt at any score; None when it may."""
         if row.path in self.outside:
             return "excluded", why_outside(self.map, row.path)
+        return self._barred(row)
+
+    def _barred(self, row: PassageRow) -> tuple[OmitReason, str] | None:
+        """Why it may not stand in the prompt, whatever the files are taken for."""
         if self._bounded:
             document = self.documents[row.path]
             chapter = chapter_at(document, document.paragraphs[row.paragraph])

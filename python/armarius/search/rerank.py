@@ -146,6 +146,10 @@ class _Reranked:
         yield from islice(self._offer.rows, len(self._head), None)
 
     @property
+    def stretches(self) -> Sequence[Sequence[PassageRow]]:
+        return self._offer.stretches
+
+    @property
     def shares(self) -> Shares | None:
         return self._offer.shares
 

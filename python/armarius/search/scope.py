@@ -1,9 +1,12 @@
 """Which documents are no candidates for a request: the one place that decides it.
 
-Reviews, templates, tool files and other editions of the story stand in no prompt unless the request asks for them: by
-`kinds`, by `include`, by the open document (its edition is then the one that counts), or in the words of its question,
-which name a file, or the kind of such files (审查报告里怎么说); a number chooses among those (第2章的审查报告). Where
-nothing else answers, they are looked into as well; a form that nobody has filled in needs its own name.
+A question looks into every file but other editions of the story and files that the user declared to be a review, a
+template or a tool; plain search (`armarius.search.passages`) looks into other editions too. A task (write, check,
+summarise) leaves out reviews, templates and tool files that were guessed as well. All of them come when the request
+asks for them: by `kinds`, by `include`, by the open document (its edition is then the one that counts), or in the words
+of its question, which name a file, or the kind of such files (审查报告里怎么说); a number chooses among those
+(第2章的审查报告). Where nothing else answers, they are looked into as well; a form that nobody has filled in needs its
+own name.
 """
 
 import re
@@ -42,7 +45,13 @@ class FileScope:
         self._summaries: dict[frozenset[str], Sequence[tuple[str, int]]] = {}
 
     def outside(
-        self, question: str = "", *, document: str = "", kinds: Collection[str] = (), pinned: Collection[str] = ()
+        self,
+        question: str = "",
+        *,
+        document: str = "",
+        kinds: Collection[str] = (),
+        pinned: Collection[str] = (),
+        task: bool = False,
     ) -> Outside:
         """What is no candidate for a request.
 
@@ -51,6 +60,7 @@ class FileScope:
             document: The open document.
             kinds: The kinds that it is limited to.
             pinned: Paths that it includes.
+            task: It asks for more than an answer (write, check, summarise …): kinds that were guessed decide too.
 
         Cost: one look at the words of the question; none where nothing is hidden.
         """
@@ -68,7 +78,14 @@ class FileScope:
             path for path in hidden if files[path].kind in kinds and files[path].edition == "main"
         }
         paths = hidden - own - (asked - self._blank) - {document, *pinned}
-        return Outside(paths | later, paths & self._blank | later, counted, frozenset(own | chosen) & hidden - paths)
+        unchosen = of_kind - chosen if chosen else frozenset[str]()
+        if not task:
+            paths -= self._guessed - self._blank - unchosen
+        always = paths & self._blank | later
+        declared = frozenset(path for path in paths if files[path].declared and files[path].edition == "main")
+        named = frozenset(own | chosen) & hidden - paths
+        barred = paths if named else declared | paths & unchosen  # a request that names some of them wants no others
+        return Outside(paths | later, always, counted, named, always | barred)
 
     def summary(self, outside: Outside) -> Sequence[tuple[str, int]]:
         """Why documents are no candidates, each with how many, in a stable order."""
@@ -152,6 +169,14 @@ class FileScope:
             kind = file.kind if file.edition == "main" else _EDITIONS.get(file.edition, file.edition)
             found[kind] = (*found.get(kind, ()), path)
         return found
+
+    @cached_property
+    def _guessed(self) -> frozenset[str]:
+        """The hidden documents of the main edition whose kind nobody declared."""
+        files = self._map.files
+        return frozenset(
+            path for path in self._map.hidden if files[path].edition == "main" and not files[path].declared
+        )
 
     @cached_property
     def _blank(self) -> frozenset[str]:

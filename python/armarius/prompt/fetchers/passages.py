@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import zip_longest
 
+from armarius._core import ScoredStretch
 from armarius.codex.cards import Visible, short_card
 from armarius.codex.model import Entity
 from armarius.documents.document import Document
@@ -55,6 +57,7 @@ _RELATED_SCORE = 0.9
 _PRESENT_SCORE = 0.2  # below those that the window or the question names
 _RIVAL_SCORE = 1.0
 _QUERY_LIMIT = 400
+_STRETCHES = 64  # of plain search that are looked at
 _TEXTS = ("document", "paragraph")  # kinds of wishes
 
 
@@ -122,7 +125,7 @@ class PassageFetcher:
             if sources.vectors is not None:
                 sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
             documents = {**documents, live.path: live}
-        outside = self._outside(request, query)
+        outside = self._outside(request, query, task=said.intent != "" or not request.query.strip())
         with self._corpus.acquire(bounds, live, outside) as corpus:
             found = find(
                 corpus,
@@ -140,11 +143,12 @@ class PassageFetcher:
             reading = reading_of(corpus, asked, self._open(documents, request), request.cursor)
             cards = [*_cards(corpus, found, request), *_present(corpus, found, request, reading)]
             related = relations_asked(corpus, found, request)
+            plain = _plain(corpus, found, (query, *request.also)) if said.intent == "" and request.query.strip() else ()
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(
             found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, reading,
-            outside=corpus.outside, project_map=self._corpus.map, plan=plan,
+            outside=corpus.outside, project_map=self._corpus.map, plan=plan, plain=plain,
             highlights=MatchHighlights(corpus, asked, found.ranked, found.people.related),
         )  # fmt: skip
         warnings: Sequence[ContextWarning] = found.answer.warnings
@@ -165,10 +169,10 @@ class PassageFetcher:
             return Fetched((), (), warnings, None, confidence)
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer, confidence)
 
-    def _outside(self, request: FetchRequest, query: str) -> Outside:
+    def _outside(self, request: FetchRequest, query: str, *, task: bool) -> Outside:
         """The documents that are no candidates for the request."""
         pinned = [one.key.partition("#")[0] for one in request.wishes if not one.mute and one.kind in _TEXTS]
-        return self._files.outside(query, document=request.document, kinds=request.kinds, pinned=pinned)
+        return self._files.outside(query, document=request.document, kinds=request.kinds, pinned=pinned, task=task)
 
     def _open(self, documents: Mapping[str, Document], request: FetchRequest) -> Document | None:
         """The open document where it is of the story."""
@@ -195,6 +199,14 @@ class PassageFetcher:
             if same or candidate.id in related:
                 found.add(candidate.id)
         return found
+
+
+def _plain(corpus: Corpus, found: FoundPassages, wordings: Sequence[str]) -> list[ScoredStretch]:
+    """The best stretches of all texts for each wording, in turn."""
+    core = (corpus.whole if corpus.wider is None else corpus.wider()).core
+    best = [core.stretches(wording, found.ranked.query, _STRETCHES) for wording in wordings]
+    turns = zip_longest(*best)
+    return list({(one.path, one.first): one for turn in turns for one in turn if one is not None}.values())
 
 
 def _without_command(query: str) -> str:

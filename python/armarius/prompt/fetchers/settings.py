@@ -8,7 +8,7 @@ text = "第三人称限知。"          # in addition to them
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
@@ -36,6 +36,7 @@ class Style:
     path: str
     text: str
     chapters: tuple[int, ...] = ()
+    declared: bool = True
 
 
 class ProjectStyle:
@@ -61,7 +62,8 @@ class ProjectStyle:
         if missing := [path for path in files if path not in found]:
             raise ConfigError(f"{CONFIG_NAME}: style.files: no document {missing[0]!r}")
         ordered = files or sorted(found, key=lambda path: (path.count("/"), path))
-        self._styles = [one for path in ordered if (one := _of(found[path])).text.strip()]
+        styles = (replace(_of(found[path]), declared=bool(files)) for path in ordered)
+        self._styles = [one for one in styles if one.text.strip()]
         if text.strip():
             self._styles.insert(0, Style(CONFIG_NAME, text))
 
@@ -82,6 +84,7 @@ def _is_style(document: Document) -> bool:
     pure = PurePosixPath(document.path)
     return (
         not document.past
+        and document.kind not in ("code", "data")
         and len(pure.parts) <= _MAX_DEPTH
         and fold(pure.stem).replace("_", "-").replace(" ", "-") in _NAMES
     )
@@ -186,7 +189,7 @@ def _style(style: Style, request: FetchRequest) -> Candidate:
         source=f"style:{style.path}",
         content=style.text.strip(),
         score=_STYLE_SCORE,
-        evidence=(Evidence("memory", Reason("memory.style"), style.path),),
+        evidence=(Evidence("memory", Reason("memory.style" if style.declared else "memory.style_named"), style.path),),
         group=heading("style", request.language),
         keep="head",
         documents=(style.path,),
