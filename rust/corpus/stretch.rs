@@ -54,16 +54,13 @@ impl Stretches {
                     stretches.lengths.push(0.0);
                 }
                 extent = extent.saturating_add(paragraph.end - paragraph.start);
+                stretches.total.length += u64::from(paragraph.length);
                 if let Some(length) = stretches.lengths.last_mut() {
                     *length += paragraph.length as f32;
                 }
             }
         }
-        let lengths = stretches.lengths.iter().map(|&length| f64::from(length));
-        stretches.total = Total {
-            count: stretches.first.len() as u64,
-            length: lengths.sum::<f64>() as u64,
-        };
+        stretches.total.count = stretches.first.len() as u64;
         stretches
     }
 
