@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import PurePosixPath
 
 from armarius.arguments import Hidden
@@ -238,6 +238,20 @@ class ProjectView:
         return found
 
 
+def _codex_of_files(index: ProjectIndex) -> Codex:
+    index.freshen()
+    return index.snapshot.codex
+
+
+def _kept_rows(index: ProjectIndex, paths: Sequence[str] | None) -> Mapping[str, DerivedRow]:
+    """The rows for retrieval from the index; empty if the store fails."""
+    try:
+        return index.ask(lambda store: store.learnt(KIND, paths))
+    except StoreError as error:
+        logger.warning("%s; the texts are worked out again", error)
+        return {}
+
+
 def _skipped(item: Skipped) -> ContextWarning:
     return DOCUMENT_SKIPPED(path=item.path, reason=item.reason)
 
@@ -286,6 +300,8 @@ class _FolderPages(Pages):
 class Project:
     """Makes views of the present state of a project.
 
+    Nothing that it owns refers back to it, so that an engine that a shelf lets go is freed at once.
+
     Args:
         index: An open index; the caller closes it.
         config: The project's configuration.
@@ -320,10 +336,11 @@ class Project:
         self._graph = graph
         self._reranking = reranking
         self._whole: tuple[Snapshot, KnownEntities, Snapshot] | None = None
-        self.codex = AuthoredCodex(index.authored, whole=self._of_the_files, pages=_FolderPages(index, config))
+        pages = _FolderPages(index, config)
+        self.codex = AuthoredCodex(index.authored, whole=partial(_codex_of_files, index), pages=pages)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
-        self.pins = Pins(index.authored, same=self._same_target)
+        self._pins = Pins(index.authored)
         self.summaries = Summaries(index.authored)
         self.books = Books(index.root, index.books)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
@@ -353,6 +370,11 @@ class Project:
             measured = self._measured = (view.documents, sum(len(one.text) for one in view.documents.values()))
         return measured[1]
 
+    @property
+    def pins(self) -> Pins:
+        """The pins and mutes; a target is looked up in the present view."""
+        return self._pins.with_targets(self._same_target)
+
     def _same_target(self, target: str, others: Sequence[str]) -> str | None:
         """See `Pins`; unknown targets are refused, except while the project is being indexed."""
         view = self.view()
@@ -367,10 +389,6 @@ class Project:
         self._graph.cast.look()
         with self._lock:
             return self._snapshot()[0].matcher
-
-    def _of_the_files(self) -> Codex:
-        self.index.freshen()
-        return self.index.snapshot.codex
 
     def _snapshot(self) -> tuple[Snapshot, tuple[ContextWarning, ...]]:
         """The snapshot of the files with the additional entities of the graph, and warnings about the graph."""
@@ -468,7 +486,7 @@ class Project:
             self._language = language_of(documents.values())
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
-        kept = StoredParts(snapshot.match_digest, self._kept_rows)
+        kept = StoredParts(snapshot.match_digest, partial(_kept_rows, self.index))
         corpus = ProjectCorpus(
             documents,
             snapshot.codex,
@@ -504,19 +522,11 @@ class Project:
             warnings=(),
             stamps=stamps,
             lives=self._lives,
-            pins=self.pins,
+            pins=self._pins,
             described=self._described,
             language=self._language or DEFAULT_LANGUAGE,
             complete=complete,
         )
-
-    def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, DerivedRow]:
-        """The rows for retrieval from the index; empty if the store fails."""
-        try:
-            return self.index.ask(lambda store: store.learnt(KIND, paths))
-        except StoreError as error:
-            logger.warning("%s; the texts are worked out again", error)
-            return {}
 
     def _own(self, snapshot: Snapshot, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(snapshot.codex)

@@ -7,7 +7,8 @@ from tests.server.novels import NOVEL, files_of, requests
 
 import armarius
 from armarius.errors import ContractError, QuotaExceeded, StoreConflict, UnknownId
-from armarius.workspace.engines import Quota, bytes_in, bytes_of
+from armarius.workspace.engines import Quota, bytes_in
+from armarius.workspace.server import HotStored
 
 
 @pytest.fixture
@@ -244,7 +245,7 @@ def test_a_quota_is_held_inside_the_transaction(open_shelf, tenant):
 
 def test_a_shelf_keeps_what_fits_and_makes_the_rest_again(open_shelf, tenant):
     shelf = open_shelf(memory="16 MiB")
-    shelf._hot.limit = 4 * bytes_of(20)
+    shelf._hot.limit = 4 * HotStored.base
     novels = [shelf.project(f"p{number}", tenant=tenant) for number in range(12)]
     for number, novel in enumerate(novels):
         novel.write({"a.md": f"# 第{number}本\n\n林默来了。\n"})

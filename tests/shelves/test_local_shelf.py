@@ -136,7 +136,7 @@ def test_a_project_that_was_let_go_and_is_opened_again_is_not_called_stale(novel
 
 
 def test_engines_above_the_memory_go(novels, monkeypatch):
-    monkeypatch.setattr("armarius.workspace.engines._BASE", 9_000_000)
+    monkeypatch.setattr(local_shelf._HotFolder, "base", 9_000_000)
     with armarius.shelf(novels, memory="16 MiB") as shelf:
         for number in range(3):
             shelf.project(f"n{number}").search("钟楼")

@@ -388,9 +388,9 @@ class Corpus:
             return {}
         rows = self._kept.read(None if len(documents) > _FEW else [document.path for document in documents])
         found = {one.path: kept for one in documents if (kept := self._kept.of(one, rows.get(one.path))) is not None}
-        by_path = {document.path: document for document in documents}
+        by_path, matcher = {document.path: document for document in documents}, self.matcher
         parts = [(path, by_path[path].paragraph_count, one.data, one.part) for path, one in found.items()]
-        self.paragraphs.open(parts, lambda path: parts_of([by_path[path]], self.matcher)[0].part)
+        self.paragraphs.open(parts, lambda path: parts_of([by_path[path]], matcher)[0].part)
         return found
 
     def remove(self, path: str) -> None:

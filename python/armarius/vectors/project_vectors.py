@@ -108,6 +108,11 @@ class EmbeddingQueue:
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
 
+    def close(self) -> None:
+        """Stop for good, and let go of the owner, so that it is freed with its last user."""
+        self.cancel()
+        self._embedders, self._settled = dict, lambda: None
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is pending or the queue stopped. Returns False if `timeout` seconds passed before.
 
@@ -455,7 +460,7 @@ class Semantic:
     def close(self) -> None:
         """Stop the background thread. Call it before closing the store."""
         self._closing = True
-        self.queue.cancel()
+        self.queue.close()
 
     def _by_state(self) -> dict[SetState, Embedder]:
         with self._lock:

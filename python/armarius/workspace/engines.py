@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 
 from armarius.deadline import awaitable, calling, stage
 from armarius.engine.build import EngineParts
@@ -15,24 +15,20 @@ from armarius.engine.engine import ContextEngine
 from armarius.errors import ContextWarning, ContractError, StoreError
 from armarius.validation import shown
 
-_BASE = 500_000
-_A_CHARACTER = 14
-"""Memory of an engine in bytes, measured: see docs/decisions/0140."""
-
-
-def bytes_of(characters: int) -> int:
-    """Estimated memory of an engine in bytes, from the characters of its project."""
-    return _BASE + _A_CHARACTER * characters
-
 
 class HotEngine:
     """An engine in memory; base class of the entries of an `EngineCache`.
 
     Attributes:
+        base, per_character: Memory in bytes of an engine without texts, and of each character; measured: see
+            docs/decisions/0140.
         parts: Parts of the engine.
         users: Number of threads that use it now.
-        bytes: See `bytes_of`; computed at its last use.
+        bytes: Estimated memory, from the characters of the project; computed at its last use.
     """
+
+    base: ClassVar[int]
+    per_character: ClassVar[int]
 
     def __init__(self, parts: EngineParts) -> None:
         self.parts = parts
@@ -42,6 +38,10 @@ class HotEngine:
     def characters(self) -> int:
         """Characters of the documents in memory."""
         raise NotImplementedError
+
+    def measure(self) -> None:
+        """Set `bytes`."""
+        self.bytes = self.base + self.per_character * self.characters
 
     def close(self) -> None:
         """Stop its background work. Callers that still hold the engine can use it."""
@@ -92,7 +92,7 @@ class EngineCache(Generic[Hot]):
         finally:
             with self._lock:
                 hot.users -= 1
-                hot.bytes = bytes_of(hot.characters)
+                hot.measure()
             self._make_room()
 
     def drop(self, key: Hashable, hot: Hot | None = None) -> None:
@@ -136,7 +136,7 @@ class EngineCache(Generic[Hot]):
             return hot
 
     def _added(self, key: Hashable, hot: Hot) -> Hot:
-        hot.bytes = bytes_of(hot.characters)
+        hot.measure()
         hot.users = 1
         with self._lock:
             self._opening.pop(key, None)

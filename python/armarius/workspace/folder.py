@@ -146,7 +146,10 @@ class LocalNovel(ShelvedEngine):
 
 
 class _HotFolder(HotEngine):
-    """An engine of a folder."""
+    """An engine of a folder, with the pages that SQLite keeps of its index."""
+
+    base = 1_500_000
+    per_character = 17
 
     @property
     def characters(self) -> int:

@@ -1,7 +1,6 @@
 """The projects of a server, each an engine: asked, written, listed, renamed, copied, deleted, pushed from a folder."""
 
 import logging
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -26,6 +25,7 @@ from armarius.errors import (
     UnknownId,
 )
 from armarius.index.project_index import ProjectIndex
+from armarius.index.settings import LiveConfig
 from armarius.lorebooks.importing import Importing
 from armarius.project import counter_for
 from armarius.prompt.profile import read_settings
@@ -80,6 +80,9 @@ class HotStored(HotEngine):
         session: Transactions of its project.
         configured: Generation of the configuration that it was created with.
     """
+
+    base = 500_000
+    per_character = 14
 
     def __init__(self, parts: EngineParts, session: PostgresSession, configured: int) -> None:
         super().__init__(parts)
@@ -345,8 +348,6 @@ class Shelf:
         self._rerank = rerank
         self._reword = reword
         self._state: ServerState | None = None
-        self._sessions: dict[UUID, PostgresSession] = {}
-        self._lock = threading.Lock()
 
     @property
     def place(self) -> str:
@@ -520,24 +521,20 @@ class Shelf:
         session = store.session
         files = StoredFiles(session)
         authored = StoredAuthored(files)
-        index: list[ProjectIndex] = []
-
-        def config() -> Any:  # noqa: ANN401
-            return index[0].config if index else authored.config()
-
         with session.moment():
-            index.append(
-                ProjectIndex.over(
-                    StoredSource(files, config),
-                    authored,
-                    lambda: store,
-                    project_id=project_id,
-                    whole=_whole,
-                    books=StoredBooks(files),
-                )
+            live = LiveConfig(authored, authored.config())  # not the index's: a finalizer holds what the source holds
+            index = ProjectIndex(
+                StoredSource(files, lambda: live.now),
+                authored,
+                lambda: store,
+                config=live,
+                project_id=project_id,
+                whole=_whole,
+                books=StoredBooks(files),
             )
+            index.refresh()
             parts = EngineParts(
-                index[0], fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=project_id,
+                index, fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=project_id,
                 watch=False, wait=True, index_dir=None, progress=None, embedder=self._embedder, graph=None,
                 rerank=self._rerank, reword=self._reword,
             )  # fmt: skip

@@ -3,9 +3,11 @@
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import MISSING, asdict, fields
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Generic, Literal, TypeVar, get_args
+from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
 
 from armarius.codex.authored.protocol import Authored, Block, BookName
 from armarius.codex.authored.record_file import records_of
@@ -68,7 +70,7 @@ class Collection(Listed[Item]):
         self._table = table
         self._noun = table, f"{table[:-1]}ies" if table.endswith("y") else f"{table}s"
         self._wrong = wrong
-        self._file = records_of(authored, book, tables=[table], check=self._check)
+        self._file = records_of(authored, book, tables=[table], check=partial(_wrong_block, kind, wrong))
 
     def list(self) -> tuple[Item, ...]:
         """All records; an invalid one keeps its last valid state."""
@@ -145,16 +147,18 @@ class Collection(Listed[Item]):
                 return id_
         return f"{self._table[0]}-{digest}-{len(taken)}"
 
-    def _check(self, block: Block) -> str:
-        return self._wrong(self._data(block))
-
     def _item(self, block: Block) -> Item:
-        return self._kind(**self._data(block))
+        return self._kind(**_data(self._kind, block))
 
-    def _data(self, block: Block) -> dict[str, Any]:
-        stated = block.data or {}
-        defaults = {field.name: "" if field.default is MISSING else field.default for field in fields(self._kind)}
-        return {name: stated.get(name, default) for name, default in defaults.items()}
+
+def _data(kind: type[Item], block: Block) -> dict[str, Any]:
+    stated = block.data or {}
+    defaults = {field.name: "" if field.default is MISSING else field.default for field in fields(kind)}
+    return {name: stated.get(name, default) for name, default in defaults.items()}
+
+
+def _wrong_block(kind: type[Item], wrong: Wrong, block: Block) -> str:
+    return wrong(_data(kind, block))
 
 
 class Memories(Collection[Memory]):
@@ -214,7 +218,7 @@ class Constraints(Collection[Constraint]):
             StoreFull: The file cannot be written; nothing has changed.
         """
         data = {"id": id, "text": text, "source": source, "priority": priority}
-        return self._create(data, alike=lambda block: self._data(block)["text"].strip() == str(text).strip())
+        return self._create(data, alike=lambda block: _data(Constraint, block)["text"].strip() == str(text).strip())
 
     def constraint_list(self, project_id: str, /) -> tuple[Constraint, ...]:
         """As a source for fetchers."""
@@ -261,15 +265,22 @@ class Pins(Collection[Pin]):
 
     Args:
         authored: Where they are kept; a folder stands for its files.
-        same: Returns the given target that equals the first argument, or None; raises UnknownId for an unknown one.
-            Without it every target is accepted and compared as text.
     """
 
-    def __init__(
-        self, authored: Authored | Path, *, same: Callable[[str, Sequence[str]], str | None] | None = None
-    ) -> None:
+    _same: Callable[[str, Sequence[str]], str | None] | None = None  # without, targets are compared as text
+
+    def __init__(self, authored: Authored | Path) -> None:
         super().__init__(authored, "pins", "pin", Pin, _wrong)
-        self._same = same
+
+    def with_targets(self, same: Callable[[str, Sequence[str]], str | None]) -> Self:
+        """The same pins, with targets that are looked up.
+
+        Args:
+            same: Returns the given target that equals the first argument, or None; raises UnknownId for an unknown one.
+        """
+        pins = copy(self)
+        pins._same = same
+        return pins
 
     def add(self, target: str, *, mute: bool = False, document: str = "") -> Pin:
         """Pin or mute a target; replaces an earlier pin or mute of the same target.
