@@ -70,6 +70,37 @@ def test_a_room_that_the_contract_does_not_name_is_found(copied):
     assert "cellar" in said
 
 
+def doors_contract():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    return next(one for one in contracts if one["id"] == "doors")
+
+
+def test_an_import_of_a_door_by_the_core_is_found(copied):
+    path = copied / "search" / "query" / "query.py"
+    path.write_text(path.read_text("utf-8") + "\nimport armarius.search.thesaurus.cedict as _c\n", "utf-8")
+    code, said = lint(copied.parent)
+    assert code == 1
+    assert "armarius.search.query is not allowed to import armarius.search.thesaurus" in said
+
+
+def test_a_folder_of_prose_and_a_prompt_load_no_door(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    for n in (1, 2, 3):
+        (tmp_path / "chapters" / f"ch{n:03d}.md").write_text(
+            f"# Chapter {n}\n\nMara lit the lamp on day {n}.\n", "utf-8"
+        )
+    probe = (
+        "import sys, armarius\n"
+        "with armarius.open(sys.argv[1], watch=False) as e: assert e.assemble('Who lit the lamp?', budget=2000).items\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", probe, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    doors = doors_contract()["forbidden_modules"]
+    assert [name for name in done.stdout.split() if name.startswith(tuple(doors))] == []
+
+
 def test_every_exception_from_the_contract_has_its_reason_beside_it():
     text = (ROOT / "pyproject.toml").read_text("utf-8")
     contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]

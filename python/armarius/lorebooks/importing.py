@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import armarius.doors as doors
 from armarius.codex.identity import SharedName, shared_names
 from armarius.codex.model import Entity
 from armarius.config import Config, load_config
@@ -18,7 +19,6 @@ from armarius.documents.classify import MANUSCRIPTS, NOT_READ, PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
 from armarius.documents.features import named
-from armarius.documents.manuscripts.extract import extract
 from armarius.documents.markup import MARKUP
 from armarius.documents.units import appended, chapter_number, volume_number
 from armarius.errors import BookError, UnknownId
@@ -434,7 +434,7 @@ def import_manuscript(path: Path, root: Path, *, write: bool, into: str = "chapt
 def _text(name: str, data: bytes, config: Config) -> str:
     """A manuscript as Markdown; of a text file, lines such as 第三章 … and CHAPTER IV. become headings."""
     if Path(name).suffix.lower() in MANUSCRIPTS:
-        return extract(name, data, limit=config.max_bytes)
+        return doors.extract(name, data, limit=config.max_bytes)
     book = make_document(name, data)
     marks = Path(name).suffix.lower() in MARKUP
     parts, at = [], 0
