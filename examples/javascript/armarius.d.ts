@@ -88,7 +88,7 @@ export interface Methods {
   /** Replace the profile, if it is still at `version`; CONTEXT_BUDGET_CONFLICT if not. */
   "context:budget:update": { params: UpdateBudget; result: BudgetProfile };
   /** Every rule that every prompt states. */
-  "constraints:list": { params: Params; result: { items: Constraint[]; } };
+  "constraints:list": { params: Params; result: { items: Constraint[]; warnings: string[]; } };
   /** Add a rule that every prompt states. */
   "constraints:create": { params: NewConstraint; result: Constraint };
   /** Change what is sent of a rule that every prompt states. */
@@ -96,7 +96,7 @@ export interface Methods {
   /** Remove a rule that every prompt states. */
   "constraints:delete": { params: ById; result: { id: string; } };
   /** Every memory. */
-  "memories:list": { params: Params; result: { items: Memory[]; } };
+  "memories:list": { params: Params; result: { items: Memory[]; warnings: string[]; } };
   /** Add a memory. */
   "memories:create": { params: NewMemory; result: Memory };
   /** Change what is sent of a memory. */
@@ -104,13 +104,13 @@ export interface Methods {
   /** Remove a memory. */
   "memories:delete": { params: ById; result: { id: string; } };
   /** What is in every prompt, or in none. */
-  "pins:list": { params: Params; result: { items: Pin[]; } };
+  "pins:list": { params: Params; result: { items: Pin[]; warnings: string[]; } };
   /** Pin or mute something. */
   "pins:add": { params: NewPin; result: Pin };
   /** Undo a pin or a mute. */
   "pins:remove": { params: Target; result: { target: string; } };
   /** Every known entity with its number of mentions; the names that were taken for no entity, and why. */
-  "entities:list": { params: Params; result: { items: ListedEntity[]; rejected: RejectedName[]; } };
+  "entities:list": { params: Params; result: { items: ListedEntity[]; rejected: RejectedName[]; warnings: string[]; } };
   /** One entity, by id, name or alias. */
   "entities:get": { params: ById; result: Entity };
   /** The card of an entity as a prompt shows it. */
@@ -124,35 +124,35 @@ export interface Methods {
   /** Remove an entity from where it is described. */
   "entities:delete": { params: DeletedEntity; result: Deleted };
   /** Relations of an entity, or all. */
-  "entities:relations": { params: RelationsOf; result: { items: Relation[]; } };
+  "entities:relations": { params: RelationsOf; result: { items: Relation[]; warnings: string[]; } };
   /** Add a relation. */
   "entities:relate": { params: NewRelation; result: NewRelationAnswered };
   /** Remove a relation. */
   "entities:unrelate": { params: Ends; result: EndsAnswered };
   /** The known entities that a text names: one match each, the earliest, by position. */
-  "entities:detect": { params: InText; result: { items: Matched[]; } };
+  "entities:detect": { params: InText; result: { items: Matched[]; warnings: string[]; } };
   /** Every mention of a known entity in a text. */
-  "entities:mentions": { params: InText; result: { items: Mentioned[]; } };
+  "entities:mentions": { params: InText; result: { items: Mentioned[]; warnings: string[]; } };
   /** Everything the project says about an entity; competing statements are marked. */
-  "entities:evidence": { params: EvidenceOf; result: { items: Statement[]; } };
+  "entities:evidence": { params: EvidenceOf; result: { items: Statement[]; warnings: string[]; } };
   /** Names that the chapters use and no profile describes. */
-  "entities:propose": { params: Proposing; result: { items: Proposed[]; } };
+  "entities:propose": { params: Proposing; result: { items: Proposed[]; warnings: string[]; } };
   /** Documents by path, without their text. */
-  "documents:list": { params: Listing; result: { items: DocumentSummary[]; total: number; } };
+  "documents:list": { params: Listing; result: { items: DocumentSummary[]; total: number; warnings: string[]; } };
   /** One document, with its paragraphs if they are asked for. */
   "documents:get": { params: Reading; result: DocumentText };
   /** Paragraphs that hold the words as written, best first. */
-  "documents:search": { params: Searching; result: { items: FoundPassage[]; } };
+  "documents:search": { params: Searching; result: { items: FoundPassage[]; warnings: string[]; } };
   /** The documents and sections that answer a question, best first, with every reason. */
   "documents:retrieve": { params: Retrieving; result: ListedFound };
   /** Where quoted words stand, in the open document first. */
-  "documents:locate": { params: Locating; result: { items: PromptPlace[]; } };
+  "documents:locate": { params: Locating; result: { items: PromptPlace[]; warnings: string[]; } };
   /** What every file is taken for, how sure that is, and the line that settles each doubt. */
   "project:map": { params: Params; result: ProjectMap };
   /** Say what files are, in armarius.toml; the map after it. */
   "project:setKind": { params: NewKind; result: ProjectMap };
   /** Every summary, and which documents have a stale one. */
-  "summaries:list": { params: Params; result: { items: Summary[]; stale: string[]; } };
+  "summaries:list": { params: Params; result: { items: Summary[]; stale: string[]; warnings: string[]; } };
   /** The summary of a document. */
   "summaries:get": { params: OfDocument; result: Summary };
   /** Replace the summary of a document. */
@@ -160,7 +160,7 @@ export interface Methods {
   /** Remove the summary of a document. */
   "summaries:delete": { params: OfDocument; result: { documentId: string; } };
   /** Every lorebook, and why one that lies in the project cannot be read, by id. */
-  "books:list": { params: Params; result: { items: ListedBook[]; problems: Record<string, string>; } };
+  "books:list": { params: Params; result: { items: ListedBook[]; problems: Record<string, string>; warnings: string[]; } };
   /** A lorebook with its entries, by id or name. */
   "books:get": { params: ById; result: BookText };
   /** Bring a lorebook, card, vault or export of another program in; the report says what has no effect here. */
@@ -184,7 +184,7 @@ export interface Methods {
   /** Stop the build after the transaction that it is in. */
   "index:cancel": { params: Params; result: Status };
   /** The projects there are, by id. */
-  "projects:list": { params: ListProjects; result: { items: ListedProject[]; } };
+  "projects:list": { params: ListProjects; result: { items: ListedProject[]; warnings: string[]; } };
   /** With `--store`: delete a project with all that it holds. */
   "projects:delete": { params: OneProject; result: { projectId: string; } };
   /** With `--store`: replace and remove files of a project, all or none; others take the version as `atLeast`. */

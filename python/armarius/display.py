@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, over
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from armarius.errors import ContextWarning
+
 Row = TypeVar("Row")
 
 _NAMED = 3  # rows that a repr names
@@ -15,8 +17,12 @@ class ResultList(list[Row]):
     """A list with a repr of one line, printed as a table; otherwise an ordinary list.
 
     A subclass says what its rows are called, one and many; the columns; and how a row is named and parted into cells.
+
+    Attributes:
+        warnings: What the list may lack, such as `INDEX_STALE`. A slice has none.
     """
 
+    warnings: "tuple[ContextWarning, ...]" = ()
     noun: ClassVar[tuple[str, str]]
     columns: ClassVar[tuple[str, ...]]
 
@@ -41,7 +47,8 @@ class ResultList(list[Row]):
     def __repr__(self) -> str:
         named = ", ".join(self.brief(row) for row in self[:_NAMED])
         more = ", …" * (len(self) > _NAMED)
-        return f"<{len(self)} {self.noun[len(self) != 1]}{': ' * bool(self)}{named}{more}>"
+        warned = f"; {counted(len(self.warnings), 'warning')}" if self.warnings else ""
+        return f"<{len(self)} {self.noun[len(self) != 1]}{': ' * bool(self)}{named}{more}{warned}>"
 
     def __rich__(self) -> "Table":
         """The table that a terminal with rich shows."""

@@ -133,6 +133,11 @@ class ProjectView:
     language: Language
     complete: bool
 
+    @property
+    def stale(self) -> tuple[ContextWarning, ...]:
+        """Those of `warnings` that say that documents may be missing or old (`INDEX_STALE`)."""
+        return tuple(one for one in self.warnings if one.code == INDEX_BUILDING.code)
+
     def resolve_pins(
         self, request: AssembleRequest, live: Document | None, /
     ) -> tuple[tuple[Wish, ...], Hidden, Sequence[ContextWarning]]:

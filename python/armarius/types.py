@@ -439,13 +439,8 @@ class Hit:
 
 
 class Hits(ResultList[Hit]):
-    """Hits, best first.
+    """Hits, best first; the warnings of `similar` say what is not the model's answer, or not all of it."""
 
-    Attributes:
-        warnings: Of `similar`: what is not the model's answer, or not all of it. A slice has none.
-    """
-
-    warnings: tuple[ContextWarning, ...] = ()
     noun = ("hit", "hits")
     columns = ("score", "where", "under", "text or reason")
 
@@ -453,10 +448,6 @@ class Hits(ResultList[Hit]):
     def brief(cls, hit: Hit, /) -> str:
         """Where, and the score."""
         return f"{hit.reference} {hit.score:.3f}"
-
-    def __repr__(self) -> str:
-        warned = f"; {len(self.warnings)} warning{'s' * (len(self.warnings) != 1)}>" if self.warnings else ">"
-        return super().__repr__()[:-1] + warned
 
     @classmethod
     def cells(cls, hit: Hit, /) -> tuple[str, ...]:

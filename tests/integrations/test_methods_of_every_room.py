@@ -255,7 +255,7 @@ def test_a_lorebook_is_imported_changed_given_back_and_deleted(call):
     off = call("books:update", id="harbour", switchedOff=True)
     assert (off["switchedOff"], call("books:active", text="heron")["active"]) == (True, [])
     assert call("books:delete", id="harbour") == {"id": "harbour"}
-    assert call("books:list") == {"items": [], "problems": {}}
+    assert call("books:list") == {"items": [], "problems": {}, "warnings": []}
     assert call("books:import", data=BOOK, name="harbour.json")["kept"] is True
 
 
@@ -290,7 +290,7 @@ def test_a_prompt_needs_what_it_needs_in_python_and_every_fault_is_said_at_once(
 def test_a_summary_is_set_read_and_deleted(call):
     made = call("summaries:set", documentId="chapters/ch003.md", text="纸条")
     assert call("summaries:get", documentId="chapters/ch003.md") == made
-    assert call("summaries:list") == {"items": [made], "stale": []}
+    assert call("summaries:list") == {"items": [made], "stale": [], "warnings": []}
     call("summaries:delete", documentId="chapters/ch003.md")
     with pytest.raises(UnknownId, match=r"params\.documentId: "):
         call("summaries:get", documentId="chapters/ch003.md")

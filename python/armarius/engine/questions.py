@@ -34,7 +34,7 @@ from armarius.project import Project, ProjectView
 from armarius.prompt.fetchers.entities import hidden
 from armarius.rewording import MOST_NAMES, Model, Reworder
 from armarius.search.contradictions.detect import said_of
-from armarius.search.contradictions.statements import Statement
+from armarius.search.contradictions.statements import Statement, Statements
 from armarius.search.hits import Retrieval, excerpt
 from armarius.search.query.coreference import Cast, cast_of
 from armarius.search.query.follow_up import FollowUp, follow_up
@@ -202,9 +202,8 @@ class Questions:
         leveled, language = _leveled(view), self._language or view.language
         told = [replace(hit, reason=sentence((one.detail for one in hit.evidence), language)) for hit in found]
         found = replace(found, hits=tuple(map(leveled, told)) if leveled else tuple(told))
-        if not worded.warnings and not follow_up.carried:
-            return found
-        return replace(found, warnings=(*found.warnings, *worded.warnings), carried=follow_up.carried)
+        warnings = (*view.stale, *found.warnings, *worded.warnings)
+        return replace(found, warnings=warnings, carried=follow_up.carried)
 
     def excerpt(self, hit: Hit, *, chapters: int | Chapters | None = OPEN, as_of: int | None = None) -> str:
         """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone.
@@ -264,7 +263,9 @@ class Questions:
         with stage("search"):
             hits = self._project.index.ask(lambda store: found(store, core))
         leveled = _leveled(view)
-        return Hits(map(leveled, hits)) if leveled else hits
+        hits = Hits(map(leveled, hits)) if leveled else hits
+        hits.warnings = view.stale
+        return hits
 
     def evidence(
         self,
@@ -276,7 +277,7 @@ class Questions:
         kinds: Kind | Sequence[Kind] = (),
         as_of: int | None = None,
         timeout_s: float | None = None,
-    ) -> list[Statement]:
+    ) -> Statements:
         """Everything the project says about an entity, or about one attribute of it; competing statements marked.
 
         Args:
@@ -305,15 +306,19 @@ class Questions:
         with view.corpus.acquire(bounds, outside=outside) as corpus:
             said = said_of(corpus, entity.id, attribute, chapter=chapter)
         leveled = _leveled(view)
-        return [leveled(one) for one in said] if leveled else said
+        found = Statements(map(leveled, said) if leveled else said)
+        found.warnings = view.stale
+        return found
 
     def entities(self) -> Entities:
         """All entities, of all files and the graph, with their mentions and what was taken for no entity."""
         view = self._project.view()
         codex, ask = view.codex, self._project.index.ask
-        return Entities(
+        found = Entities(
             codex.entities, codex.rejected, lambda: ask(lambda store: count_by_entity(store, view.map.hidden))
         )
+        found.warnings = view.stale
+        return found
 
     def entity(self, name: str) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it; UnknownId names near ones."""
@@ -364,7 +369,10 @@ class Questions:
 
     def documents(self) -> Documents:
         """Every document of the project, by path."""
-        return Documents(self._project.view().documents.values())
+        view = self._project.view()
+        found = Documents(view.documents.values())
+        found.warnings = view.stale
+        return found
 
     def document(self, path: str) -> Document:
         """One document; raises UnknownDocument, and ContractError for what is no path."""

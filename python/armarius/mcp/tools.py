@@ -30,6 +30,7 @@ from armarius.verbs.wire import account_wire, escaped
 if TYPE_CHECKING:
     from armarius.codex.model import Entity
     from armarius.engine import ContextEngine as Engine
+    from armarius.errors import ContextWarning
     from armarius.search.contradictions.statements import Statement
     from armarius.types import Hit
 
@@ -137,7 +138,9 @@ def find(
     """
     bounds: dict[str, Any] = {"kinds": kinds, "chapters": chapters, "as_of": as_of}
     if (quoted := query.strip())[:1] + quoted[-1:] in _QUOTES and len(quoted) > 2:
-        for hit in _shown(engine.search(quoted[1:-1], also=variants, limit=_LOOKED, **bounds)):
+        hits = engine.search(quoted[1:-1], also=variants, limit=_LOOKED, **bounds)
+        yield from _warned(engine, hits.warnings)
+        for hit in _shown(hits):
             yield _found(hit, "", f"¶{hit.paragraph} {_cut(hit.text, _EXCERPT)}")
         return
     asked, *others = (*variants, query) if variants else (query,)  # the words of the book find more
@@ -145,10 +148,14 @@ def find(
     yield f"{answer.outcome}, confidence {answer.confidence:.2f}" + (
         "" if variants else "; with variants more is found"
     )
-    yield from (f"! {without_paths(str(one), root=engine.root)}" for one in answer.warnings)
+    yield from _warned(engine, answer.warnings)
     for hit in _shown(answer):
         text = engine.excerpt(hit, chapters=chapters, as_of=as_of)
         yield _found(hit, hit.reason, _numbered(engine.document(hit.path), _cut(text, _EXCERPT)))
+
+
+def _warned(engine: "Engine", warnings: "Iterable[ContextWarning | str]") -> Iterator[str]:
+    return (f"! {without_paths(str(one), root=engine.root)}" for one in warnings)
 
 
 def _shown(hits: Iterable[Kept]) -> Iterator[Kept]:
@@ -178,8 +185,10 @@ def _cut(text: str, most: int, about: int = 0) -> str:
 def read(engine: "Engine", *, path: Place, paragraphs: Paragraphs = None) -> Iterator[str]:
     """Read a document, its paragraphs numbered."""
     folder = path.strip("/")
-    inside = [one for one in engine.documents() if not folder or one.path.startswith(f"{folder}/")]
+    every = engine.documents()
+    inside = [one for one in every if not folder or one.path.startswith(f"{folder}/")]
     if inside:
+        yield from _warned(engine, every.warnings)
         yield from (f"{one.kind} {one.chapter or ''} {one.title} {one.path}" for one in inside)
         return
     document = engine.document(path)
@@ -216,7 +225,7 @@ def context(
     )  # fmt: skip
     if why:
         return [str(pack.why(why))]
-    warned = "\n".join(f"! {without_paths(str(one), root=engine.root)}" for one in pack.warnings)
+    warned = "\n".join(_warned(engine, pack.warnings))
     texts: list[ContentBlock] = [TextContent(type="text", text=text) for text in (pack.prompt, warned) if text]
     return CallToolResult(content=texts, structured_content=_account(account_wire(pack)) if account else None)
 
@@ -239,6 +248,7 @@ def entities(engine: "Engine", *, text: Named = "") -> Iterator[str]:
     """List the people, places and things that the project describes, most mentioned first: name, id, type, aliases."""
     found = engine.entities()
     named = {one.entity_id for one in engine.detect(text)} if text else {one.id for one in found}
+    yield from _warned(engine, found.warnings)
     for one in sorted(found, key=lambda one: -found.mentions.get(one.id, 0)):
         if one.id in named:
             others = f" · {joined(one.aliases, '、')}" if one.aliases else ""
@@ -280,7 +290,9 @@ def evidence(
         yield _WITHHELD.format(_named(one))
         return
     bounds: dict[str, Any] = {"chapters": chapters, "as_of": as_of}
-    said = list(_shown(engine.evidence(one.id, attribute=attribute or None, **bounds)))
+    statements = engine.evidence(one.id, attribute=attribute or None, **bounds)
+    said = list(_shown(statements))
+    yield from _warned(engine, statements.warnings)
     yield f"{_named(one)}: {engine.entities().mentions.get(one.id, 0)} mentions"
     for each in said:
         rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"

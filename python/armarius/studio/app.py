@@ -23,13 +23,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ArmariusError, StoreError, UnknownDocument, UnknownId, message_of
+from armarius.errors import ArmariusError, ContextWarning, StoreError, UnknownDocument, UnknownId, message_of
 from armarius.headings.reasons import reasons_table
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form
 from armarius.studio.drawing import Appearances
 from armarius.studio.pages import Asking, Packs, Page, ProjectPages, Refused
 from armarius.text.unicode import joined
+from armarius.warnings import INDEX_BUILDING
 
 COOKIE = "armarius-studio"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -268,6 +269,12 @@ async def _answered(
     if request.method == "POST":
         every = await request.form()
         asked |= {name: value for name, value in every.items() if isinstance(value, str)} | {"every": every}
+    stale: list[ContextWarning] = []
+
+    def answered() -> str | Page:
+        stale.extend(one for one in engine.index.freshen() if one.code == INDEX_BUILDING.code)
+        return page(asked | {"language": language})
+
     said = texts(language)
     render = partial(
         _rendered,
@@ -278,11 +285,12 @@ async def _answered(
         method=request.method,
         here=request.url.path,
         back=_here(request.headers.get("referer", "")),
+        index_stale=stale,
     )
     with changed_files() as changes:
         try:
             try:
-                answer = await run_in_threadpool(page, asked | {"language": language})
+                answer = await run_in_threadpool(answered)
             except _EXPECTED as error:
                 answer = "wrong.html", {"failed": error, "changed": _below(changes, engine)}
             if isinstance(answer, str):

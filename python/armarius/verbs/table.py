@@ -1,7 +1,7 @@
 """The table of verbs: what a host may ask of a project, with its request, its result and the call behind it."""
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -10,7 +10,7 @@ import armarius.doors as doors
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
 from armarius.codex.model import Constraint, Deleted, Entity, Memory, Pin, RejectedName, Relation, Summary
-from armarius.errors import BudgetError, ContractError, UnknownId
+from armarius.errors import BudgetError, ContextWarning, ContractError, UnknownId
 from armarius.io.folder import warnings_without_paths
 from armarius.lorebooks.active import State
 from armarius.lorebooks.record import Entry, Key
@@ -42,6 +42,7 @@ from armarius.verbs.wire import (
     why_wire,
     wire,
 )
+from armarius.warnings import INDEX_BUILDING
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
@@ -82,7 +83,12 @@ def _verb(
     about: str = "",
     table: list[Verb] = VERBS,
 ) -> Callable[[Answer], Answer]:
-    """Makes a row of a function of the engine and the request; its docstring is what the verb does."""
+    """Makes a row of a function of the engine and the request; its docstring is what the verb does.
+
+    A list, which has `items`, has `warnings` too.
+    """
+    if isinstance(result, dict) and "items" in result:
+        result = {**result, "warnings": list[str]}
 
     def decorate(answer: Answer) -> Answer:
         kind = params or answer.__annotations__["asked"]
@@ -101,7 +107,17 @@ def _known(call: Callable[[], Any], field: str = "id") -> Any:  # noqa: ANN401 -
 
 
 def _items(found: Any, at: Positions | None = None) -> Json:  # noqa: ANN401 - dataclasses of the engine
-    return {"items": [wire(one) if at is None else wire(one, at) for one in found]}
+    items = [wire(one) if at is None else wire(one, at) for one in found]
+    return {"items": items, "warnings": _texts(getattr(found, "warnings", ()))}
+
+
+def _texts(warnings: Iterable[ContextWarning]) -> list[str]:
+    return [str(one) for one in warnings]
+
+
+def _stale(engine: "Engine") -> list[str]:
+    """What the index lacks, for an answer that does not say it; ask before that answer is made."""
+    return _texts(one for one in engine.index.freshen() if one.code == INDEX_BUILDING.code)
 
 
 @_verb("context:prompt:assemble", AssembleResult, "assemble", command="assemble")
@@ -225,7 +241,8 @@ def _entities(engine: "Engine", asked: p.Params) -> Json:
     """Every known entity with its number of mentions; the names that were taken for no entity, and why."""
     found = engine.entities()
     items = [{**wire(one), "mentions": found.mentions.get(one.id, 0)} for one in found]
-    return {"items": items, "rejected": [wire(one) for one in found.rejected]}
+    rejected = [wire(one) for one in found.rejected]
+    return {"items": items, "rejected": rejected, "warnings": _texts(found.warnings)}
 
 
 @_verb("entities:get", Entity, "entity")
@@ -274,8 +291,10 @@ def _delete_entity(engine: "Engine", asked: p.DeletedEntity) -> Json:
 @_verb("entities:relations", {"items": list[Relation]}, "codex.relations")
 def _relations(engine: "Engine", asked: p.RelationsOf) -> Json:
     """Relations of an entity, or all."""
+    stale = _stale(engine)
     entity = asked.id and _known(lambda: engine.entity(asked.id)).id
-    return _items(one for one in engine.codex.relations() if entity in ("", one.source, one.target))
+    found = [one for one in engine.codex.relations() if entity in ("", one.source, one.target)]
+    return {**_items(found), "warnings": stale}
 
 
 @_verb("entities:relate", p.NewRelation, "codex.relate")
@@ -299,15 +318,15 @@ def _unrelate(engine: "Engine", asked: p.Ends) -> Json:
 @_verb("entities:detect", {"items": list[s.Matched]}, "detect", command="detect")
 def _detect(engine: "Engine", asked: p.InText) -> Json:
     """The known entities that a text names: one match each, the earliest, by position."""
-    at = positions_of(engine, asked.position_encoding)
-    return {"items": [match_wire(one, at, asked.text) for one in engine.detect(asked.text)]}
+    stale, at = _stale(engine), positions_of(engine, asked.position_encoding)
+    return {"items": [match_wire(one, at, asked.text) for one in engine.detect(asked.text)], "warnings": stale}
 
 
 @_verb("entities:mentions", {"items": list[s.Mentioned]}, "mentions")
 def _mentions(engine: "Engine", asked: p.InText) -> Json:
     """Every mention of a known entity in a text."""
-    at = positions_of(engine, asked.position_encoding)
-    return {"items": [mention_wire(one, at, asked.text) for one in engine.mentions(asked.text)]}
+    stale, at = _stale(engine), positions_of(engine, asked.position_encoding)
+    return {"items": [mention_wire(one, at, asked.text) for one in engine.mentions(asked.text)], "warnings": stale}
 
 
 @_verb("entities:evidence", {"items": list[Statement]}, "evidence", command="evidence")
@@ -326,16 +345,18 @@ def _propose(engine: "Engine", asked: p.Proposing) -> Json:
     def place(one: ProposedName) -> int:
         return (at.span(one.document, (one.position, one.position)) or [one.position])[0]
 
-    found = engine.propose(least=asked.least, known=asked.known)
-    return {"items": [{**wire(one), "position": place(one)} for one in found]}
+    stale, found = _stale(engine), engine.propose(least=asked.least, known=asked.known)
+    return {"items": [{**wire(one), "position": place(one)} for one in found], "warnings": stale}
 
 
 @_verb("documents:list", {"items": list[s.DocumentSummary], "total": int}, "documents")
 def _documents(engine: "Engine", asked: p.Listing) -> Json:
     """Documents by path, without their text."""
     bounds = Bounds(asked.chapters, asked.kinds)
-    found = [one for one in engine.documents() if bounds.holds(one.kind, one.chapter)]
-    return {"items": [summary(one) for one in found[asked.offset :][: asked.limit]], "total": len(found)}
+    every = engine.documents()
+    found = [one for one in every if bounds.holds(one.kind, one.chapter)]
+    items = [summary(one) for one in found[asked.offset :][: asked.limit]]
+    return {"items": items, "total": len(found), "warnings": _texts(every.warnings)}
 
 
 @_verb("documents:get", s.DocumentText, "document")
@@ -360,7 +381,6 @@ def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
         for item, hit in zip(found["items"], answer, strict=True):
             item["text"] = engine.excerpt(hit, chapters=asked.chapters, as_of=asked.as_of)
     found |= {"outcome": answer.outcome, "confidence": answer.confidence}
-    found["warnings"] = [str(warning) for warning in answer.warnings]
     if Bounds(asked.chapters, asked.kinds, asked.as_of):
         found["omitted"] = [wire(gone) for gone in answer.omitted]
     if asked.messages:
@@ -373,7 +393,8 @@ def _locate(engine: "Engine", asked: p.Locating) -> Json:
     """Where quoted words stand, in the open document first."""
     live = {} if asked.text is None else {asked.document: asked.text}
     at = positions_of(engine, asked.position_encoding, live)
-    return _items(engine.locate(asked.quote, document=asked.document, text=asked.text), at)
+    stale = _stale(engine)
+    return {**_items(engine.locate(asked.quote, document=asked.document, text=asked.text), at), "warnings": stale}
 
 
 @_verb("project:map", s.ProjectMap, "map", command="map")
@@ -417,7 +438,7 @@ def _delete_summary(engine: "Engine", asked: p.OfDocument) -> Json:
 def _books(engine: "Engine", asked: p.Params) -> Json:
     """Every lorebook, and why one that lies in the project cannot be read, by id."""
     books, problems = engine.books.look()
-    return {"items": [one.to_wire() for one in books.values()], "problems": dict(problems)}
+    return {"items": [one.to_wire() for one in books.values()], "problems": dict(problems), "warnings": []}
 
 
 @_verb("books:get", s.BookText, "books.__getitem__")
@@ -543,7 +564,10 @@ def _projects(of: _Tenant, asked: p.ListProjects) -> Json:
     tenant = {"tenant": of.name} if of.name else {}
     found = of.shelf.projects(limit=asked.limit, after=asked.after, **tenant)
     plain = ({name: v if isinstance(v, str | int) else str(v) for name, v in wire(one).items()} for one in found)
-    return {"items": [{name: value for name, value in one.items() if name != "folder"} for one in plain]}
+    return {
+        "items": [{name: value for name, value in one.items() if name != "folder"} for one in plain],
+        "warnings": [],
+    }
 
 
 @_verb("projects:delete", {"projectId": str}, "delete", table=SHELF)

@@ -10,6 +10,7 @@ from typing import Literal
 import armarius._core as _core
 from armarius.arguments import Kind
 from armarius.corpus.part import CorpusSection
+from armarius.display import ResultList
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.search.contradictions.values import (
@@ -283,6 +284,23 @@ class Statement:
     def reference(self) -> str:
         """`path`, or `path#section`."""
         return f"{self.path}#{self.section}" if self.section else self.path
+
+
+class Statements(ResultList[Statement]):
+    """What the project says of an entity, settings first."""
+
+    noun = ("statement", "statements")
+    columns = ("where", "text", "competes with")
+
+    @classmethod
+    def brief(cls, statement: Statement, /) -> str:
+        """Where it stands."""
+        return statement.reference
+
+    @classmethod
+    def cells(cls, statement: Statement, /) -> tuple[str, ...]:
+        """Place, sentence, and the places that say otherwise."""
+        return statement.reference, statement.text, ", ".join(statement.competes_with)
 
 
 def statements(
