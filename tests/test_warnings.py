@@ -15,6 +15,7 @@ from armarius import errors
 from armarius import warnings as warnings_table
 from armarius.code import CodeIndex, CodeOptions
 from armarius.codex.model import Codex, Entity, Relation
+from armarius.index import project_index
 from armarius.index.project_index import ProjectIndex
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.fetchers.detected import RetrievedFetcher
@@ -71,6 +72,17 @@ def building(folder):
         go_on.set()
         assert index.wait(60)
     return said
+
+
+def uncompared(folder):
+    goes_on = threading.Event()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(project_index, "is_local", lambda _: False)
+        with ProjectIndex.open(folder) as index:
+            patch.setattr(type(index.source), "stamp", lambda _: str(goes_on.wait(60)))
+            said = index.freshen()
+            goes_on.set()
+        return said
 
 
 def not_followed(folder):
@@ -280,6 +292,7 @@ SITUATIONS = {
     "INDEX_AWAY": away,
     "INDEX_CANCELLED": cancelled,
     "INDEX_FAILED": index_failed,
+    "INDEX_UNCOMPARED": uncompared,
     "WATCH_UNAVAILABLE": not_followed,
     "CONFIG_KEPT": config_kept,
     "SETTING_IGNORED": setting_ignored,

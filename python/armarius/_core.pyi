@@ -17,6 +17,7 @@ __all__ = [
     "Cut",
     "Definition",
     "EntityMatcher",
+    "EventQueue",
     "KeyPattern",
     "KeySet",
     "Match",
@@ -42,6 +43,7 @@ __all__ = [
     "find_terms",
     "grapheme_floor",
     "index_tokens",
+    "is_local",
     "is_symbol",
     "lexical_embed",
     "optimised",
@@ -286,12 +288,18 @@ class WalkedFile:
     def __getnewargs__(self) -> tuple[str, int, str, int]: ...
 
 @final
+class EventQueue:
+    @staticmethod
+    def create() -> EventQueue | None: ...
+
+@final
 class Seen:
-    def holds(self) -> bool: ...
+    def holds(self, *, by_stats: bool = ...) -> bool: ...
 
 def walk(
-    root: str, exclude: list[str], only: list[str], opened: list[str] = ...
+    root: str, exclude: list[str], only: list[str], opened: list[str] = ..., queue: EventQueue | None = ...
 ) -> tuple[list[WalkedFile], list[tuple[str, str]], Seen]: ...
+def is_local(folder: str | PathLike[str]) -> bool: ...
 def read_files(root: str | PathLike[str], paths: list[str], limit: int, /) -> list[bytes | OSError]: ...
 def find_terms(texts: list[str], terms: list[str], /) -> list[list[tuple[int, int]]]: ...
 def index_tokens(texts: list[str], /) -> list[str]: ...

@@ -61,6 +61,11 @@ INDEX_CANCELLED: Final = WarningRow("INDEX_STALE", "building was cancelled", "bu
 INDEX_FAILED: Final = WarningRow(
     "INDEX_STALE", "refreshing the index failed; the answer uses its previous state", "{kind}: {error}"
 )
+INDEX_UNCOMPARED: Final = WarningRow(
+    "INDEX_STALE",
+    "comparing the folder with the index took longer than 0.2 s; the answer uses the index as it is",
+    "the folder could not be compared within 0.2 s: its disk answers slowly or not at all",
+)
 WATCH_UNAVAILABLE: Final = WarningRow(
     "WATCH_UNAVAILABLE",
     "the system reports no file events; the folder is compared before each answer and about every second (`status()`)",

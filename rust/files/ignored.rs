@@ -6,10 +6,12 @@
 //! a `.git` that is a file (a linked worktree, a submodule) names a folder elsewhere and is not followed either.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Match};
 
+use crate::files::events::EventQueue;
 use crate::files::open::{read_below, read_own};
 use crate::files::seen::Seen;
 
@@ -81,8 +83,14 @@ impl Ignored {
             opened: Gitignore::empty(),
             hidden: Vec::new(),
             unheeded: Vec::new(),
-            seen: Seen::of(root),
+            seen: Seen::of(root, None),
         }
+    }
+
+    /// Let the kernel report changes of the folders that are read.
+    pub(super) fn reported(mut self, queue: Option<Arc<EventQueue>>) -> Self {
+        self.seen = Seen::of(&self.root, queue);
+        self
     }
 
     /// Do not leave out the hidden entries that these gitignore patterns match.

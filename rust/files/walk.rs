@@ -9,6 +9,7 @@ use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use rustc_hash::FxHashSet;
 
+use crate::files::events::EventQueue;
 use crate::files::ignored::Ignored;
 use crate::files::seen::Seen;
 
@@ -46,6 +47,8 @@ pub struct Refused {
 /// does not matter: an entry costs a look-up per folder it lies in. An ignore file that is a link, no regular file or
 /// larger than 1 MiB is refused, and its patterns are not heeded.
 ///
+/// With a `queue` for the folders that are entered, what the walk rests on is later checked without a stat per file.
+///
 /// `go_on` is asked before every entry; once it says no, what has been found so far is the answer.
 ///
 /// # Errors
@@ -55,6 +58,7 @@ pub fn walk(
     exclude: &[String],
     only: &[PathBuf],
     opened: &[String],
+    queue: Option<Arc<EventQueue>>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(Vec<WalkedFile>, Vec<Refused>, Seen), ignore::Error> {
     let mut overrides = OverrideBuilder::new(root);
@@ -66,7 +70,9 @@ pub fn walk(
         .iter()
         .flat_map(|path| path.ancestors().map(|part| root.join(part)))
         .collect();
-    let ignored = Arc::new(Mutex::new(Ignored::new(root, false).opening(opened)?));
+    let ignored = Arc::new(Mutex::new(
+        Ignored::new(root, false).reported(queue).opening(opened)?,
+    ));
     let rules = Arc::clone(&ignored);
     let walker = WalkBuilder::new(root)
         .standard_filters(false)
@@ -216,7 +222,7 @@ mod tests {
 
     fn names(root: &Path, exclude: &[String], only: &[PathBuf]) -> Vec<String> {
         let (found, _, _) =
-            walk(root, exclude, only, &[], &mut || true).expect("patterns are valid");
+            walk(root, exclude, only, &[], None, &mut || true).expect("patterns are valid");
         found
             .into_iter()
             .map(|file| file.path.to_string_lossy().replace('\\', "/"))
@@ -226,7 +232,8 @@ mod tests {
     #[test]
     fn a_folder_that_is_gone_is_refused_without_saying_where_it_was() {
         let root = std::env::temp_dir().join("armarius-walk-that-nobody-made");
-        let (found, refused, _) = walk(&root, &[], &[], &[], &mut || true).expect("no patterns");
+        let (found, refused, _) =
+            walk(&root, &[], &[], &[], None, &mut || true).expect("no patterns");
         assert!(found.is_empty());
         let [one] = refused.as_slice() else {
             panic!("{refused:?}");
@@ -268,7 +275,7 @@ mod tests {
         }
         let opened = ["/.story".to_owned()];
         let (found, refused, _) =
-            walk(&root, &[], &[], &opened, &mut || true).expect("patterns are valid");
+            walk(&root, &[], &[], &opened, None, &mut || true).expect("patterns are valid");
         let paths: Vec<_> = found.iter().map(|file| file.path.as_path()).collect();
         assert_eq!(paths, [Path::new(".story/b.md"), Path::new("a.md")]);
         let hidden = [".other", ".story/.deep"].map(|path| refuse(path.into(), HIDDEN));

@@ -60,7 +60,7 @@ mod _core {
     #[pymodule_export]
     use super::truncate::{Cut, grapheme_floor, truncate};
     #[pymodule_export]
-    use super::walk::{Seen, WalkedFile, walk};
+    use super::walk::{EventQueue, Seen, WalkedFile, is_local, walk};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

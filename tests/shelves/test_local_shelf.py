@@ -239,7 +239,7 @@ class TestHundreds:
                 assert novel.search(f"第{number}座钟楼")
             files, instances, threads = (now - then for now, then in zip(_held(), before, strict=True))
             assert files <= 16 * 8 + 12
-            assert instances <= 1
+            assert instances <= 2  # watchdog's, and the queue that answers read
             assert threads <= 5
             assert shelf.status().hot == 16
             for number in range(self.MANY):  # open ones and closed ones

@@ -290,10 +290,17 @@ def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple
 
 
 def look_at(
-    root: Path, config: Config, *, only: Iterable[str] = ()
+    root: Path, config: Config, *, only: Iterable[str] = (), queue: _core.EventQueue | None = None
 ) -> tuple[list[FileStamp], list[Skipped], _core.Seen]:
-    """`walk_files`, and the state that its result depends on: while it is unchanged, so is the result."""
-    found, refused, seen = _core.walk(str(root), list(config.exclude), list(only), opened(config))
+    """`walk_files`, and the state that its result depends on: while it is unchanged, so is the result.
+
+    Args:
+        root: The project folder.
+        config: See `walk_files`.
+        only: See `walk_files`.
+        queue: Receives the folders of the walk, so that their events tell whether anything changed since.
+    """
+    found, refused, seen = _core.walk(str(root), list(config.exclude), list(only), opened(config), queue)
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
     projects: set[str] = set()

@@ -2,11 +2,14 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Collection
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from typing import Final, Literal, TypeVar
 
-from armarius.deadline import wait_until
+from armarius.deadline import landed, wait_until
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
@@ -14,7 +17,7 @@ from armarius.index.snapshot import Snapshot
 from armarius.index.status import Outcome, Progress
 from armarius.io.folder import without_paths
 from armarius.store.protocol import Lagging, Store
-from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
+from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED, INDEX_UNCOMPARED
 
 _REST_SECONDS: Final = 1.0  # delay after opening, so that the first requests are not slowed down
 
@@ -54,7 +57,8 @@ def _fill(store: Lagging, ending: threading.Event) -> None:
 _INLINE = 20  # changed files that a request waits for; more are read in the background
 _SNAPSHOT_SECONDS = 10.0
 _PATIENCE_SECONDS = 0.25  # a request waits so long for another refresh, then answers from the present index
-_QUICK_SECONDS = 0.005  # a comparison that is faster than this runs before every answer, watched or not
+_COMPARE_SECONDS = 0.2  # and so long for a comparison of a disk that may not answer
+_QUICK_SECONDS = 0.02  # processor time; a comparison that is faster runs before every answer, watched or not
 
 Answer = TypeVar("Answer")
 
@@ -66,9 +70,12 @@ class IndexManager:
         refresher: Compares the texts with the store, and writes the differences.
         config: Its warnings are reported with those of the index.
         open_store: Opens the store.
-        is_current: Whether a watcher follows the texts and saw no change; a slow comparison is then skipped.
+        is_current: Whether a watcher follows the texts and saw no change; a comparison that costs more than 20 ms of
+            processor time is then skipped (more than 10,000 files on a system whose kernel keeps no queue of events).
         whole: Runs all writes of a refresh in one transaction while other writers wait. For stores that also hold the
             texts, where no reader may see part of a change. None writes in batches.
+        local: Whether system calls on the texts return. Those of a network disk may hang: they run in a thread, for
+            which an answer waits 0.2 s.
 
     Attributes:
         store: The store that is open now.
@@ -88,11 +95,14 @@ class IndexManager:
         *,
         is_current: Callable[[], bool],
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
+        local: bool = True,
     ) -> None:
         self._refresher = refresher
         self._config = config
         self._is_current = is_current
         self._whole = whole
+        self._local = local
+        self._apart: tuple[float, Future[bool]] | None = None  # when to give it up, and the comparison in a thread
         self._lock = threading.RLock()  # one refresh at a time
         self._background: threading.Thread | None = None
         self._closed = False
@@ -173,8 +183,8 @@ class IndexManager:
     def freshen(self) -> tuple[ContextWarning, ...]:
         """Update the index before a request, or return warnings about what it lacks.
 
-        Compares the folder with the index, unless a watcher saw no change and comparing is slow (above about 1,000
-        files). Reads up to 20 changed files at once, more in the background.
+        Compares the folder with the index, unless a watcher saw no change and comparing costs more than 20 ms of
+        processor time. Reads up to 20 changed files at once, more in the background.
 
         Returns:
             `INDEX_STALE` when answers may be incomplete, `ENTITY_MATCH_FAILED` when names are matched without the
@@ -184,7 +194,12 @@ class IndexManager:
         waiting, self.equal = False, None
         if self._background is None and self.state != "cancelled" and not self._is_fresh():
             try:
-                waiting = not self._catch_up()
+                if self._local and self._refresher.compare_seconds < _QUICK_SECONDS:
+                    waiting = not self._catch_up()
+                elif (caught_up := self._catch_up_apart()) is None:
+                    return (INDEX_UNCOMPARED(),)
+                else:
+                    waiting = not caught_up
             except StoreError as error:
                 self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
         if waiting or (self.state == "building" and self._background is not None):
@@ -218,6 +233,23 @@ class IndexManager:
         finally:
             self._lock.release()
         return True
+
+    def _catch_up_apart(self) -> bool | None:
+        """`_catch_up` in a thread; None, and it goes on, when it has not ended after 0.2 s."""
+        last = self._apart
+        if last is not None and not wait_until(partial(landed, last[1]), max(0.0, last[0] - time.monotonic())):
+            return None
+        done: Future[bool] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(self._catch_up())
+            except BaseException as error:  # noqa: BLE001 - re-raised in the waiting thread by done.result()
+                done.set_exception(error)
+
+        self._apart = (time.monotonic() + _COMPARE_SECONDS, done)
+        threading.Thread(target=run, name="armarius-comparer", daemon=True).start()
+        return done.result() if wait_until(partial(landed, done), _COMPARE_SECONDS) else None
 
     def ask(self, question: Callable[[Store], Answer]) -> Answer:
         """Run a query on the store. A damaged or replaced index is repaired, and the query is run again."""

@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, Self
 
+from armarius._core import is_local
 from armarius.arguments import Bounds, Kind, checked, read_wordings
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import FolderAuthored
@@ -83,7 +84,12 @@ class ProjectIndex:
         self._following = Following()
         self._corpus = StoreCorpus()
         self._kept = IndexManager(
-            self._refresher, config, open_store, is_current=self._following.is_current, whole=whole
+            self._refresher,
+            config,
+            open_store,
+            is_current=self._following.is_current,
+            whole=whole,
+            local=all(map(is_local, self._folders.values())),
         )
         self._unclosed = let_go_unclosed(self, self._kept.cancel, self._following.stop, self._kept.close)
 
@@ -309,10 +315,19 @@ class ProjectIndex:
             self._following.start(self._folders, weakly(self._changed), by)
             live = self._config
             self._following.watchers[0].is_hidden = lambda path: is_hidden(path, live.now)
+            self._read_queues()
 
     def stop_watching(self) -> None:
         """Stop watching. Idempotent."""
         self._following.stop()
+        self._read_queues()
+
+    def _read_queues(self) -> None:
+        queues = self._following.queues
+        if isinstance(self.source, SeriesSource):
+            self.source.follow(queues)
+        elif isinstance(self.source, FolderSource):
+            self.source.follow(queues.get(""))
 
     @contextmanager
     def watch(self) -> Iterator[Self]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
+from armarius._core import EventQueue
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.load import FolderAuthored
 from armarius.codex.merge import SeriesFolder, qualified
@@ -145,6 +146,11 @@ class SeriesSource:
         self._own = FolderSource(root, config)
         self._roots = {one.name: one for one in roots}
         self._sources = {"": self._own} | {one.name: one.source for one in roots}
+
+    def follow(self, queues: Mapping[str, EventQueue]) -> None:
+        """Let the kernel report changes of folders, by name; see `FolderSource`."""
+        for name, source in self._sources.items():
+            source.follow(queues.get(name))
 
     def stamp(self) -> str:
         """See `DocumentSource`. Cost: that of a `FolderSource` for each folder."""

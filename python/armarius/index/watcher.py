@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
+from armarius._core import EventQueue
+
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
@@ -135,6 +137,7 @@ class Watcher:
         lag: Seconds from the first mark to the comparison, of the last change.
         trouble: Why there are no events, "" if there are or no folder is watched.
         wake: Condition that guards the marks; notified of every mark.
+        queue: Receives the events of the same folders, for answers, which cannot wait for a thread; may be None.
     """
 
     def __init__(self, root: Path, *, many: bool = False) -> None:
@@ -142,6 +145,7 @@ class Watcher:
         self.trouble = ""
         self.wake = threading.Condition()
         self._root = Path(os.path.realpath(root))
+        self.queue = EventQueue.create()
         self._many = many
         self._identity = _identity(self._root)
         self._followed: dict[str, list[Followed]] = {}
@@ -293,11 +297,19 @@ class Following:
 
     def __init__(self) -> None:
         self.watchers: tuple[Followed, ...] = ()
+        self._names: tuple[str, ...] = ()
 
     @property
     def on(self) -> bool:
         """Whether the folders are watched."""
         return bool(self.watchers)
+
+    @property
+    def queues(self) -> Mapping[str, EventQueue]:
+        """The queues of the watchers by the first part of the paths of their folders."""
+        return {
+            name: one.watcher.queue for name, one in zip(self._names, self.watchers, strict=True) if one.watcher.queue
+        }
 
     @property
     def trouble(self) -> str:
@@ -319,6 +331,7 @@ class Following:
             by: Watcher of the project's own folder; every other folder has a watcher of its own.
         """
         if not self.watchers:
+            self._names = tuple(folders)
             self.watchers = tuple(
                 (Watcher(root) if by is None or name else by).follow(root, partial(_qualified, name, changed))
                 for name, root in folders.items()
@@ -326,7 +339,7 @@ class Following:
 
     def stop(self) -> None:
         """Stop watching. Idempotent."""
-        watchers, self.watchers = self.watchers, ()
+        watchers, self.watchers, self._names = self.watchers, (), ()
         for one in watchers:
             one.stop()
 
