@@ -5,6 +5,7 @@ import inspect
 import pickle
 import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ from armarius.errors import (
     UnknownId,
 )
 from armarius.text.tokens import TokenCounter
-from armarius.text.unicode import near, near_paths
+from armarius.validation import near, near_paths
 
 DRAWN = re.compile(r"^    (?P<indent>[│ ]*)(?:[├└]── )?(?P<name>[A-Z]\w+)(?: \((?P<beside>\w+)\))?(?P<rest>.*)$")
 
@@ -94,10 +95,19 @@ def test_a_key_error_of_ours_reads_as_a_sentence():
         ("  ", ["a"], ()),
         ("memroy", ["memory", "rules"], ("memory",)),
         ("a", ["a1", "a2", "a3", "a4"], ("a1", "a2", "a3")),
+        ("ch03", [f"ch{number:03}" for number in range(1, 100)], ("ch003", "ch030", "ch031")),
+        ("第12章", ["第21章", "第13章", "第11章", "第012章"], ("第012章", "第13章", "第11章")),
+        ("ch" + "1" * 5000, ["ch001"], ()),
     ],
 )
 def test_near_names_are_those_that_a_person_would_have_meant(wanted, names, expected):
     assert near(wanted, names) == expected
+
+
+def test_errors_take_near_names_from_one_function():
+    package = Path(armarius.__file__).parent
+    own = {path.name for path in package.rglob("*.py") if "get_close_matches" in path.read_text("utf-8")}
+    assert own == {"codex.py"}  # whether a type is a slip of the pen
 
 
 @pytest.mark.parametrize("wanted", ["ch018", "ch018.md", "CH018", "chapter/ch018.md", "chapters\\ch018.md", "ch0018"])

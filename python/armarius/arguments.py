@@ -8,12 +8,11 @@ Code that reads documents for a request asks `Bounds` what it may show.
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from armarius.errors import ContractError
 from armarius.headings import Reason, kind_name
-from armarius.validation import LONGEST_TEXT, cleaned, shown
+from armarius.validation import LONGEST_TEXT, cleaned, near, shown, suggestion
 
 Kind = Literal[
     "chapter", "outline", "setting", "state", "summary", "review", "note", "template", "tool", "data", "code",
@@ -178,9 +177,8 @@ def read_kinds(value: object) -> tuple[Kind, ...]:
         raise ValueError(f"expected one of {', '.join(KINDS)}, or several")
     for one in given:
         if not isinstance(one, str) or one not in KINDS:
-            close = get_close_matches(one, KINDS, n=3) if isinstance(one, str) else ()
-            near = f"; near it: {', '.join(close)}" if close else ""
-            raise ValueError(f"expected one of {', '.join(KINDS)}, or several, got {shown(one)}{near}")
+            close = suggestion(near(one, KINDS))
+            raise ValueError(f"expected one of {', '.join(KINDS)}, or several, got {shown(one)}{close}")
     return tuple(kind for kind in KINDS if kind in given or (kind == "manuscript" and "chapter" in given))
 
 

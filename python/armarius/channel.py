@@ -24,8 +24,7 @@ from typing import IO, Any, Final
 
 from armarius.deadline import CANCEL, Cancelled, calling
 from armarius.errors import Backpressure, ContractError
-from armarius.text.unicode import near, suggestion
-from armarius.validation import shown
+from armarius.validation import near, shown, suggestion
 from armarius.verbs.wire import Failure, describe
 
 Method = Callable[[Mapping[str, Any]], Any]

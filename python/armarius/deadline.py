@@ -19,7 +19,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from armarius.errors import Backpressure, ContractError
-from armarius.validation import shown
+from armarius.validation import near, shown
 
 if TYPE_CHECKING:
     import asyncio
@@ -325,12 +325,9 @@ def awaitable(
 
 
 def _unexpected(verb: str, name: str, known: tuple[str, ...]) -> str:
-    from difflib import get_close_matches
-
     names = [one for one in known if one != "self"]
-    meant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()  # as on the wire
-    near = [meant] if meant in names else get_close_matches(meant, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}"
+    close = near(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name), names)  # as on the wire
+    hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(names)}"
     return f"{verb}() got an unexpected keyword argument {name!r}; {hint}"
 
 

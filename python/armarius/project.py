@@ -64,9 +64,8 @@ from armarius.store.protocol import Store
 from armarius.store.rows import Changed, DerivedRow
 from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
-from armarius.text.unicode import near, near_paths, suggestion
 from armarius.types import Fetcher, Wish
-from armarius.validation import shown
+from armarius.validation import near, near_paths, shown, suggestion
 from armarius.warnings import (
     DOCUMENT_SKIPPED,
     INDEX_AWAY,

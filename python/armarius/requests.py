@@ -46,7 +46,16 @@ from armarius.display import camel_case
 from armarius.errors import ContractError
 from armarius.headings import Language
 from armarius.types import LAYERS, LayerName
-from armarius.validation import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT, read_selection, read_text, shown
+from armarius.validation import (
+    LONGEST_NAME,
+    LONGEST_QUESTION,
+    LONGEST_TEXT,
+    near,
+    read_selection,
+    read_text,
+    shown,
+    suggestion,
+)
 from armarius.validation import PositionEncoding as PositionEncoding
 from armarius.validation import code_points as code_points
 
@@ -314,11 +323,8 @@ def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[
 
 def _near(kind: type[Wire], unknown: str) -> str:
     """Which fields an unknown name was probably to be, or which there are."""
-    from difflib import get_close_matches
-
     names = [kind.field_name(name) for name in kind.model_fields]
-    close = get_close_matches(unknown, names, n=3)
-    return f"; near it: {', '.join(close)}" if close else f"; there are {', '.join(names)}"
+    return suggestion(near(unknown, names)) or f"; there are {', '.join(names)}"
 
 
 class AssembleRequest(Wire):

@@ -41,7 +41,7 @@ _COMMANDS = {
 
 
 def _near(wanted: str, names: Sequence[str]) -> str:
-    from armarius.text.unicode import near, suggestion  # what compares is loaded when something is wrong
+    from armarius.validation import near, suggestion  # what compares is loaded when something is wrong
 
     return suggestion(near(wanted, names))
 

@@ -18,8 +18,8 @@ from typing import Any
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin
 from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.errors import CodexError
-from armarius.text.unicode import expected, joined
-from armarius.validation import shown
+from armarius.text.unicode import joined
+from armarius.validation import expected, shown
 
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits

@@ -34,8 +34,9 @@ from armarius.embedders.static_table import LexicalEmbedder, is_static, load_sta
 from armarius.errors import ConfigError, ContractError, EmbeddingError
 from armarius.io.toml import quoted
 from armarius.store.vectors_protocol import Fingerprint
-from armarius.trust import UserConfig, near, read_user_config
+from armarius.trust import UserConfig, read_user_config
 from armarius.trust.settings import Permissions
+from armarius.validation import near, suggestion
 from armarius.vectors.embedder import AnyEmbedder, Embedder, OneKindEmbedder
 
 __all__ = [
@@ -334,7 +335,8 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
         return named
     path, within = permissions.place("embedding.model", model), not permissions.trusted and model not in user.models
     if within and model == path.name and not path.exists():
-        what = f"is neither a folder of the project nor a name under [models] in {user.name}{near(model, user.models)}"
+        close = suggestion(near(model, user.models))
+        what = f"is neither a folder of the project nor a name under [models] in {user.name}{close}"
         raise EmbeddingError(f"{CONFIG_NAME}: embedding.model {quoted(model)} {what}")
     return _folder(ModelFolder.open(path, below=permissions.root if within else None), table)
 

@@ -22,8 +22,8 @@ from armarius.io.toml import quoted, with_value
 from armarius.project import Project, ProjectView
 from armarius.rewording import Asked, ChatModel, Message, check_model, read_object, reply_of
 from armarius.text.tokens import TokenCounter
-from armarius.text.unicode import fold, near, suggestion
-from armarius.validation import seconds, shown, valid_text
+from armarius.text.unicode import fold
+from armarius.validation import near, seconds, shown, suggestion, valid_text
 
 MapModel = Callable[["MapRequest"], Any] | ChatModel
 """A function (or coroutine function) from messages to a reply, or a chat model."""

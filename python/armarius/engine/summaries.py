@@ -16,8 +16,7 @@ from armarius.project import Project
 from armarius.rewording import Asked, Message, read_object
 from armarius.search.summaries import stated
 from armarius.text.tokens import TokenCounter
-from armarius.text.unicode import near, suggestion
-from armarius.validation import shown, whole
+from armarius.validation import near, shown, suggestion, whole
 
 _FORM: Final = json.dumps({"summary": "…", "passages": [{"first": 1, "last": 4, "text": "…"}]}, ensure_ascii=False)
 _ASKED: Final[dict[Language, str]] = {

@@ -23,8 +23,7 @@ from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
 from armarius.errors import ContextWarning, ContractError
-from armarius.text.unicode import expected
-from armarius.validation import shown, texts, valid_text, whole
+from armarius.validation import expected, shown, texts, valid_text, whole
 from armarius.warnings import CODE_DEPTH_LIMIT
 
 

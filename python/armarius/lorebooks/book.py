@@ -24,8 +24,7 @@ from armarius.lorebooks.formats.containers import (
 )
 from armarius.lorebooks.formats.notes import NO_ENTITIES, VAULT_MARK, ExtractedEntities, extract_entities
 from armarius.lorebooks.record import LEAVES, Entry, ProfileName, UnsupportedField, checked_profile, dotted, value_of
-from armarius.text.unicode import near, suggestion
-from armarius.validation import shown, valid_text
+from armarius.validation import near, shown, suggestion, valid_text
 
 BookFormat = Literal[
     "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",

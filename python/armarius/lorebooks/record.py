@@ -17,8 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from armarius.codex.model import ContextLevel
 from armarius.errors import ContractError, UnknownId
-from armarius.text.unicode import near, suggestion
-from armarius.validation import shown
+from armarius.validation import near, shown, suggestion
 
 KeyKind = Literal["plain", "regex", "wildcard"]
 How = Literal["any", "all", "none", "not_all"]

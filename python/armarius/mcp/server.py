@@ -6,7 +6,6 @@ Wrong arguments are reported as on every other surface.
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 from anyio.to_thread import run_sync
@@ -23,6 +22,7 @@ from armarius.codex.authored.codex import BY_FORCE
 from armarius.errors import ContractError
 from armarius.mcp.tools import COUNT, PAGE, PIECE, REPLACING, WRITING, Arguments, Details, Tool
 from armarius.requests import Count, DocumentIn, QueryIn
+from armarius.validation import near
 from armarius.verbs.wire import Failure, describe, escaped
 
 if TYPE_CHECKING:
@@ -146,8 +146,7 @@ class ToolServer(MCPServer):
             ToolError: There is no such tool; an argument is unknown, missing or wrong; or the tool failed.
         """
         if name not in self._tools:
-            near = get_close_matches(name[:100], self._tools) or self._tools
-            raise ToolError(f"no tool has this name; there are {', '.join(near)}")
+            raise ToolError(f"no tool has this name; there are {', '.join(near(name, self._tools) or self._tools)}")
         tool, kind = self._tools[name]
 
         @_guarded(self._engine, _failed)

@@ -24,9 +24,8 @@ from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest
 from armarius.search.query.intents import meant
 from armarius.text.tokens import TokenCounter
-from armarius.text.unicode import suggestion
 from armarius.types import Fetcher, FetchRequest, LayerName, Wish
-from armarius.validation import clamped, code_points, shown, units
+from armarius.validation import clamped, code_points, shown, suggestion, units
 from armarius.validation import text as strict_text
 from armarius.warnings import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
 

@@ -19,8 +19,8 @@ from typing import Final, Literal
 
 import armarius._core as _core
 from armarius.errors import ContractError, CounterError
-from armarius.text.unicode import grapheme_floor, near, suggestion
-from armarius.validation import shown, valid_text, whole
+from armarius.text.unicode import grapheme_floor
+from armarius.validation import near, shown, suggestion, valid_text, whole
 
 _LONGEST = 64  # characters of a model's name that are varied
 _LETTERS = string.ascii_lowercase

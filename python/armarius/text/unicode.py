@@ -1,14 +1,11 @@
-"""Unicode helpers: folding, slugs, scripts, punctuation, similar names."""
+"""Unicode helpers: folding, slugs, scripts, punctuation."""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
-from pathlib import PurePosixPath
+from collections.abc import Iterable
 from typing import Final, Literal
 
 import armarius._core as _core
-from armarius.validation import shown
 
 APOSTROPHES: Final = str.maketrans("‘’ʼ", "'''")  # the core's `is_apostrophe` (rust/text/normalize.rs)
 
@@ -134,56 +131,3 @@ TYPE_CLAUSE: Final = re.compile(rf"[，,。.{_SEMI}：:！!\n]")
 def after_sentence(what: str) -> str:
     """A pattern for `what` at the beginning of a sentence; compile with `re.MULTILINE`."""
     return rf"(?:^|[.{_STOP}]\s*){what}"
-
-
-_LONGEST = 300  # code points of what was asked for that are compared; the comparison is quadratic
-_MOST = 3
-_ALIKE = 0.6  # share of characters in common, as difflib counts them
-
-
-def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
-    """At most three of `names`, best first: equal but for case, containing it, similar.
-
-    Of a name with colons the last part is compared too: `c_clock` is near `constraint:user:c-clock`. Nothing is near
-    what is no text.
-
-    Cost: one comparison per name, about 10 µs each.
-    """
-    if not isinstance(wanted, str) or not wanted.strip():
-        return ()
-    names = dict.fromkeys(names)
-    folded = wanted.strip()[:_LONGEST].casefold()
-    spelt = {name: name.casefold() for name in names}
-    same = [name for name in names if spelt[name] == folded]
-    holding = sorted((name for name in names if folded in spelt[name]), key=lambda name: (len(name), name))
-    written: dict[str, str] = {}
-    for name, lower in spelt.items():
-        written.setdefault(lower, name)
-        written.setdefault(lower.rpartition(":")[2], name)
-    alike = [written[form] for form in get_close_matches(folded, written, n=_MOST, cutoff=_ALIKE)]
-    return tuple(dict.fromkeys((*same, *holding, *alike)))[:_MOST]
-
-
-def near_paths(wanted: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """At most three of `paths`, best first: with the file name, with or without suffix, else similar ones."""
-    paths = tuple(paths)
-    name = PurePosixPath(wanted.replace("\\", "/")).name.casefold()
-    files = {path: PurePosixPath(path.casefold()) for path in paths}
-    same = [path for path, file in files.items() if name and file.name == name]
-    stem = [path for path, file in files.items() if name and file.stem in (name, PurePosixPath(name).stem)]
-    ends = {file.stem: path for path, file in files.items()}
-    alike = [
-        ends[stem] for stem in get_close_matches(PurePosixPath(name).stem[:_LONGEST], ends, n=_MOST, cutoff=_ALIKE)
-    ]
-    return (tuple(dict.fromkeys((*same, *stem))) or tuple(dict.fromkeys((*near(wanted, paths), *alike))))[:_MOST]
-
-
-def expected(options: Sequence[str], value: object) -> str:
-    """What an error says of a value that is none of `options`, with the near ones."""
-    return f"expected one of {', '.join(options)}, got {shown(value)}{suggestion(near(value, options))}"
-
-
-def suggestion(names: Iterable[str]) -> str:
-    """The suggestion at the end of an error message; "" without names."""
-    listed = ", ".join(names)
-    return f"; near it: {listed}" if listed else ""

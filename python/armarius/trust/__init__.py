@@ -44,7 +44,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -54,6 +53,7 @@ from armarius.errors import ConfigError, ProjectError
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path, project_folder
 from armarius.io.toml import quoted, read_toml
+from armarius.validation import near, suggestion
 
 if TYPE_CHECKING:
     import subprocess
@@ -117,11 +117,15 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
     raw = read_toml(file, name=name, follow=True) or {}
     tables = ("models", "programs", "indexes", "servers", "embedding", "books")
     if unknown := sorted(raw.keys() - set(tables)):
-        raise ConfigError(f"{name}: unknown table {unknown[0]}; known: {', '.join(tables)}{near(unknown[0], tables)}")
+        raise ConfigError(
+            f"{name}: unknown table {unknown[0]}; known: {', '.join(tables)}{suggestion(near(unknown[0], tables))}"
+        )
     found = {table: _paths(raw[table], table, name) for table in _OF_PATHS if table in raw}
     if unknown := sorted(found.get("programs", {}).keys() - set(PROGRAMS)):
         known = ", ".join(PROGRAMS)
-        raise ConfigError(f"{name}: unknown program {unknown[0]}; known: {known}{near(unknown[0], PROGRAMS)}")
+        raise ConfigError(
+            f"{name}: unknown program {unknown[0]}; known: {known}{suggestion(near(unknown[0], PROGRAMS))}"
+        )
     servers = _servers(raw.get("servers", {}), name)
     for title, named in (("models", found.get("models", {})), ("servers", servers)):
         if "lexical" in named:
@@ -130,12 +134,6 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
         raise ConfigError(f"{name}: {twice[0]} is a name under [models] and under [servers]")
     unread = {title: _table(raw.get(title, {}), title, name) for title in ("embedding", "books")}
     return UserConfig(file, **found, servers=servers, **unread)
-
-
-def near(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
-    """`; near it: …` with the names like `name`, or nothing."""
-    found = get_close_matches(name[:100], list(known), n=3, cutoff=0.6)
-    return f"; near it: {', '.join(found)}" if found else ""
 
 
 def _table(table: object, title: str, file: str) -> dict[str, Any]:
@@ -152,7 +150,9 @@ def _servers(servers: object, file: str) -> dict[str, Mapping[str, Any]]:
             raise ConfigError(f"{where} must be a table with base_url and the names of models, got {server!r}")
         if unknown := sorted(server.keys() - set(_OF_A_SERVER)):
             known = ", ".join(_OF_A_SERVER)
-            raise ConfigError(f"{where}: unknown key {unknown[0]}; known: {known}{near(unknown[0], _OF_A_SERVER)}")
+            raise ConfigError(
+                f"{where}: unknown key {unknown[0]}; known: {known}{suggestion(near(unknown[0], _OF_A_SERVER))}"
+            )
         for name in ("base_url", *(text for text in _TEXTS if text in server)):
             if not isinstance(server.get(name), str):
                 raise ConfigError(f"{where}.{name} must be a text, got {type(server.get(name)).__name__}")

@@ -24,11 +24,11 @@ from armarius.trust import (
     display_path,
     inside,
     is_trusted,
-    near,
     own_folder,
     read_user_config,
     storable,
 )
+from armarius.validation import near, suggestion
 from armarius.warnings import SETTING_IGNORED
 
 _FILE = "allowed.toml"
@@ -180,7 +180,7 @@ class Permissions:
         for key, (allowed, allows) in ({} if self.trusted else MAY_SAY).items():
             value = value_of(config, key)
             if isinstance(value, str) and not no_path(value) and not allows(self, value):
-                hint = near(value, self.user.indexes) if key == "documents.index_dir" else ""
+                hint = suggestion(near(value, self.user.indexes)) if key == "documents.index_dir" else ""
                 found.append(Ignored(key, value, allowed.format(user=self.user.name) + hint))
         return found
 

@@ -25,8 +25,7 @@ from armarius.io.processes import PerProcess, let_go_unclosed
 from armarius.project import counter_for
 from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
-from armarius.text.unicode import near, suggestion
-from armarius.validation import shown, text, valid_text, whole
+from armarius.validation import near, shown, suggestion, text, valid_text, whole
 from armarius.vectors.embedder import AnyEmbedder, as_embedder
 from armarius.warnings import WATCH_UNAVAILABLE
 from armarius.workspace.engines import Counters, EngineCache, Health, HotEngine, ShelfStatus, ShelvedEngine, bytes_in

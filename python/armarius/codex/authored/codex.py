@@ -40,8 +40,8 @@ from armarius.display import counted
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
 from armarius.headings import frame
-from armarius.text.unicode import fold, near, slug, suggestion
-from armarius.validation import control_in, flag, shown
+from armarius.text.unicode import fold, slug
+from armarius.validation import control_in, flag, near, shown, suggestion
 
 _FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts")
 

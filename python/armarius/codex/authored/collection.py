@@ -14,8 +14,7 @@ from armarius.codex.authored.record_file import records_of
 from armarius.codex.model import Constraint, Deleted, Memory, PassageSummary, Pin, Summary
 from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
-from armarius.text.unicode import expected, near, suggestion
-from armarius.validation import LONGEST_NAME, MOST, shown
+from armarius.validation import LONGEST_NAME, MOST, expected, near, shown, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]

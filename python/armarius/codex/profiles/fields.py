@@ -7,7 +7,8 @@ from typing import Any, Literal, cast
 from armarius.codex.cards import parse_span
 from armarius.codex.model import ContextLevel
 from armarius.lexicon import word_file
-from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, joined, near
+from armarius.text.unicode import HAN_EVERY, HAS_MARK_OR_COLON, fold, joined
+from armarius.validation import near
 
 _KEYED = re.compile(r"^【(?P<key>[^】]{1,12})】\s*[:：]?\s*(?P<value>\S.*)$")
 _BOLD = re.compile(

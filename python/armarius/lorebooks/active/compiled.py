@@ -18,8 +18,7 @@ from armarius.lorebooks.active import Random
 from armarius.lorebooks.active.syntax import SILLYTAVERN, SPECIFICATION, compiled, decorated, expanded
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, How, Key, expression_of
-from armarius.text.unicode import near, suggestion
-from armarius.validation import cleaned
+from armarius.validation import cleaned, near, suggestion
 
 
 @dataclass(frozen=True, slots=True)

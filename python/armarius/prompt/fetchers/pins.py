@@ -23,9 +23,8 @@ from armarius.headings import Reason, frame, heading
 from armarius.prompt.fetchers.entities import About, card_of, hidden
 from armarius.prompt.fetchers.relations import relation_source
 from armarius.prompt.fetchers.rules import withheld_facts
-from armarius.text.unicode import near, suggestion
 from armarius.types import DOCUMENT, PASSAGE, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
-from armarius.validation import shown
+from armarius.validation import near, shown, suggestion
 from armarius.warnings import PIN_UNKNOWN
 
 _TAGS: Final = ("tags", "tag", "标签")

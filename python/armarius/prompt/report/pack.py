@@ -40,9 +40,8 @@ from armarius.requests import (
     LayerResults,
     ShownPlace,
 )
-from armarius.text.unicode import near, suggestion
 from armarius.types import LAYERS, STORY, Candidate, LayerName
-from armarius.validation import PositionEncoding, shown, units
+from armarius.validation import PositionEncoding, near, shown, suggestion, units
 from armarius.validation import text as strict_text
 from armarius.warnings import (
     CONTEXT_CAPACITY_FORCE_TRIM,
