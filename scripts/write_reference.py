@@ -32,6 +32,8 @@ COMPLETIONS = PACKAGE / "cli" / "completions"
 
 _COMMANDS = """# The command line, whole
 
+`armarius FOLDER` opens a book in [the studio](studio.md), `armarius FILE` the book that a file is of.
+
 Status: 0 done, 1 failed, 2 bad input, 130 interrupted. `armarius COMMAND --help` says the same.
 """
 _WARNINGS = """# Warnings and errors

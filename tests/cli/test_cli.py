@@ -393,8 +393,13 @@ def test_no_program_of_the_project_is_run_for_other_wordings(capsys, tmp_path, m
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["imprt", "x"], "unknown: 'imprt'; near it: import"),
-        (["zzzz"], "unknown: 'zzzz'; there are assemble, inspect"),
+        (["imprt", "x"], "'imprt' is no command, folder or file; near it: import (see"),
+        (["zzzz"], "'zzzz' is no command, folder or file (see armarius --help)"),
+        (["x" * 5000], "is no command, folder or file (see armarius --help)"),
+        (["examples/novl"], "'examples/novl' is no command, folder or file; near it: examples/novel (see"),
+        (["exmples/novel/chapters"], "near it: examples (see"),
+        (["examples/novel/chapters/ch03.md"], "near it: examples/novel/chapters/ch003.md, "),
+        (["doctor", "examples/novl"], "there is no such folder; near it: examples/novel"),
         (["import", "x", "--into", "y", "--jsn"], "unrecognized arguments: --jsn; near it: --json"),
         (["export", "x", "--as", "sillytaverm"], "unknown: 'sillytaverm'; near it: sillytavern"),
         (["trust", "x", "--revke"], "unrecognized arguments: --revke; near it: --revoke"),

@@ -68,13 +68,27 @@ def served(monkeypatch):
     return opened
 
 
-@pytest.mark.parametrize("words", [[], ["."], ["../novel"], ["studio"]])
+@pytest.mark.parametrize("words", [[], ["."], ["../novel"], ["studio"], ["style.md"], ["chapters/ch003.md"]])
 def test_without_a_command_the_studio_opens_and_says_what_else_there_is(served, monkeypatch, capsys, words):
     monkeypatch.chdir(ROOT / "examples/novel")
     assert main(words) == 0
     out, err = capsys.readouterr()
     assert (served, out) == (["novel"], "http://127.0.0.1:1/?token=t\n")
     assert [line.split()[:2] for line in err.splitlines()] == [["armarius", one] for one in ("doctor", "ask", "--help")]
+
+
+def test_a_file_opens_the_book_that_it_is_of(served, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "me")
+    book = tmp_path / "me" / "my book" / "小说.txt"
+    book.parent.mkdir(parents=True)
+    book.write_text("第一章\n\n白鹭来了。\n", "utf-8")
+    assert main([str(book)]) == 0
+    (tmp_path / "me" / ".git").mkdir()  # that the home is a repository makes it no book
+    (tmp_path / "me" / "a.txt").write_text("x", "utf-8")
+    assert main([str(book)]) == 0
+    assert served == ["my book", "my book"]
+    assert main([str(tmp_path / "me" / "a.txt")]) == 2
+    assert "holds more than a book" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("where", ["home", "above home", "no text"])

@@ -166,7 +166,7 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
         (
             "find",
             {"query": "x", "kinds": ["y"]},
-            "kinds: expected one of " + ", ".join(KINDS) + ", or several, got 'y'",
+            "kinds: expected one of " + ", ".join(KINDS) + ", or several, got 'y'; near it: summary",
         ),
         ("entity", {"name": ""}, "name must have at least 1 character, got ''"),
         (

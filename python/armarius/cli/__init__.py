@@ -95,7 +95,11 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The parser of all commands; with the `words` of a command line, of the commands that they may mean."""
-    parser = _Parser(prog="armarius", description="Exactly the context a language model needs, and why.")
+    parser = _Parser(
+        prog="armarius",
+        description="Exactly the context a language model needs, and why. `armarius FOLDER` opens a book in a browser, "
+        "`armarius FILE` the book that a file is of; the commands below take a folder too.",
+    )
     parser.add_argument("--version", action="version", version=f"armarius {__version__}")
     subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
     for module in _modules(words):
@@ -118,6 +122,25 @@ def _modules(words: Sequence[str]) -> Sequence[str]:
     return [module for module, commands in _COMMANDS.items() if words[0] in commands.split()] or tuple(_COMMANDS)
 
 
+def _with_command(words: Sequence[str]) -> Sequence[str]:
+    """The words of a command line; where the first is a folder or a file, or there is none, the studio's before them.
+
+    Raises:
+        SystemExit: The first is neither, nor a command; says what is near it.
+    """
+    first = words[0] if words else os.curdir
+    commands = " ".join(_COMMANDS.values()).split()
+    if first in commands or first.startswith("-"):
+        return words
+    if not os.path.exists(first):  # noqa: PTH110 - any text
+        from armarius.io.folder import near_entries
+        from armarius.validation import near, shown, suggestion
+
+        close = suggestion(dict.fromkeys((*near(first, commands), *near_entries(Path(first)))))
+        _Parser(prog="armarius").error(f"{shown(first)} is no command, folder or file{close}")
+    return ["studio", *words]
+
+
 def main(argv: Sequence[str] | None = None, *, ready: Callable[[], None] = lambda: None) -> int:
     """Run one command.
 
@@ -137,11 +160,7 @@ def main(argv: Sequence[str] | None = None, *, ready: Callable[[], None] = lambd
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        words = sys.argv[1:] if argv is None else argv
-        if not words or (
-            not any(words[0] in names.split() for names in _COMMANDS.values()) and Path(words[0]).is_dir()
-        ):
-            words = ["studio", *words]
+        words = _with_command(sys.argv[1:] if argv is None else argv)
         arguments = build_parser(words).parse_args(words)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0

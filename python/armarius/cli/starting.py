@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from armarius.cli.terminal import add_project, add_series, note
-from armarius.config import load_config
+from armarius.config import CONFIG_NAME, load_config
 from armarius.documents.document import walk_files
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine import open as open_engine
@@ -126,14 +126,24 @@ def _told(address: str) -> None:
     note(_ELSE)
 
 
+_MARKS = (".armarius", CONFIG_NAME, "codex.json", ".obsidian", ".git")
+
+
 def _book(path: Path) -> Path:
     """The folder, if it may be a book: neither a home, nor what homes lie in, nor without any text.
+
+    A file is of the nearest folder above it that has one of `_MARKS`, else of its own.
 
     Raises:
         ProjectError: It is not; nothing was opened.
     """
+    homes = (Path.home(), *Path.home().parents)
+    if path.is_file():
+        above = [folder for folder in path.absolute().parents if folder not in homes]
+        marked = (folder for folder in above if any((folder / mark).exists() for mark in _MARKS))
+        path = next(marked, path.parent)
     root = project_folder(path).resolve()
-    if root in (Path.home(), *Path.home().parents):
+    if root in homes:
         why = "holds more than a book"
     elif not walk_files(root, load_config(root))[0] and stat_of(root / ".armarius", below=root) is None:
         why = "has no text"

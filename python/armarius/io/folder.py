@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from armarius.errors import ProjectError
-from armarius.validation import shown
+from armarius.validation import near, shown, suggestion
 from armarius.warnings import ContextWarning
 
 _BY_DESCRIPTOR = os.open in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
@@ -223,9 +223,19 @@ def project_folder(root: str | PathLike[str]) -> Path:
     except OSError as error:
         raise ProjectError(f"not a project folder: {folder}: {error.strerror or error}") from None
     if not found:
-        why = "" if folder.exists() else ": there is no such folder; create it first"
-        raise ProjectError(f"not a project folder: {folder}{why}")
+        absent = f"there is no such folder{suggestion(near_entries(folder)) or '; create it first'}"
+        raise ProjectError(f"not a project folder: {folder}: {'it is a file' if folder.exists() else absent}")
     return folder
+
+
+def near_entries(path: Path) -> tuple[str, ...]:
+    """Paths near one that does not exist: of its folder, or of that of the first folder that is missing."""
+    try:
+        while not path.parent.is_dir() and path.parent != path:
+            path = path.parent
+        return tuple(str(path.parent / name) for name in near(path.name, os.listdir(path.parent)))  # noqa: PTH208
+    except (OSError, ValueError):  # no folder that can be read, or no path
+        return ()
 
 
 def project_name(folder: Path) -> str:
