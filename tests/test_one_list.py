@@ -9,7 +9,7 @@ import pytest
 
 from armarius.documents.classify import classify
 from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
-from armarius.documents.titles import page_kind
+from armarius.documents.titles import page_type
 from armarius.names.people import letters
 from armarius.text.unicode import APOSTROPHES, fold, slug
 
@@ -52,9 +52,7 @@ def test_a_word_for_both_is_not_listed_again_for_one():
     both = {word for kind in KINDS["both"] for row in KINDS["both"][kind].values() for word in row.split()}
     assert both.isdisjoint(" ".join(KINDS["files"].values()).split())
     assert both.isdisjoint(" ".join(KINDS["types"].values()).split())
-    alone = {
-        row: set(KINDS["titles"][row].split()) for row in ("containers", "fillers", "other", "manuals", "chapters")
-    }
+    alone = {row: set(KINDS["titles"][row].split()) for row in ("containers", "fillers", "other")}
     assert {row: both & listed for row, listed in alone.items() if both & listed} == {}
 
 
@@ -65,20 +63,20 @@ def test_a_row_for_both_is_a_row_of_titles_or_a_type():
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "page"),
+    ("name", "kind", "type_", "aside"),
     [
-        ("人物", "setting", ("setting", "character")),
-        ("locations", "setting", ("setting", "location")),
-        ("大纲", "outline", ("other", None)),
-        ("时间线", "setting", ("other", None)),
-        ("readme", "tool", ("manual", None)),
-        ("正文", "chapter", ("chapter", None)),
+        ("人物", "setting", "character", False),
+        ("locations", "setting", "location", False),
+        ("大纲", "outline", None, False),
+        ("时间线", "setting", None, True),
+        ("readme", "tool", None, False),
+        ("正文", "chapter", None, False),
     ],
 )
-def test_one_row_tells_both_readers(name, kind, page):
+def test_one_row_tells_both_readers(name, kind, type_, aside):
     path = f"{name}.md"
     assert classify(path, front_matter={}, paragraphs=(), text="")[0] == kind
-    assert page_kind(path) == page
+    assert page_type(path) == (type_, aside)
 
 
 def test_every_word_of_a_title_is_folded():

@@ -1,7 +1,7 @@
 import pytest
 from tests.rows import rows
 
-from armarius.documents.titles import group_of, page_kind, type_of
+from armarius.documents.titles import group_of, page_type, type_of
 
 
 @rows("codex_kinds")
@@ -19,8 +19,8 @@ def test_any_other_title_announces_nothing(title):
 
 
 @rows("codex_kinds")
-def test_names_of_file_and_folders_decide_the_kind(path, title, kind, type_):
-    assert page_kind(path, title) == (kind, type_)
+def test_the_nearest_name_of_a_page_of_settings_gives_the_type_of_its_entities(path, title, type_, aside):
+    assert page_type(path, title) == (type_, aside)
 
 
 @rows("codex_kinds")

@@ -19,7 +19,7 @@ ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_t
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["claim"])
 def test_profile_row(row):
-    drafts = [one for one in parse_profiles(row["path"], row["text"]).drafts if one.standing != "label"]
+    drafts = [one for one in parse_profiles(row["path"], row["text"], row["kind"]).drafts if one.standing != "label"]
     assert [draft.name for draft in drafts] == [entity["name"] for entity in row["entities"]]
     for draft, expected in zip(drafts, row["entities"], strict=True):
         for field, value in expected.items():
@@ -31,7 +31,7 @@ def test_profile_row(row):
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["claim"])
 def test_what_an_index_keeps_of_a_page_is_what_was_read(row):
-    said = parse_profiles(row["path"], row["text"])
+    said = parse_profiles(row["path"], row["text"], row["kind"])
     assert unpack(pack(said)) == said
 
 
@@ -44,15 +44,16 @@ def test_settings_in_json_and_yaml_row(row):
 
 
 def test_origin_is_the_heading_and_its_line():
-    (draft,) = parse_profiles("人物.md", "# 人物\n\n前言。\n\n## 林小雨（小雨）\n- 年龄：16\n").drafts
+    (draft,) = parse_profiles("人物.md", "# 人物\n\n前言。\n\n## 林小雨（小雨）\n- 年龄：16\n", "setting").drafts
     assert (draft.origin.path, draft.origin.section, draft.origin.line) == ("人物.md", "林小雨（小雨）", 5)
 
 
 def test_line_numbers_survive_front_matter_and_comments():
     text = "---\ntitle: 表\n---\n<!-- a\nb -->\n## 林默\n- 年龄：26\n"
-    assert parse_profiles("人物.md", text).drafts[0].origin.line == 6
+    assert parse_profiles("人物.md", text, "setting").drafts[0].origin.line == 6
 
 
+KINDS = st.sampled_from(["setting", "outline", "state", "note"])
 LINES = st.sampled_from(
     [
         "# 人物",
@@ -78,22 +79,22 @@ LINES = st.sampled_from(
 )
 
 
-@given(st.lists(LINES, max_size=30), st.sampled_from(["人物.md", "characters/a.md", "x.md", "spec/y.txt"]))
-def test_any_arrangement_of_lines_is_read_without_error(lines, path):
-    for draft in parse_profiles(path, "\n".join(lines)).drafts:
+@given(st.lists(LINES, max_size=30), st.sampled_from(["人物.md", "x.md", "spec/y.txt"]), KINDS)
+def test_any_arrangement_of_lines_is_read_without_error(lines, path, kind):
+    for draft in parse_profiles(path, "\n".join(lines), kind).drafts:
         assert draft.name.strip()
         assert all(alias.strip() for alias in draft.aliases)
 
 
 @pytest.mark.parametrize("line", ["# ", "#   ", "# #", "## ##", "#\t#", "#　#", "# **"])
 def test_a_heading_without_a_title_opens_no_section_and_ends_no_reading(line):
-    (draft,) = parse_profiles("人物.md", f"# 人物\n\n{line}\n\n## 小雨\n{line}\n- 年龄：16\n").drafts
+    (draft,) = parse_profiles("人物.md", f"# 人物\n\n{line}\n\n## 小雨\n{line}\n- 年龄：16\n", "setting").drafts
     assert (draft.name, draft.attributes) == ("小雨", {"年龄": "16"})
 
 
-@given(st.text(max_size=400))
-def test_any_text_is_read_without_error(text):
-    parse_profiles("characters/x.md", text)
+@given(st.text(max_size=400), KINDS)
+def test_any_text_is_read_without_error(text, kind):
+    parse_profiles("characters/x.md", text, kind)
 
 
 def test_han_names_are_parted_by_spaces_and_names_of_other_scripts_keep_them():

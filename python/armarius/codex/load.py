@@ -141,7 +141,7 @@ def profiles_in(document: Document, path: str) -> Profiles:
     if suffix not in PROSE_SUFFIXES:
         return Profiles()
     text = markdown_of(suffix, document.text)
-    found = parse_profiles(path, text, setting=kind == "setting", outline=kind == "outline")
+    found = parse_profiles(path, text, kind)
     if kind == "state":  # its headings say what is counted there
         found.drafts = [draft for draft in found.drafts if draft.standing in ("declared", "cast", "label")]
     group = group_of(str(document.front_matter.get("kind", ""))) if suffix == ".nwd" else None

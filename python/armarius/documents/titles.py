@@ -8,14 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import Literal
 
-from armarius.documents.kinds import TYPE_OF_WORD, title_words
+from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.segments import parts_of
 from armarius.documents.units import UNNUMBERED, VOLUMES, chapter_number, mark, unnumbered
 from armarius.text.unicode import fold
-
-PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 
 _UNNUMBERED = re.compile(rf"^(?:{'|'.join(unnumbered(*UNNUMBERED))}|序言)\b|^{mark(*VOLUMES)}", re.IGNORECASE)
 _NAME = 200  # a longer title announces nothing
@@ -41,8 +38,8 @@ def _either(choices: Iterable[str]) -> str:
 _TYPES = frozenset(TYPE_OF_WORD.values())
 _CONTAINERS, _OTHER = title_words("containers"), title_words("other")
 _ENTRIES = title_words("entries")
-_CHAPTERS, _GENERIC = title_words("chapters"), title_words("generic")
-_MANUALS = title_words("manuals")
+_GENERIC = title_words("generic")
+_ASIDE = {word for word in _OTHER if KIND_OF_WORD.get(word, "setting") == "setting"}  # 大纲 is never of a setting
 _ANY = _either({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # Latin words need a word boundary; Han words follow each other directly.
@@ -122,33 +119,26 @@ def lists_entries(title: str) -> bool:
     return any(word in _ENTRIES for word in _WORD.findall(fold(strip_numbering(title)))) and group_of(title) is not None
 
 
-def page_kind(path: str, title: str = "") -> tuple[PageKind, str | None]:
-    """The kind of a file by its name, first heading and folders; the nearest wins.
+def page_type(path: str, title: str = "") -> tuple[str | None, bool]:
+    """The type of the entities in a file of settings by its name, first heading and folders; the nearest wins.
 
     Args:
         path: Project-relative, `/`-separated.
         title: The file's first-level heading, or "".
 
     Returns:
-        The kind and, for a setting file, the entity type its names give (None when they give none).
+        The entity type, None where the names give none; whether they say that the headings are no entities: 时间线.
     """
     pure = parts_of(path)
-    names = [pure.stem, *([title] if title else []), *reversed(pure.folders)]
-    kind: PageKind = "unknown"
-    for name in names:
-        bare = fold(strip_numbering(name))
+    in_group = False
+    for name in (pure.stem, title, *reversed(pure.folders)):
         group = group_of(name)
-        if group is not None and (kind == "unknown" or (kind == "setting" and group.type is not None)):
-            if group.type is not None:
-                return "setting", group.type
-            kind = "setting"
-        elif kind == "unknown" and bare in _OTHER:
-            return "other", None
-        elif name is names[0] and bare.replace(" ", "-").replace("_", "-") in _MANUALS:
-            return "manual", None
-        elif kind == "unknown" and (bare in _CHAPTERS or is_chapter(name)):
-            return "chapter", None
-    return kind, None
+        if group is not None and group.type is not None:
+            return group.type, False
+        in_group = in_group or group is not None
+        if not in_group and fold(strip_numbering(name)) in _ASIDE:
+            return None, True
+    return None, False
 
 
 FrontMatter = Mapping[str, str | tuple[str, ...]]

@@ -16,7 +16,7 @@ from armarius.codex.profiles.fields import Field, is_personal, role_of
 from armarius.codex.profiles.headings import is_placeholder, is_plausible, lead_of, read_name
 from armarius.documents.data import loaded
 from armarius.documents.segments import parts_of
-from armarius.documents.titles import group_of, is_generic, page_kind, parse_front_matter
+from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter
 from armarius.text.unicode import joined
 
 _DEEPEST: Final = 12
@@ -33,7 +33,7 @@ def profiles_of_data(path: str, text: str) -> Profiles:
     Cost: one pass; a search for the line of each name.
     """
     reader = _Reader(path, text)
-    reader.walk(read_tree(text), page_kind(path)[1], 0)
+    reader.walk(read_tree(text), page_type(path)[0], 0)
     return reader.found
 
 

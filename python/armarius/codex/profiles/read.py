@@ -16,7 +16,9 @@ attributes, prose the description, `第30章起：…` a fact.
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
+from armarius.arguments import Kind
 from armarius.codex.model import Origin, RejectedName
 from armarius.codex.profiles.draft import (
     Draft,
@@ -59,62 +61,45 @@ from armarius.codex.profiles.headings import (
 )
 from armarius.codex.profiles.relations import is_relational, stated_lines
 from armarius.codex.profiles.sections import parse_page
+from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import (
     FrontMatter,
-    PageKind,
     group_of,
     is_chapter,
     is_generic,
     is_other,
     lists_entries,
-    page_kind,
+    page_type,
     strip_numbering,
 )
 from armarius.text.unicode import fold, joined
 
-_TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
+_OPEN: Final = ("setting", "note")  # kinds of files with entities that only a tag, an alias or their heading declares
 
 
-def parse_profiles(path: str, text: str, *, setting: bool = False, outline: bool = False) -> Profiles:
+def parse_profiles(path: str, text: str, kind: Kind) -> Profiles:
     """The entities that one file describes, and lines that may state their relations.
 
     Args:
-        path: Project-relative, `/`-separated; its names take part in the decision.
+        path: Project-relative, `/`-separated; its names give a type to the entities of a file of settings.
         text: The whole file.
-        setting: Treat the file as a setting file regardless of its name.
-        outline: It is an outline: if its name or title is that of a chapter, it still lists who appears.
+        kind: What the file is, as the map says. Headings are entities in settings only.
 
-    Cost: one pass over the text; a chapter is left after its title.
+    Cost: one pass over the text.
     """
-    found = _parsed(path, text, setting=setting)
-    if found is None:
-        reader = _Pages(path, "chapter")
-        if outline:
-            reader.cast(parse_page(text, is_known).root)
-        return reader.found
-    return found
-
-
-def _parsed(path: str, text: str, *, setting: bool) -> Profiles | None:
-    """See `parse_profiles`; None for a chapter and a manual."""
-    first = _TITLE.search(text, 0, 4096)
-    announced = first[1] if first else ""
-    known = page_kind(path, announced)
-    if known[0] in ("chapter", "manual"):
-        return None
+    if kind not in CARD_KINDS:
+        return Profiles()
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     page = parse_page(without_tag_lines(path, text), is_known)
     top = [child for child in page.root.children if child.level == 1]
     title = top[0].heading if len(top) == 1 else ""
-    kind, type_ = known if title == announced else page_kind(path, title)
-    kind = "setting" if setting and kind == "unknown" else kind
-    if kind == "chapter" or (title and is_chapter(title)):
-        return None
+    type_, aside = page_type(path, title) if kind == "setting" else (None, False)
+    kind = "outline" if aside else kind
     titles = [(title, top[0].line if title else 1), (_shown(str(page.front.get("title", ""))), 1)]
     if blank := next((one for one in titles if one[0] and is_placeholder(one[0])), None):
         return Profiles(rejected=[RejectedName(blank[0], path, blank[1], "a placeholder, as in a template")])
-    tagged = tagged_type(page.front, text) if kind != "other" else None
+    tagged = tagged_type(page.front, text) if kind in _OPEN else None
     reader = _Pages(path, kind, entries=lists_entries(title) or lists_entries(parts_of(path).stem))
     single = _single_entity(path, page.front, page.root, kind, tagged or type_, tagged=tagged is not None)
     if single is not None:
@@ -130,7 +115,7 @@ def _parsed(path: str, text: str, *, setting: bool) -> Profiles | None:
 
 
 def _single_entity(
-    path: str, front: FrontMatter, root: ProfileSection, kind: PageKind, type_: str | None, *, tagged: bool
+    path: str, front: FrontMatter, root: ProfileSection, kind: Kind, type_: str | None, *, tagged: bool
 ) -> ProfileSection | None:
     """The section that carries the one entity a file is about (the root when it has no title), or None."""
     tops = [child for child in root.children if child.level == 1]
@@ -141,7 +126,7 @@ def _single_entity(
         about_one = group_of(stem) is None and not is_generic(stem) and begins
         return root if kind == "setting" and about_one and (type_ is not None or _declares(front)) else None
     owner = tops[0] if tops else root
-    if kind != "other" and (_declares(front) or (tagged and group_of(stem) is None)):
+    if kind in _OPEN and (_declares(front) or (tagged and group_of(stem) is None)):
         return owner
     if kind == "setting" and stated_name(owner) is not None and group_of(owner.heading or stem) is not None:
         return owner
@@ -252,7 +237,7 @@ _THINGS = frozenset({"character", "location", "faction", "item"})  # an event of
 class _Pages:
     """Collects the drafts of one file."""
 
-    def __init__(self, path: str, kind: PageKind, *, entries: bool = False) -> None:
+    def __init__(self, path: str, kind: Kind, *, entries: bool = False) -> None:
         self.path, self.kind, self.entries = path, kind, entries
         self.found = Profiles()
 
@@ -291,14 +276,16 @@ class _Pages:
 
     def _visit(self, section: ProfileSection, type_: str | None, *, setting: bool) -> None:
         group = group_of(section.heading)
-        if is_chapter(section.heading):
+        heads = self.kind == "setting" and section.level == 1  # of a page of settings, whatever its title
+        if is_chapter(section.heading) and not heads:
             if type_ is not None:  # the people of a volume
                 self.group(section, type_, lists=setting)
                 self.visit_all(section, type_, setting=setting)
             return
-        if is_other(section.heading) and not self._is_explicit(section):
+        if is_other(section.heading) and not heads and not self._is_explicit(section):
             for child in section.children:
-                if (of_people := group_of(child.heading)) is not None and of_people.type == "character":
+                of_people = group_of(child.heading)
+                if self._is_explicit(child) or (of_people is not None and of_people.type == "character"):
                     self._visit(child, type_, setting=setting)
             return
         named = setting and stated_name(section) is not None
@@ -306,12 +293,12 @@ class _Pages:
             self._reject(section, "a placeholder")
         elif group is not None and group.type is not None and named:
             self._entity(section, group.type, "declared")
-        elif group is None and (announced := announced_type(section.heading)) is not None and self.kind != "other":
+        elif group is None and (announced := announced_type(section.heading)) is not None and self.kind in _OPEN:
             self._entity(section, announced, "declared")
         elif self._is_explicit(section) and group is None and not is_generic(section.heading):
             self._entity(section, type_, "declared")
         elif group is not None:
-            inside = setting or self.kind != "other" or group.type == "character"
+            inside = setting or self.kind in _OPEN or group.type == "character"
             self.group(section, group.type or type_, lists=inside)
             self.visit_all(section, group.type or type_, setting=inside)
         elif setting and type_ is not None and _has_forms(section):
@@ -323,6 +310,10 @@ class _Pages:
         else:
             if setting and section.level == 1:
                 self.group(section, type_)
+            elif not setting:
+                for table in section.tables:
+                    if (group := group_of(table.header[0])) is not None and group.type in _THINGS:
+                        self._roster(table, section, group.type)
             self.visit_all(section, type_, setting=setting and section.level == 1)
 
     def _reject(self, section: ProfileSection, reason: str) -> None:
@@ -337,7 +328,7 @@ class _Pages:
         types = [item.value for item in section.fields if role_of(item.key) == "type"]
         if types:
             return any(group is not None and group.type is not None for group in map(group_of, types))
-        return self.kind == "unknown" and any(role_of(item.key) == "aliases" and item.listed for item in section.fields)
+        return self.kind == "note" and any(role_of(item.key) == "aliases" and item.listed for item in section.fields)
 
     def _entity(self, section: ProfileSection, type_: str | None, standing: Standing) -> None:
         draft = read_name(section.heading, Origin(self.path, section.heading, section.line))

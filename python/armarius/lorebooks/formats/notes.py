@@ -17,14 +17,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from armarius.arguments import Kind
 from armarius.codex.codex_json import card_draft
 from armarius.codex.merge import merge
 from armarius.codex.model import Entity, Origin
-from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles
+from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.codex.profiles.read import parse_profiles
 from armarius.codex.profiles.relations import neutral_type
 from armarius.documents.data import card_members
-from armarius.documents.titles import as_strings, parse_front_matter
+from armarius.documents.segments import parts_of
+from armarius.documents.titles import as_strings, group_of, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
 from armarius.lorebooks.formats import Format, Reader, TreePath, inner
@@ -293,10 +295,16 @@ def extract_entities(format_: str, tree: Any, entries: Iterable[Entry]) -> Extra
     return NO_ENTITIES
 
 
+def _kind_of(path: str) -> Kind:
+    """What a note of a vault is by its folders and its name, for a vault has no map."""
+    parts = parts_of(path)
+    return "setting" if any(group_of(name) for name in (parts.stem, *parts.folders)) else "note"
+
+
 def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntities:
     texts = {path: text for path, text in files.items() if isinstance(text, str)}
     of_entries = {entry.id for entry in entries}
-    profiles: dict[str, Profiles] = {path: parse_profiles(path, text) for path, text in sorted(texts.items())}
+    profiles = {path: parse_profiles(path, text, _kind_of(path)) for path, text in sorted(texts.items())}
     for path in of_entries & profiles.keys():
         for draft in profiles[path].drafts:
             if draft.whole:
