@@ -5,6 +5,8 @@ notes/                       12 notes
 审查报告/                    12 reviews, in no prompt
 """
 
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -61,40 +63,58 @@ class Doubt:
 
 def doubts_of(mapped: ProjectMap) -> tuple[Doubt, ...]:
     """The doubts of a map, most doubtful first; files that one pattern matches, and no others, are one doubt."""
-    left = {one.path: one for one in mapped.doubtful}
+    left = _Left(mapped)
     tried: set[tuple[str, str]] = set()
     doubts = []
     for first in mapped.doubtful:
-        if first.path not in left:
+        if first.path not in left.kinds:
             continue
-        pattern, paths = first.path, {first.path}
+        pattern = first.path
+        paths: Collection[str] = [first.path]
         if (place := (folder_of(first.path), first.kind)) not in tried:
             tried.add(place)
-            alike = {path for path, one in left.items() if one.kind == first.kind}
-            pattern, paths = next(_patterns(first.path, alike, mapped), (pattern, paths))
-        for path in paths:
-            del left[path]
+            pattern, paths = next(left.patterns(first.path), (pattern, paths))
+        left.remove(paths)
         doubts.append(Doubt(pattern, first.kind, len(paths), first.confidence, first.evidence))
     return tuple(doubts)
 
 
-def _patterns(path: str, alike: Collection[str], mapped: ProjectMap) -> Iterator[tuple[str, set[str]]]:
-    """Patterns of `path` and other files of `alike`, three or more and no further file, with the files they match."""
-    for folder in _folders(path):
-        below = {one for one in mapped.files if one.startswith(folder)}
-        if len(below) >= _FOLDED and below <= set(alike):
-            yield f"{folder}**", below
-    folder = path.removesuffix(_name(path))
-    here = {one for one in mapped.files if folder_of(one) == folder_of(path)}
-    names = [_name(one) for one in here.intersection(alike)]
-    first, last = _common(names), _common([one[::-1] for one in names])[::-1]
-    ending = last.rpartition(".")[0]
-    for pattern, found in (
-        (f"{folder}*{last}", {one for one in here if _width(ending) >= _TELLING and one.endswith(last)}),
-        (f"{folder}{first}*", {one for one in here if _width(first) >= _TELLING and _name(one).startswith(first)}),
-    ):
-        if len(found) >= _FOLDED and found <= set(alike):
-            yield pattern, found
+class _Left:
+    """The doubtful files of a map that no pattern matches yet, and how many files there are in each folder."""
+
+    def __init__(self, mapped: ProjectMap) -> None:
+        self.kinds = {one.path: one.kind for one in mapped.doubtful}
+        self._paths = sorted(mapped.files)
+        self._beside = defaultdict[str, list[str]](list)  # folder to its own files
+        for path in self._paths:
+            self._beside[folder_of(path)].append(path)
+        self._every = Counter(folder for path in self._paths for folder in _folders(path))
+        self._alike = Counter((kind, folder) for path, kind in self.kinds.items() for folder in _folders(path))
+
+    def remove(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            kind = self.kinds.pop(path)
+            self._alike.subtract((kind, folder) for folder in _folders(path))
+
+    def patterns(self, path: str) -> Iterator[tuple[str, Collection[str]]]:
+        """Patterns of `path` and others of its kind, three or more and no further file, with the files they match."""
+        kind = self.kinds[path]
+        for folder in _folders(path):
+            if _FOLDED <= self._every[folder] == self._alike[kind, folder]:
+                first = bisect_left(self._paths, folder)
+                yield f"{folder}**", self._paths[first : first + self._every[folder]]
+        folder, here = path.removesuffix(_name(path)), self._beside[folder_of(path)]
+        names = [_name(one) for one in here if self.kinds.get(one) == kind]
+        first_part, last = _common(names), _common([one[::-1] for one in names])[::-1]
+        ending = last.rpartition(".")[0]
+        for pattern, found in (
+            (f"{folder}*{last}", [one for one in here if _width(ending) >= _TELLING and one.endswith(last)]),
+            (f"{folder}{first_part}*", [
+                one for one in here if _width(first_part) >= _TELLING and _name(one).startswith(first_part)
+            ]),
+        ):  # fmt: skip
+            if len(found) >= _FOLDED and all(self.kinds.get(one) == kind for one in found):
+                yield pattern, found
 
 
 class ShownMap(ResultList[MappedFile]):
