@@ -5,9 +5,12 @@ which is about all of its chapters. Where a document names the chapter alone too
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from pathlib import PurePosixPath
 
 from armarius.codex.cards import chapter_at, tidy
@@ -45,49 +48,63 @@ class Plan:
 
 
 def plans_of(
-    documents: Mapping[str, Document], project_map: ProjectMap, number: int, volume: int | None = None
-) -> Iterator[Plan]:
-    """What each outline says of chapter `number`, by path; only of `volume` where a file or heading names another.
+    documents: Mapping[str, Document], project_map: ProjectMap, numbers: Iterable[int], volume: int | None = None
+) -> Mapping[int, Sequence[Plan]]:
+    """What each outline says of these chapters, by path; only of `volume` where a file or heading names another.
 
     Cost: one pass over the paragraphs of the outlines; what headings name is remembered.
     """
+    found: dict[int, list[Plan]] = {number: [] for number in numbers}
     hidden = project_map.hidden
-    for path, document in documents.items():
+    for path, document in documents.items() if found else ():
         if document.kind != "outline" or path in hidden:
             continue
         file = project_map.get(path)
         if volume is not None and file is not None and file.volume not in (None, volume):
             continue
-        plan = plan_of(document, number, volume)
-        if plan is None and file is not None and file.number == number:  # a file for each chapter
-            plan = Plan(path, document.title, tuple(one for one in document.paragraphs if one.role == "body"))
-        if plan is not None and plan.paragraphs:
-            yield plan
+        outline = _Outline(document, volume)
+        for number, plans in found.items():
+            plan = outline.plan(number)
+            if plan is None and file is not None and file.number == number:  # a file for each chapter
+                plan = Plan(path, document.title, tuple(one for one in document.paragraphs if one.role == "body"))
+            if plan is not None and plan.paragraphs:
+                plans.append(plan)
+    return found
 
 
-def plan_of(document: Document, number: int, volume: int | None = None) -> Plan | None:
-    """What a document says of a chapter; None when it does not name it. Cost: one pass over its paragraphs."""
-    counted = _counts_chapters(document.path)
-    own: list[Paragraph] = []
-    ranged: list[Paragraph] = []
-    for one in document.paragraphs:
-        if one.role == "front_matter":
-            continue
-        if volume is not None and any(_volume(title) not in (None, volume) for title in one.heading_path):
-            continue
-        at, span = _named(one.heading_path, counted=counted)
-        if one.role == "heading" and at == len(one.heading_path) - 1 and span != (0, -1):
-            continue  # the chapter's own heading, which is the title
-        if span == (number, number) or (one.role == "body" and chapter_at(document, one) == number):
-            own.append(one)
-        elif span[0] <= number <= span[1]:
-            ranged.append(one)
-    found = own or ranged
-    if not any(one.role == "body" for one in found):
-        return None
-    at, span = _named(found[0].heading_path, counted=counted)
-    title = found[0].heading_path[at] if span[0] <= number <= span[1] else ""
-    return Plan(document.path, title, tuple(found), ranged=not own)
+class _Outline:
+    """The paragraphs of a document by the chapters that they are about. Cost: one pass over them."""
+
+    def __init__(self, document: Document, volume: int | None) -> None:
+        self._path, self._counted = document.path, _counts_chapters(document.path)
+        self._own = defaultdict[int, list[Paragraph]](list)  # by number
+        self._ranged = defaultdict[tuple[int, int], list[Paragraph]](list)  # by the first and last number
+        for one in document.paragraphs:
+            if one.role == "front_matter":
+                continue
+            if volume is not None and any(_volume(title) not in (None, volume) for title in one.heading_path):
+                continue
+            at, span = _named(one.heading_path, counted=self._counted)
+            if one.role == "heading" and at == len(one.heading_path) - 1 and span != (0, -1):
+                continue  # the chapter's own heading, which is the title
+            item = chapter_at(document, one) if one.role == "body" else None
+            for number in {span[0] if span[0] == span[1] else None, item}:
+                if number is not None:
+                    self._own[number].append(one)
+            if span[0] < span[1]:
+                self._ranged[span].append(one)
+
+    def plan(self, number: int) -> Plan | None:
+        """What the document says of a chapter; None when it does not name it."""
+        found = self._own.get(number, [])
+        if ranged := not found:
+            spans = (own for (first, last), own in self._ranged.items() if first <= number <= last)
+            found = sorted(chain(*spans), key=attrgetter("index"))
+        if not any(one.role == "body" for one in found):
+            return None
+        at, span = _named(found[0].heading_path, counted=self._counted)
+        title = found[0].heading_path[at] if span[0] <= number <= span[1] else ""
+        return Plan(self._path, title, tuple(found), ranged=ranged)
 
 
 def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:

@@ -467,10 +467,11 @@ def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
     if not asked.unknown:
         return
     said, known = meant(asked.query), corpus.whole.chapter_numbers
-    unwritten = [one for one in said.numbers if one not in known]
+    written = {*known}
+    unwritten = [one for one in said.numbers if one not in written]
     if said.next and known:
         unwritten.append(known[-1] + 1)
-    plans = {one: _planned(corpus, one, said.volume) for one in unwritten}
+    plans = _planned(corpus, unwritten, said.volume)
     if not unwritten or not (said.intent == "write" or all(plans.values())):
         for remark in asked.unknown:
             yield CHAPTER_UNKNOWN(what=remark)
@@ -488,11 +489,13 @@ def _asks_for_nothing(corpus: Corpus, asked: Understanding, unknown: Sequence[Co
     return not (known or asked.entities or asked.phrases or asked.terms)
 
 
-def _planned(corpus: Corpus, number: int, volume: int | None) -> str:
-    """The outline that has a chapter, first one that has it alone; "" for none."""
-    plans = [*plans_of(corpus.outlines, corpus.map, number, volume)]
-    plans.sort(key=lambda one: (one.ranged, one.path))
-    return next((one.path for one in plans if corpus.scope.leaves_out("outline", number) is None), "")
+def _planned(corpus: Corpus, numbers: Sequence[int], volume: int | None) -> dict[int, str]:
+    """The outline that has each chapter, first one that has it alone; "" for none."""
+    found = {}
+    for number, plans in plans_of(corpus.outlines, corpus.map, numbers, volume).items():
+        seen = plans if corpus.scope.leaves_out("outline", number) is None else ()
+        found[number] = min(((one.ranged, one.path) for one in seen), default=(False, ""))[1]
+    return found
 
 
 def _withheld(corpus: Corpus, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:

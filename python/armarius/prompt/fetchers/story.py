@@ -21,6 +21,7 @@ much of it a prompt holds is decided in `prompt/shares.py`.
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -149,7 +150,8 @@ class StoryFetcher:
         place = self._place(request, asked_for(request))
         if place is None:
             return ""
-        plans = [one for n in place.numbers for one in plans_of(self._documents, self._map, n, place.volume)]
+        said = plans_of(self._documents, self._map, place.numbers, place.volume)
+        plans = [one for number in place.numbers for one in said[number]]
         plans = [one for one in plans if not one.ranged] or plans
         return "\n".join(one.text(visible(self._documents[one.path], request.bounds)) for one in plans)
 
@@ -192,10 +194,11 @@ class StoryFetcher:
                 continue
             seen, lines, many = visible(document, request.bounds).text, [], 0
             mentions = matcher.find_all(seen) if others or old.casefold() in seen.casefold() else []
+            starts = [mention.start for mention in mentions]
             for one in document.paragraphs:
                 if said.numbers and chapter_at(document, one) not in said.numbers:
                     continue
-                here = [mention for mention in mentions if one.start <= mention.start < one.end]
+                here = mentions[bisect_left(starts, one.start) : bisect_left(starts, one.end)]
                 if path in story:
                     inside.update(mention.term for mention in here if mention.entity_id in longer)
                     aliases.update(mention.term for mention in here if mention.entity_id in others)
@@ -267,9 +270,10 @@ class StoryFetcher:
         around = (last + 1, first - 1) if place.tells else ()
         found: dict[str, int | None] = {}  # outlines that plan the chapters, with their volume
         whole: list[tuple[Paragraph, ...]] = []
+        plans = plans_of(self._documents, self._map, (*place.numbers, *around), place.volume)
         for number in (*place.numbers, *around):
             far = 0 if number in place.numbers else 1 + (number < first)
-            for plan in plans_of(self._documents, self._map, number, place.volume):
+            for plan in plans[number]:
                 document = self._documents[plan.path]
                 if plan.path == request.document or plan.paragraphs in whole:  # one section for several chapters
                     continue
