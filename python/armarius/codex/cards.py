@@ -12,7 +12,7 @@ Every value is written on one line, so that it cannot be read as another card or
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -23,6 +23,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.documents.units import ends, span
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
+from armarius.text.unicode import blank, blanked
 
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
@@ -164,7 +165,7 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
 
 
 _AT_END: Final = re.compile(r"^after\s+|[之以]?[后後]$", re.IGNORECASE)  # of a state: how things are as a chapter ends
-_LABELLED = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•·][ \t]+)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
+_LABELLED = re.compile(r"^(?P<indent>[ \t]*+)(?:[-*+•·][ \t]++)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
 
 
 def without_later(text: str, chapter: int) -> str:
@@ -186,11 +187,6 @@ def without_later(text: str, chapter: int) -> str:
             hidden = None
         found.append(line if hidden is None else blank(line))
     return "".join(found)
-
-
-def blank(text: str) -> str:
-    """`text` replaced by spaces, with its line ends."""
-    return re.sub(r"[^\r\n]", " ", text)
 
 
 class CardPassage(Protocol):
@@ -250,18 +246,10 @@ def visible(document: Document, bounds: Bounds) -> Document:
     if bounds.as_of is not None and document.kind == "outline":
         first = _first_later(document, bounds.as_of)
         hidden += [(one.start, one.end) for one in document.paragraphs[first:]]
-    text = _blanked(document.text, hidden)
+    text = blanked(document.text, hidden)
     if bounds.as_of is not None and document.kind in ("setting", "state", "note"):
         text = without_later(text, bounds.as_of)
     return document if text == document.text else replace(document, text=text)
-
-
-def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    parts, at = [], 0
-    for start, end in sorted(spans):
-        parts += [text[at:start], blank(text[max(at, start) : end])]
-        at = max(at, end)
-    return "".join([*parts, text[at:]])
 
 
 def until(document: Document, as_of: int) -> int:

@@ -64,7 +64,7 @@ class Told:
     held: Sequence[int] = ()
 
 
-Sentences = Mapping[str, Sequence[tuple[str, tuple[Place, ...]]]]
+Sentences = Mapping[str, Sequence[tuple[str, Sequence[Place]]]]
 """By document: a sentence and what it is about."""
 Tell = Callable[[CorpusQuery], Told]
 
@@ -142,8 +142,8 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[Sentences, Sent
     """What is said of units, and of paragraphs."""
     kept_of = {one.document: one for one in kept}
     documents = {text.path: text.file.document for text in corpus.texts.values()}
-    of_units = defaultdict[str, list[tuple[str, tuple[Place, ...]]]](list)
-    of_paragraphs: dict[str, list[tuple[str, tuple[Place, ...]]]] = {}
+    of_units = defaultdict[str, list[tuple[str, Sequence[Place]]]](list)
+    of_paragraphs: dict[str, list[tuple[str, Sequence[Place]]]] = {}
     units = _units(corpus)
     for path, document in documents.items():
         if document.kind == "summary":
@@ -171,13 +171,13 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[Sentences, Sent
     return of_units, of_paragraphs
 
 
-def _units(corpus: Corpus) -> Mapping[tuple[str, str | None], tuple[Place, ...]]:
+def _units(corpus: Corpus) -> Mapping[tuple[str, str | None], list[Place]]:
     """The units of each document, and by label, as the core counts them."""
-    found = defaultdict[tuple[str, str | None], tuple[Place, ...]](tuple)
+    found = defaultdict[tuple[str, str | None], list[Place]](list)
     for path, label in corpus.core.units:
         place = (path, len(found[path, None]))
-        found[path, None] += (place,)
-        found[path, label] += (place,)
+        found[path, None].append(place)
+        found[path, label].append(place)
     return found
 
 

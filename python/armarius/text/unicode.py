@@ -60,6 +60,20 @@ def grapheme_floor(text: str, at: int) -> int:
     return low + _core.grapheme_floor(around, at - low)
 
 
+def blank(text: str) -> str:
+    """`text` replaced by spaces, with its line ends."""
+    return re.sub(r"[^\r\n]", " ", text)
+
+
+def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """`text` with these spans blank, in any order, overlapping or not; every offset stays. Cost: one copy."""
+    parts, at = [], 0
+    for start, end in sorted(spans):
+        parts += [text[at:start], blank(text[max(at, start) : end])]
+        at = max(at, end)
+    return "".join([*parts, text[at:]])
+
+
 HAN_FIRST: Final = "\u3400"
 HAN_LAST: Final = "\u9fff"
 HAN: Final = f"{HAN_FIRST}-{HAN_LAST}"  # unified ideographs and extension A

@@ -299,13 +299,14 @@ def _present(
             if one.how == "chapter":
                 named.update(corpus.texts[one.key].mentions)
         counts = dict(sorted(named.items(), key=lambda item: (-item[1], item[0]))[:_IN_CHAPTER])
+    most = max(counts.values(), default=0)
     for entity_id, count in counts.items():
         entity = corpus.entities.get(entity_id)
         if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
             continue
         code = "mention.checked" if reading is None else reading.mention
         why = Evidence("mention", Reason(code, count=count))
-        yield _card(entity, request, _PRESENT_SCORE * count / max(counts.values()), why)
+        yield _card(entity, request, _PRESENT_SCORE * count / most, why)
 
 
 def _card(entity: Entity, request: FetchRequest, score: float, why: Evidence) -> Candidate:

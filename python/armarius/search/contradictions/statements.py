@@ -34,7 +34,7 @@ _BREAK = re.compile(r"[，,。；;：:！!？?（）()“”\"—…\n]|\.\s")
 _COLON = re.compile(r"[：:]")
 _AND = re.compile(r"\s*(?:[和与與及跟同、&]|以及|\sand\s)\s*")
 _OF = re.compile(r"\s*的|之(?![前后後间中一所外内下上])|['’]s(?!\w)|(?<=s)['’](?!\w)")
-_NOUN_OF = re.compile(r"([^\W\d_]+)\s+(?:of|to)\s+(?:the\s+)?$")
+_NOUN_OF = re.compile(r"(?<![^\W\d_])([^\W\d_]+)\s+(?:of|to)\s+(?:the\s+)?$")
 # The addressee or companion of a sentence is not its subject.
 _BESIDE = re.compile(
     r"(?:[与與和跟同随隨着著给給对對把被替为為向]|告诉|告訴|\b(?:with|to|by|for|of|told|asked|and|beside|near))\s*$",

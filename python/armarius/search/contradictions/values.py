@@ -16,6 +16,7 @@ from armarius.documents.units import parse_numeral
 from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import Phrases, attributes, table
 from armarius.text.matcher import Mention
+from armarius.text.unicode import blanked
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -53,7 +54,7 @@ _OLDER_ZH = re.compile(
     rf"(?P<left>{_WHO})比(?P<right>{_WHO})(?P<way>年?[大长小幼]|年[长轻])(?=[一二两三四五六七八九十几\d]|些|$|[，。；、！？”])"
 )
 _OLDER_EN = re.compile(
-    r"(?P<left>[\w'’]+)(?:\s+\w+){0,6}?\s+(?P<way>older|younger|elder)\s+(?:than|sister of|brother of)\s+"
+    r"(?<![\w'’])(?P<left>[\w'’]+)(?:\s+\w+){0,6}?\s+(?P<way>older|younger|elder)\s+(?:than|sister of|brother of)\s+"
     r"(?P<right>[\w'’]+)",
     re.IGNORECASE,
 )
@@ -190,9 +191,7 @@ def located(corpus: Corpus, sentence: str, mentions: Sequence[Mention], topic: T
 
 def without_names(sentence: str, mentions: Sequence[Mention]) -> str:
     """The sentence with spaces in place of the names in it."""
-    for mention in mentions:
-        sentence = sentence[: mention.start] + " " * (mention.end - mention.start) + sentence[mention.end :]
-    return sentence
+    return blanked(sentence, ((one.start, one.end) for one in mentions))
 
 
 def _ages(sentence: str) -> set[Value]:
@@ -245,9 +244,7 @@ def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value
 
 def without_parts(sentence: str) -> str:
     """The sentence with spaces in place of the parts of the body in it."""
-    for one in _values("body").find(sentence):
-        sentence = sentence[: one.start] + " " * (one.end - one.start) + sentence[one.end :]
-    return sentence
+    return blanked(sentence, ((one.start, one.end) for one in _values("body").find(sentence)))
 
 
 @lru_cache(maxsize=256)

@@ -21,7 +21,7 @@ PronounKind = Literal["m", "f", "thing", "people", "women", "things", "place"]
 
 LATIN_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")
 _END = re.compile(r"[,;:，；：、。.?!？！]")
-_CLOSING = re.compile(r"[\s?？。.!！~～…]+$")
+_CLOSING = re.compile(r"(?<![\s?？。.!！~～…])[\s?？。.!！~～…]+$")
 _LATIN_KINDS: dict[str, PronounKind] = {"he": "m", "she": "f", "it": "thing", "they": "people"}
 _HAN_KINDS: tuple[tuple[str, PronounKind], ...] = (
     ("they_m", "people"),

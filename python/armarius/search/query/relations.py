@@ -23,7 +23,8 @@ from armarius.text.matcher import Mention
 from armarius.text.unicode import HAN_UNIFIED, WIDE_RUN
 
 _JOINT = re.compile(r"\s*(?:、|与|與|和|及|跟|,\s*and\b|,|，|and|&)\s*$|^\s*$")
-_LABEL = re.compile(r"^\s*[-*+]?\s*\**([^:：*\n]{1,24})\**\s*[:：]\**")
+_LABEL = re.compile(r"^\s*+(?:[-*+]\s*+)?\**([^:：*\n]{1,24})\**\s*[:：]\**")
+_FAR = 200  # code points before a name that say what it is
 _OWNED_ZH = re.compile(r"^(?:之|的)")
 _OWNED_EN = re.compile(r"^(?:['’]s|['’])\s+")
 _MARRIED = re.compile(
@@ -56,7 +57,7 @@ class RelationIndex:
         self._corpus = corpus
         self._chapters = chapters
         self._entities: Mapping[str, Entity] = corpus.entities
-        self._edges: dict[str, list[RelationEdge]] = {}
+        self._edges: dict[str, dict[tuple[str, str], RelationEdge]] = {}  # of an entity: other and role, the first edge
         self._near: dict[str, Counter[str]] = {}
         self._gender = {entity.id: _gender(entity) for entity in corpus.entities.values()}
         for relation in corpus.codex.relations:
@@ -70,7 +71,7 @@ class RelationIndex:
         """These edges and those that a graph adds; what is stated here stays first."""
         index = copy(self)
         index._entities = {**{entity.id: entity for entity in known.entities}, **self._entities}
-        index._edges = {id_: list(own) for id_, own in self._edges.items()}
+        index._edges = {id_: dict(own) for id_, own in self._edges.items()}
         index._near = {id_: Counter(near) for id_, near in self._near.items()}
         index._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
         for relation in known.relations:
@@ -99,14 +100,14 @@ class RelationIndex:
 
     def of(self, entity_id: str) -> tuple[RelationEdge, ...]:
         """Every edge of an entity, as found."""
-        return tuple(self._edges.get(entity_id, ()))
+        return tuple(self._edges.get(entity_id, {}).values())
 
     def neighbours(self, entity_id: str) -> Counter[str]:
         """Entities that relations or profiles name with this one, and how often."""
         return self._near.get(entity_id, Counter())
 
     def _those(self, entity_id: str, role: Role) -> Iterator[RelationEdge]:
-        for edge in self._edges.get(entity_id, ()):
+        for edge in self._edges.get(entity_id, {}).values():
             gender = edge.role.gender or self._gender.get(edge.other, "")
             if edge.role.name == role.name and (not role.gender or not gender or gender == role.gender):
                 yield edge
@@ -118,9 +119,7 @@ class RelationIndex:
             entity_id, Role(edge.role.inverse.name, self._gender.get(entity_id, "")), edge.said, edge.path
         )
         for owner, one in ((entity_id, edge), (edge.other, back)):
-            edges = self._edges.setdefault(owner, [])
-            if not any(known.other == one.other and known.role.name == one.role.name for known in edges):
-                edges.append(one)
+            self._edges.setdefault(owner, {}).setdefault((one.other, one.role.name), one)
 
     def _meet(self, one: str, other: str, weight: int) -> None:
         if one != other:
@@ -151,19 +150,22 @@ class RelationIndex:
                     if mention.start >= label.end() and self._person(mention.entity_id):
                         self._add(subject, RelationEdge(mention.entity_id, named[-1].value, label[1].strip(), path))
                 continue
-            for group in _groups(sentence, mentions):
-                self._group(subject, sentence, group, mentions, path)
+            groups = _groups(sentence, mentions)
+            for before, group, behind in zip(([], *groups), groups, (*groups[1:], []), strict=False):
+                self._group(subject, sentence, before, group, behind, path)
 
-    def _group(self, subject: str, sentence: str, group: list[Mention], mentions: Sequence[Mention], path: str) -> None:
+    def _group(
+        self, subject: str, sentence: str, earlier: list[Mention], group: list[Mention], later: list[Mention], path: str
+    ) -> None:
         """People named together, and the words before and after them, up to the next name."""
         others = [m.entity_id for m in group if m.entity_id != subject and self._person(m.entity_id)]
         if not others:
             return
-        before = sentence[: group[0].start]
-        following = [m.start for m in mentions if m.start >= group[-1].end]
-        after = sentence[group[-1].end : min(following, default=len(sentence))]
-        clause = 1 + max(before.rfind(stop) for stop in "，,；;：:、")
-        actor = next((m.entity_id for m in reversed(mentions) if clause <= m.start and m.end <= len(before)), subject)
+        start = max(0, group[0].start - _FAR)
+        before = sentence[start : group[0].start]
+        after = sentence[group[-1].end : later[0].start if later else len(sentence)]
+        clause = start + 1 + max(before.rfind(stop) for stop in "，,；;：:、")
+        actor = next((m.entity_id for m in reversed(earlier) if clause <= m.start and m.end <= group[0].start), subject)
         said = sentence[max(0, group[0].start - 12) : group[-1].end + 12].strip(" -，,")
         role = _owned_role(after) or _of_role(before)
         for other in others:
@@ -176,16 +178,14 @@ class RelationIndex:
                 self._add(actor, RelationEdge(other, Role("child"), said, path))
 
 
-def _groups(sentence: str, mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
-    group: list[Mention] = []
+def _groups(sentence: str, mentions: Sequence[Mention]) -> list[list[Mention]]:
+    groups: list[list[Mention]] = []
     for mention in mentions:
-        apart = group and mention.start >= group[-1].end
-        if apart and not _JOINT.match(sentence[group[-1].end : mention.start]):
-            yield group
-            group = []
-        group.append(mention)
-    if group:
-        yield group
+        last = groups[-1][-1] if groups else None
+        if last is None or (mention.start >= last.end and not _JOINT.match(sentence[last.end : mention.start])):
+            groups.append([])
+        groups[-1].append(mention)
+    return groups
 
 
 def _owned_role(after: str) -> Role | None:
