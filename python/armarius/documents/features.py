@@ -48,7 +48,7 @@ _CITED: Final = re.compile(
     rf"(?<=[^\n#*\s])[ \t*]*(?:第\s*([0-9一二三四五六七八九十百]{{1,5}})\s*{names('han', *CHAPTERS)}"
     rf"|(?i:\b(?:{names('latin', *_CITABLE)}|{names('short', *_CITABLE)})s?\.?\s?#?0*(\d{{1,4}})))"
 )
-_ASIDE: Final = re.compile(r"\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
+_ASIDE: Final = re.compile(r"(?<!\s)\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
 _PART: Final = re.compile(
     rf"(?i:\W*{names('latin', 'act', 'volume', 'season')}\W{{1,3}}(?:\d{{1,3}}|[ivx]{{1,4}}\b|one|two|three|four|five))"
     rf"|\W*第\s*\S{{1,4}}\s*(?:{names('han', 'volume', 'part', 'act', 'season')}|阶段)"
@@ -553,7 +553,8 @@ PLACEHOLDER: Final = re.compile(
 )
 """What a form has where a person is to write."""
 _NOTHING: Final = re.compile(
-    PLACEHOLDER.pattern + r"|<!--.*?-->|\[\[[^\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|待补充|待填写|待定", re.DOTALL
+    PLACEHOLDER.pattern + r"|<!--(?:(?!<!--).)*?-->|\[\[[^\[\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|待补充|待填写|待定",
+    re.DOTALL,
 )
 _HEADING: Final = re.compile(r"#{1,6}(?:\s|$)")
 _ITEM: Final = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)、])(?:\s+\[[ xX]\])?(?:\s|$)")

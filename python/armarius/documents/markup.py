@@ -130,7 +130,7 @@ def _explicit(page: _Reader, at: int) -> int:
 
 
 _STAR = re.compile(r"(\*+)[ \t]+(.*)")
-_STATE = re.compile(r"^(?:TODO|DONE|NEXT|WAITING|CANCELL?ED)\s+|^\[#\w\]\s*|\s+:[\w@#%:]+:$")
+_STATE = re.compile(r"^(?:(?:TODO|DONE|NEXT|WAITING|CANCELL?ED)\s+|\[#\w\]\s*)+|(?<!\s)(?:\s+:[\w@#%:]+:)+$")
 _KEYWORD = re.compile(r"#\+(\w+):\s*(.*)")
 _BLOCK = re.compile(r"\s*#\+(begin|end)_(\w+)", re.IGNORECASE)
 _DRAWER = re.compile(r"\s*:[\w-]+:$")
@@ -150,10 +150,7 @@ def read_org(text: str) -> Marks:
             continue
         top = top and (not line or line.startswith("#"))
         if star := _STAR.match(line):
-            title = star[2]
-            while (bare := _STATE.sub("", title)) != title:
-                title = bare
-            page.heading(first, len(star[1]), title)
+            page.heading(first, len(star[1]), _STATE.sub("", star[2]))
         elif block := _BLOCK.match(line):
             name = block[2].lower()
             page.hide(first, at)

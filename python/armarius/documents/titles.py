@@ -65,7 +65,7 @@ def group_of(title: str) -> TitleGroup | None:
 
 @lru_cache(maxsize=1024)
 def _announced(title: str) -> TitleGroup | None:
-    bare = fold(re.sub(r"《[^》]*》|[（(][^）)]*[)）]", " ", strip_numbering(title)))
+    bare = fold(re.sub(r"《[^《》]*》|[（(][^（(）)]*[)）]", " ", strip_numbering(title)))
     if not bare or len(bare) > 40:
         return None
     if _COMPOSED.match(bare):
@@ -88,7 +88,7 @@ def _announced(title: str) -> TitleGroup | None:
 
 def type_of(value: str) -> str:
     """An entity type from the user's word: a known type for 人物, "Main character"…, else the word itself."""
-    bare = re.sub(r"[（(][^）)]*[)）]", "", value).strip()
+    bare = re.sub(r"[（(][^（(）)]*[)）]", "", value).strip()
     if fold(bare) in _TYPES:
         return fold(bare)
     group = group_of(bare)

@@ -18,7 +18,7 @@ from armarius.types import Evidence, Hit, Hits
 from armarius.validation import whole
 
 _SNIPPET = 80  # code points
-_QUOTED = re.compile(r"[\"“「『]([^\"”」』]+)[\"”」』]")
+_QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]+)[\"”」』]")
 
 
 def terms_of(text: str) -> list[str]:

@@ -151,9 +151,9 @@ def title_gender(word: str) -> Gender | None:
     return "" if title in words("latin", "titles") else None
 
 
-_POINT: Final = re.compile(r"\s*[·•‧・．]\s*")
-_QUOTED: Final = re.compile(r"\s*[\"“”‘]([A-Z][^\"“”’]{1,19})[\"“”’]\s*")
-_BRACKETS: Final = re.compile(r"\s*[(（][^)）]*[)）]")
+_POINT: Final = re.compile(r"(?<!\s)\s*[·•‧・．]\s*")
+_QUOTED: Final = re.compile(r"(?<!\s)\s*[\"“”‘]([A-Z][^\"“”’]{1,19})[\"“”’]\s*")
+_BRACKETS: Final = re.compile(r"(?<!\s)\s*[(（][^()（）]*[)）]")
 _Form = tuple[str, Literal["given name", "family name", "part of the name"]]
 
 

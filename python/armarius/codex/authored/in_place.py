@@ -33,7 +33,7 @@ _LEVELS = {
 _HAN = re.compile("[\u4e00-\u9fff]")
 _LINE = re.compile(r"(?P<mark>[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*)|\d{1,3}[.)、])[ \t　]*)?(?:\*\*|__)?)")
 _COLON = re.compile(r"(?:\*\*|__)?\s*[:：]{1,2}\s*(?:\*\*|__)?[ \t]*")
-_TAIL = re.compile(r"[ \t]*(?:<!--.*)?\r*$")
+_TAIL = re.compile(r"(?<![ \t\r])[ \t]*(?:<!--.*)?\r*$")
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 Parse = Callable[[str], Profiles]

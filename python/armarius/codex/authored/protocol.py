@@ -19,8 +19,8 @@ from armarius.io.toml import MAX_BYTES, parse_toml
 from armarius.validation import shown
 
 _HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")
-_ID = re.compile(r"^\s*id\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
-_AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+_ID = re.compile(r"^[ \t]*id[ \t]*=[ \t]*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
+_AT_LINE = re.compile(r" ?\(at line (\d+), column \d+\)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
 

@@ -170,7 +170,7 @@ def read_tree(text: str) -> object:
 
 _KEY = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s#\"'\[{&*!|>%@-][^:#]*?|-[^\s:][^:#]*?)\s*:(?:\s+(.*)|\s*)$")
 _BLOCK = re.compile(r"[|>][+-]?\d?$")
-_REMARK = re.compile(r"\s+#.*$")
+_REMARK = re.compile(r"(?<!\s)\s+#.*$")
 
 
 class _Yaml:

@@ -225,4 +225,4 @@ def _is_name(text: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"[（(][^）)]*[)）]", "", text)
+    return re.sub(r"[（(][^（(）)]*[)）]", "", text)

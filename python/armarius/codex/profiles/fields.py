@@ -121,7 +121,7 @@ _QUOTES = {"“": "”", "‘": "’", "「": "」", "『": "』", "《": "》",
 _LONE = frozenset('“”「」『』《》〈〉"`')  # half a pair is dropped; ' and ’ may be apostrophes
 _OTHER_HALF = _QUOTES | {closing: opening for opening, closing in _QUOTES.items()}
 _HAN_ONLY = re.compile(rf"^[{HAN_EVERY}·\s　]+$")
-_NOTE = re.compile(r"\s*[（(\[【][^）)\]】]*[）)\]】]\s*$")
+_NOTE = re.compile(r"(?<!\s)\s*[（(\[【][^（(\[【）)\]】]*[）)\]】]\s*$")
 
 
 _ROLE_OF = meanings("roles")

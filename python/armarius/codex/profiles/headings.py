@@ -12,14 +12,14 @@ from armarius.documents.titles import group_of, is_chapter, is_generic, is_other
 from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold
 
-_BRACKETS = re.compile(r"\s*[（(]([^）)]{1,60})[)）]")
+_BRACKETS = re.compile(r"(?<!\s)\s*[（(]([^）)]{1,60})[)）]")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
 _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})$")
 _SYMBOL = r"[\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]"
 _SYMBOLS = re.compile(rf"^(?:{_SYMBOL}|\s)+|(?:{_SYMBOL}|\s)+$")
 _DASHED = re.compile(rf"^(?P<name>.{{1,40}}?)(?:\s+[-–—]+\s+|——|—\s+|\s*[|｜]\s*|\s*{_SYMBOL}+\s*)(?P<role>.{{1,60}})$")
 _COUNTED = re.compile(r"[\d一二三四五六七八九十]$")  # 成员一, "Hero 2"
-_SLASHED = re.compile(r"\s*[/／]\s*|\s+(?:aka|a\.k\.a\.)\s+", re.IGNORECASE)
+_SLASHED = re.compile(r"(?<!\s)(?:\s*[/／]|\s+(?:aka|a\.k\.a\.)(?=\s))\s*", re.IGNORECASE)
 _KNOWN_AS = re.compile(r"^(?:aka|a\.k\.a\.|又名|别名|原名|本名|即)\s*[:：]?\s*", re.IGNORECASE)
 _NO_ALIAS = re.compile(
     r"\d|主角|配角|反派|男主|女主|已故|[男女]$|protagonist|antagonist|villain|hero|deceased|main|minor|supporting",

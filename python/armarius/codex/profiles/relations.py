@@ -18,8 +18,8 @@ from armarius.codex.profiles.fields import ProfileSection, role_of, split_list, 
 from armarius.documents.titles import strip_numbering
 from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold, joined
 
-_NOTED = re.compile(r"^(?P<name>.+?)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
-_DASHED = re.compile(r"^(?P<name>.+?)(?:\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
+_NOTED = re.compile(r"^(?P<name>.+?)(?<!\s)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
+_DASHED = re.compile(r"^(?P<name>.+?)(?:(?<!\s)\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
 _POSSESSIVE = re.compile(r"^(?P<name>.+?)的(?P<type>[^的]{1,12})$")
 _OF = re.compile(r"^(?P<type>[\w' -]{1,30}? (?:of|to))\s+(?P<name>.+)$", re.IGNORECASE)
 _MAX_TYPE = 24
@@ -100,11 +100,11 @@ def _short(text: str) -> str:
 
 _TITLE = re.compile(r"关系(?:表|网|图|谱)?$|\b(?:relations?|relationships?)(?: (?:map|chart|table))?$", re.IGNORECASE)
 _COLUMN = re.compile(r"关系|關係|relation", re.IGNORECASE)
-_LINK = re.compile(r"\s*(?:<-+>|-+>|=+>|[↔⇄→⟷]|[—–]+|\s-\s|[～~与和跟&×/、]|\band\b)\s*")
-_TYPED = re.compile(r"^(?P<ends>[^:：（(]+?)\s*(?:[:：]\s*(?P<type>.+)|[（(](?P<note>[^）)]+)[)）])\s*$")
+_LINK = re.compile(r"(?<!\s)\s*(?:<-+>|-+>|=+>|[↔⇄→⟷]|[—–]+|\s-\s|[～~与和跟&×/、]|\band\b)\s*")
+_TYPED = re.compile(r"^(?P<ends>[^:：（(]+?)(?<!\s)\s*(?:[:：]\s*(?P<type>.+)|[（(](?P<note>[^）)]+)[)）])\s*$")
 _SENTENCES = (
-    re.compile(r"^(?P<a>.+?)是(?P<b>.+?)的(?P<type>[^的，,。]{1,12})。?$"),
-    re.compile(r"^(?P<a>.+?) is (?P<b>.+?)['’]s (?P<type>[\w' -]{1,24}?)\.?$", re.IGNORECASE),
+    re.compile(r"^(?>(?P<a>.+?)是)(?P<b>.+?)的(?P<type>[^的，,。]{1,12})。?$"),
+    re.compile(r"^(?>(?P<a>.+?) is )(?P<b>.+?)['’]s (?P<type>[\w' -]{1,24}?)\.?$", re.IGNORECASE),
     re.compile(r"^(?P<a>.+?) is (?:the |an? )?(?P<type>[\w' -]{1,24}? of) (?P<b>.+?)\.?$", re.IGNORECASE),
 )
 _MAX_LINE = 200

@@ -292,7 +292,7 @@ def _is_title(line: str) -> bool:
 
 
 _BONEYARD = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_NOTE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
+_NOTE = re.compile(r"\[\[(?:(?!\[\[).)*?\]\]", re.DOTALL)
 _SCENE = re.compile(r"(?:int|ext|est|int\./ext|int/ext|i/e)[. ]", re.IGNORECASE)
 _SECTION = re.compile(r"(#{1,6})\s*(\S.*)")
 _TITLE_PAGE = re.compile(r"(?:[A-Za-z ]{2,30}:.*(?:\n(?:[ \t]+.*))*\n?)+(?:\n|\Z)")

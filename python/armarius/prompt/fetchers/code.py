@@ -17,7 +17,7 @@ from armarius.warnings import CODE_DEPTH_LIMIT
 # ASCII on purpose: a name adjacent to Chinese words ends where they begin.
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
 _SYMBOL = re.compile(rf"(`?)(?<![A-Za-z0-9_$])({_NAME}(?:(?:\.|::|#){_NAME})*)(\(?)")
-_TELLING = re.compile(r"[_$]|[a-z0-9][A-Z]|[A-Z]{2}.*[a-z]|\.|::|#")
+_TELLING = re.compile(r"[_$]|[a-z0-9][A-Z]|[A-Z]{2}.{0,80}[a-z]|\.|::|#")
 _WINDOW = 400  # code points before and after the cursor: about ten lines of code
 _SHORT = 2  # letters, and fewer, name no symbol
 _KINDS = ("calls", "inherits", "overrides", "refs")
