@@ -474,12 +474,18 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
+_DEEPEST = 8  # levels of lists and mappings in a value: no field has more than two
+
+
 def _plain(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
     """A value with line feeds alone at the ends of its lines.
 
     Raises:
-        CodexError: It holds a control character, which would make a page binary; names the field.
+        CodexError: It holds a control character, which would make a page binary, or is nested too deeply; names the
+            field.
     """
+    if field.count("[") + field.count(".") > _DEEPEST:
+        raise CodexError(f"entity: {shown(field)}: nested too deeply")
     if isinstance(value, str):
         value = value.replace("\r\n", "\n")
         if control := control_in(value):
