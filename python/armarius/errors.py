@@ -223,13 +223,16 @@ class StoreUnavailable(StoreError):
 
     Attributes:
         seconds: How long it has been away; 0 when that has just been found out.
+        written: What became of a write: False, nothing of it is there; None, it is there or nothing of it is, and that
+            cannot be known. Then the same call again is safe.
     """
 
     code = "STORE_AWAY"
 
-    def __init__(self, message: str, *, seconds: float = 0.0) -> None:
+    def __init__(self, message: str, *, seconds: float = 0.0, written: Literal[False] | None = False) -> None:
         super().__init__(message)
         self.seconds = seconds
+        self.written = written
 
 
 class QuotaExceeded(StoreError):

@@ -1,5 +1,6 @@
 """What happens when a server goes away, stands still or is restarted; and when several processes write at once."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -9,11 +10,12 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import psycopg
 import pytest
 from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
 from tests.server.novels import files_of, requests
 
-from armarius.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
+from armarius.errors import SchemaTooNew, StoreBusy, StoreConflict, StoreError, StoreUnavailable
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import SCHEMA_VERSION, migrate
 from armarius.workspace.folder import connect
@@ -34,6 +36,13 @@ def own_server():
     pool.close()
     yield running
     running.close()
+
+
+@pytest.fixture
+def open_own(own_server):
+    """A function that connects to `own_server`."""
+    with ExitStack() as opened:
+        yield lambda **keywords: opened.enter_context(connect(own_server.dsn, **keywords))
 
 
 @pytest.fixture
@@ -236,7 +245,7 @@ def test_a_server_that_may_not_be_written_is_full_and_still_answers(open_store, 
         with shared_pool.lent():
             pass
         shared_pool.hook = None
-        shared_pool._lost()
+        shared_pool.lose()
 
 
 def test_who_waits_for_a_writer_too_long_is_told_that_it_is_busy(server, open_store, monkeypatch):
@@ -303,8 +312,6 @@ def test_tables_of_a_later_armarius_are_served_by_one_version_and_no_more(server
 
 @pytest.mark.parametrize("arrived", [True, False])
 def test_a_connection_lost_in_commit_is_looked_up(open_store, monkeypatch, arrived):
-    import psycopg
-
     from armarius.store.postgres.session import Transaction
     from armarius.store.rows import Note
 
@@ -315,7 +322,7 @@ def test_a_connection_lost_in_commit_is_looked_up(open_store, monkeypatch, arriv
         if arrived:
             real(tx)
         tx.connection.close()
-        raise psycopg.OperationalError("the connection was closed")
+        raise StoreUnavailable("the connection was closed")
 
     monkeypatch.setattr(Transaction, "commit", lost)
     before = store.generation()
@@ -332,8 +339,6 @@ def test_a_connection_lost_in_commit_is_looked_up(open_store, monkeypatch, arriv
 
 
 def test_a_commit_of_which_nobody_can_tell_is_said_to_be_one(open_store, monkeypatch):
-    import psycopg
-
     from armarius.store.postgres.session import Transaction
     from armarius.store.rows import Note
 
@@ -345,12 +350,110 @@ def test_a_commit_of_which_nobody_can_tell_is_said_to_be_one(open_store, monkeyp
         real(tx)
         other.apply([Note("n", "somebody else's")])
         tx.connection.close()
-        raise psycopg.OperationalError("the connection was closed")
+        raise StoreUnavailable("the connection was closed")
 
     monkeypatch.setattr(Transaction, "commit", lost)
-    with pytest.raises(StoreUnavailable, match="not known"):
+    with pytest.raises(StoreUnavailable, match="cannot be known") as told:
         store.apply([Note("n", "2")])
+    assert told.value.written is None
     assert other.note("n") == "somebody else's"
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+@pytest.mark.parametrize("expect", [None, 1])
+def test_a_write_of_which_nobody_can_tell_may_be_made_again(open_shelf, tenant, monkeypatch, arrived, expect):
+    from armarius.store.postgres.session import PostgresSession, Transaction
+
+    novel, real = open_shelf().project("p", tenant=tenant), Transaction.commit
+    novel.write({"a.md": "甲", "old.md": "旧"})
+
+    def lost(tx):
+        if arrived:
+            real(tx)
+        tx.connection.close()
+        raise StoreUnavailable("the connection was closed")
+
+    def unknown(session, row):
+        raise StoreUnavailable("cannot be known", written=None)
+
+    monkeypatch.setattr(Transaction, "commit", lost)
+    monkeypatch.setattr(PostgresSession, "_is_committed", unknown)
+    call = {"files": {"a.md": "乙"}, "remove": ["old.md"], "expect": expect}
+    with pytest.raises(StoreUnavailable) as told:
+        novel.write(**call)
+    assert told.value.written is None
+    monkeypatch.undo()
+    if arrived and expect:
+        with pytest.raises(StoreConflict):  # another caller that writes the same from the same version is none of it
+            open_shelf().project("p", tenant=tenant).write(**call)
+    assert novel.write(**call) == 2 == novel.version
+    assert [one.path for one in novel.documents()] == ["a.md"]
+    for late in ({**call, "expect": 1}, {"files": {"a.md": "丙"}, "expect": 1}):
+        with pytest.raises(StoreConflict):
+            novel.write(**late)
+
+
+def check_terminated(server, open_shelf, tenant, seconds, record_property):
+    """Every backend is ended each 30 ms while three threads ask and write: what reaches them is `StoreUnavailable`."""
+    names = [f"p{number}" for number in range(6)]
+    for name in names:
+        open_shelf().project(name, tenant=tenant).write(files_of())
+    shelf, others = open_shelf(memory="16 MiB"), []
+    shelf._hot.limit = 2_000_000  # engines are made again and again
+    counts = dict.fromkeys(("answered", "away"), 0)
+    over = threading.Event()
+
+    def ask(number):
+        for turn in itertools.count(number):
+            novel = shelf.project(names[turn % len(names)], tenant=tenant)
+            try:
+                match turn % 4:
+                    case 0:
+                        novel.search("钟楼")
+                    case 1:
+                        novel.assemble("照片在谁手里", document="chapters/ch003.md", budget=4000)
+                    case 2:
+                        novel.entities()
+                    case 3:
+                        novel.write({f"notes/{number}.md": f"# {turn}\n"})
+                counts["answered"] += 1
+            except StoreUnavailable as error:
+                counts["away"] += 1
+                if re.search("psycopg|Pipeline", str(error)):
+                    others.append(error)
+            except Exception as error:
+                others.append(error)
+            if over.is_set():
+                return
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    with psycopg.connect(server.dsn, autocommit=True) as outside:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            outside.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+            time.sleep(0.03)
+        over.set()
+        for thread in threads:
+            thread.join()
+    record_property("count", sum(counts.values()))
+    assert others == []
+    assert counts["away"] > 0
+    for name in names:
+        assert open_shelf().verify(name, tenant=tenant) == []
+
+
+def test_connections_that_are_ended_all_the_time_are_one_type_of_error(own_server, open_own, record_property):
+    check_terminated(own_server, open_own, "", 3, record_property)
+
+
+@pytest.mark.slow
+def test_connections_that_are_ended_for_long_are_one_type_of_error(own_server, open_own, record_property):
+    check_terminated(own_server, open_own, "", 25, record_property)
 
 
 @pytest.mark.slow

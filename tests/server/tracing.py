@@ -40,7 +40,7 @@ class Trace:
                 return super().executemany(query, rows, **keywords)
 
         def hook(connection) -> None:
-            connection.cursor_factory = Cursor
+            connection.driver.cursor_factory = Cursor
 
         pool.hook = hook
 
@@ -59,10 +59,11 @@ class ShufflingPool(Pool):
     """As a pooler in transaction mode: every transaction on another connection, nothing left on any of them."""
 
     def _back(self, connection) -> None:
-        if not connection.closed and connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
-            factory, connection.cursor_factory = connection.cursor_factory, psycopg.Cursor
+        if connection.is_idle:
+            driver = connection.driver
+            factory, driver.cursor_factory = driver.cursor_factory, psycopg.Cursor
             connection.execute("DISCARD ALL")
-            connection.cursor_factory = factory
+            driver.cursor_factory = factory
         super()._back(connection)
         with self._lock:
             self._idle.reverse()

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -45,7 +45,7 @@ from armarius.store.postgres.schema import (
 )
 from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.store import PostgresStore
-from armarius.store.postgres.writing import count_files, put_files
+from armarius.store.postgres.writing import count_files, digest_of_write, put_files
 from armarius.store.protocol import Store
 from armarius.vectors.embedder import AnyEmbedder, as_embedder
 from armarius.workspace.engines import (
@@ -154,7 +154,8 @@ class Novel(ShelvedEngine):
             ContractError: A path that is none, or a text with half a character.
             ConfigError: `armarius.toml` is wrong.
             QuotaExceeded: The project would hold more than it may.
-            StoreUnavailable: The server is away; nothing is half written. Where that cannot be known, it says so.
+            StoreUnavailable: The server is away. `written` is False where nothing is written, None where that cannot be
+                known; then the same call again is safe, on the same shelf with `expect` too.
 
         Cost: about what saving a file in a folder costs, and two round trips.
         """
@@ -162,11 +163,10 @@ class Novel(ShelvedEngine):
         gone = [check_path(path) for path in ([remove] if isinstance(remove, str) else remove)]
         if CONFIG_NAME in given:
             _check_config(given[CONFIG_NAME])
-        with self._used() as hot:
-            seen: list[Transaction] = []
+        with self._used() as hot, self._shelf.in_doubt.again(self._key, given, gone, expect) as (token, seen):
 
             def work(_: Store) -> None:
-                with hot.session.writing(expect) as tx:
+                with hot.session.writing(expect, token) as tx:
                     seen.append(tx)
                     put_files(tx, hot.session.project, given, gone, part_of)
                     self._shelf.check_quota(tx, hot.session, given)
@@ -287,6 +287,36 @@ def _check_config(data: bytes) -> None:
         raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
 
 
+class InDoubt:
+    """Writes with `expect` of which nobody could tell whether they were done: made again, they are no conflict.
+
+    Each is proved by the token of its transaction, and once: of two callers that write the same, one is refused.
+    """
+
+    def __init__(self) -> None:
+        self._tokens: dict[tuple[UUID, bytes], int] = {}
+
+    @contextmanager
+    def again(
+        self, project: UUID, files: Mapping[str, bytes], remove: Collection[str], expect: int | None
+    ) -> Iterator[tuple[int, list[Transaction]]]:
+        """Around a write: the token of the earlier try, 0 if there is none; and a list for the transaction."""
+        seen: list[Transaction] = []
+        if expect is None:  # what is there already is not written again
+            yield 0, seen
+            return
+        key = (project, digest_of_write(files, remove, expect))
+        token = self._tokens.pop(key, 0)
+        try:
+            yield token, seen
+        except StoreUnavailable as error:
+            if error.written is None:
+                token = seen[0].token
+            if token:
+                self._tokens[key] = token
+            raise
+
+
 @dataclass(frozen=True, slots=True)
 class Pushed:
     """Result of a push.
@@ -322,6 +352,7 @@ class Shelf:
         pool: Connections.
         schema: Of the tables.
         counters: What was asked and written.
+        in_doubt: Writes of which nobody could tell.
     """
 
     def __init__(
@@ -341,6 +372,7 @@ class Shelf:
         self.schema = schema_name(schema)
         self.pool = Pool(dsn, size=connections, wait_s=wait_s)
         self.counters = Counters()
+        self.in_doubt = InDoubt()
         self._hot = EngineCache[HotStored](bytes_in(memory))
         self._stale = stale_s
         self._quota = quota or Quota()

@@ -6,15 +6,15 @@ while the server is unreachable one caller retries twice a second, and the other
 Invariants, for poolers in transaction mode: a connection is lent and returned outside of any transaction; no session
 variable is set on it; no statement is prepared on the server.
 
-The server's errors are raised as those of a store (`translated`). No message carries a DSN, a password or a user's
-text.
+Nothing of the driver leaves a connection: its errors are raised as those of a store, in `Connection` and nowhere else.
+No message carries a DSN, a password or a user's text.
 """
 
 import re
 import select
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,7 +36,7 @@ _AWAY = (
     psycopg.InterfaceError,
     errors.IdleInTransactionSessionTimeout,
 )
-_NO_TABLES = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
+NO_TABLES = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
 _CAUSES = (
     (r"Connection refused|on socket \".*\" failed: No such file", "nothing listens at this host and port"),
     (r"failed to resolve host|could not translate host name", "there is no such host"),
@@ -48,37 +48,14 @@ _CAUSES = (
 """Patterns of connection errors of libpq or the server, and messages without names of hosts and users."""
 
 
-def is_lost(error: psycopg.Error) -> bool:
-    """Whether the connection was lost, so that the outcome of the transaction is unknown."""
-    return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) and not isinstance(
-        error, (*_BUSY, errors.DiskFull, errors.QueryCanceled, errors.TooManyConnections)
-    )
-
-
-@contextmanager
-def translated(place: str, away_for: Callable[[], float] = lambda: 0.0) -> Iterator[None]:
-    """Translate errors of the driver to errors of the store.
-
-    Args:
-        place: The server, without a password.
-        away_for: Seconds since the server became unreachable.
-
-    Raises:
-        StoreBusy, StoreFull, StoreUnavailable, StoreError: See `armarius.store.protocol`.
-    """
-    try:
-        yield
-    except psycopg.Error as error:
-        raise _named(place, error, away_for()) from error
-
-
-def _named(place: str, error: psycopg.Error, seconds: float) -> StoreError:
+def named(place: str, error: psycopg.Error, seconds: float) -> StoreError:
+    """The error of a store for one of the driver; `seconds` is how long the server has been away."""
     said = _said(error)
     if isinstance(error, _BUSY):
         return StoreBusy(f"{place}: another writer holds the project: {said}")
     if isinstance(error, _FULL):
         return StoreFull(f"{place}: the server cannot write: {said}")
-    if isinstance(error, _NO_TABLES):
+    if isinstance(error, NO_TABLES):
         return StoreError(f"{place}: the tables of armarius are not there or older; run: armarius server migrate")
     if isinstance(error, _AWAY):
         since = f" for {seconds:.1f} s" if seconds > 1 else ""
@@ -113,7 +90,7 @@ _ANSWER_SECONDS = 15.0  # a server that stands still for so long is away
 _LEAST_SECONDS = 1.0  # and it is not away for others because one caller is in a hurry
 
 
-class Connection(psycopg.Connection[tuple[Any, ...]]):
+class _Driver(psycopg.Connection[tuple[Any, ...]]):
     """A connection on which nothing waits for ever: a frozen server closes nothing, and a cancel would not reach it."""
 
     answer_s: float = _ANSWER_SECONDS
@@ -130,6 +107,81 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
             raise
 
 
+class Connection:
+    """A connection of a pool, in autocommit. Every call of it may raise the errors of a store, and no other ones.
+
+    Args:
+        driver: The connection of psycopg.
+        pool: Its pool, which is told when it is lost.
+
+    Raises:
+        StoreBusy, StoreFull, StoreUnavailable, StoreError: See `armarius.store.protocol`; the driver's error is the
+            cause.
+    """
+
+    def __init__(self, driver: _Driver, pool: "Pool") -> None:
+        self.driver = driver
+        self._pool = pool
+
+    def execute(self, query: str, values: Sequence[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
+        """One statement; what it finds is in memory."""
+        with self._translating():
+            return self.driver.execute(query, values)
+
+    def many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
+        """One statement for each of `values`, in one round trip."""
+        with self._translating(), self.driver.cursor() as cursor:
+            cursor.executemany(query, values)
+
+    @contextmanager
+    def pipeline(self) -> Iterator[None]:
+        """Statements that are sent in one round trip; what they find is there after the block."""
+        with self._translating(), self.driver.pipeline():
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A transaction; inside another one a savepoint."""
+        with self._translating(), self.driver.transaction():
+            yield
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is lost, or was closed."""
+        return self.driver.closed
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is open and outside of any transaction."""
+        return not self.closed and self.driver.info.transaction_status == TransactionStatus.IDLE
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing came on it while it was idle: what comes is its end. No round trip."""
+        if self.closed:
+            return False
+        if not hasattr(select, "poll"):  # Windows
+            return not select.select([self.driver.fileno()], [], [], 0)[0]
+        poll = select.poll()
+        poll.register(self.driver.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+        return not poll.poll(0)
+
+    def close(self) -> None:
+        """Close it; closing twice is fine."""
+        self.driver.close()
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            what = named(self._pool.place, error, self._pool.away_for)
+            if isinstance(what, StoreUnavailable) and not isinstance(error, errors.QueryCanceled):
+                self.close()  # lost, though the driver may learn that with its next word only
+                self._pool.lose()
+            raise what from error
+
+
 class Pool:
     """Lends connections of one DSN. Threads may share it.
 
@@ -141,6 +193,7 @@ class Pool:
 
     Attributes:
         place: Host, port and database, for messages: never user or password.
+        wait_s: As given.
         hook: Called with every connection that is lent; for tests.
     """
 
@@ -155,7 +208,7 @@ class Pool:
         self.place = f"postgresql {place.rpartition('@')[2]}"  # a password with @ or / unescaped: part of it is host
         self.hook: Callable[[Connection], None] | None = None
         self._dsn = dsn
-        self._wait = wait_s
+        self.wait_s = wait_s
         self._answer = answer_s
         self._free = threading.BoundedSemaphore(size)
         self._lock = threading.Lock()
@@ -181,27 +234,22 @@ class Pool:
 
         Raises:
             StoreUnavailable: The server is away, or all connections are in use for too long.
-            Others: See `failures.translated`.
+            Others: See `Connection`.
         """
         if self._closed:
             raise StoreUnavailable(f"{self.place}: closed")
-        wait_s = remaining(self._wait)
+        wait_s = remaining(self.wait_s)
         if not self._free.acquire(timeout=wait_s):
             raise StoreUnavailable(f"{self.place}: every connection is in use for more than {round(wait_s, 2):g} s")
         try:
-            with translated(self.place, lambda: self.away_for):
-                connection = self._taken(fresh=fresh)
-                connection.answer_s = self._patience(answer_s)
-                try:
-                    if self.hook is not None:
-                        self.hook(connection)
-                    yield connection
-                except psycopg.Error as error:
-                    if is_lost(error) or connection.closed:
-                        self._lost()
-                    raise
-                finally:
-                    self._back(connection)
+            connection = self._taken(fresh=fresh)
+            connection.driver.answer_s = self._patience(answer_s)
+            try:
+                if self.hook is not None:
+                    self.hook(connection)
+                yield connection
+            finally:
+                self._back(connection)
         finally:
             self._free.release()
 
@@ -226,7 +274,7 @@ class Pool:
         with self._lock:
             while self._idle and not fresh:
                 found = self._idle.pop()
-                if _is_quiet(found):
+                if found.is_quiet:
                     return found
                 found.close()  # of a server that was restarted, or ended by its administrator
             if self._away_since:
@@ -237,19 +285,17 @@ class Pool:
                     raise StoreUnavailable(f"{self.place}: no connection for {away:.1f} s{why}", seconds=away)
                 self._probed = now
         try:
-            made = Connection.connect(
-                self._dsn, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_SECONDS
-            )
+            made = _Driver.connect(self._dsn, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_SECONDS)
         except psycopg.Error as error:
-            self._lost()
+            self.lose()
             self._why = cause_of(error)
             self._probed = time.monotonic()  # a server that stands still takes its time to say nothing
-            raise
+            raise named(self.place, error, self.away_for) from error
         self._why = ""
         self._away_since = self._probed = 0.0  # who loses a connection after this one may try again at once
-        return made
+        return Connection(made, self)
 
-    def _lost(self) -> None:
+    def lose(self) -> None:
         """The server went away: every idle connection is dead too."""
         with self._lock:
             self._away_since = self._away_since or time.monotonic()
@@ -258,20 +304,8 @@ class Pool:
             connection.close()
 
     def _back(self, connection: Connection) -> None:
-        usable = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
         with self._lock:
-            if usable and not self._closed:
+            if connection.is_idle and not self._closed:
                 self._idle.append(connection)
                 return
         connection.close()
-
-
-def _is_quiet(connection: Connection) -> bool:
-    """Whether nothing came on an idle connection: what comes is its end. No round trip."""
-    if connection.closed:
-        return False
-    if not hasattr(select, "poll"):  # Windows
-        return not select.select([connection.fileno()], [], [], 0)[0]
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
-    return not poll.poll(0)

@@ -8,10 +8,8 @@ from importlib.resources import files
 from typing import Any
 from uuid import UUID
 
-from psycopg import errors
-
-from armarius.errors import ContractError, SchemaTooNew, StoreError
-from armarius.store.postgres.pool import Connection, Pool
+from armarius.errors import ContractError, SchemaTooNew, StoreError, StoreFull
+from armarius.store.postgres.pool import NO_TABLES, Connection, Pool
 from armarius.validation import shown
 
 SCHEMA_VERSION = 1
@@ -87,10 +85,7 @@ def check_schema(pool: Pool, schema: str) -> ServerState:
         SchemaTooNew: They are of a newer armarius, by more than one version.
     """
     with pool.lent() as connection:
-        try:
-            found = _meta(connection, schema)
-        except (errors.UndefinedTable, errors.InvalidSchemaName):
-            found = {}
+        found = _meta(connection, schema)
     version = int(found.get("schema", 0))
     if version > SCHEMA_VERSION + _SIDE_BY_SIDE:
         raise SchemaTooNew(_too_new(pool, version))
@@ -104,10 +99,7 @@ def server_state(pool: Pool, schema: str) -> ServerState:
     """Versions and sizes. Cost: counts every project."""
     with pool.lent() as connection:
         server = str(_first(connection, "SELECT current_setting('server_version')")[0])
-        try:
-            found = _meta(connection, schema)
-        except (errors.UndefinedTable, errors.InvalidSchemaName):
-            return ServerState(server, 0, "")
+        found = _meta(connection, schema)
         if "schema" not in found:
             return ServerState(server, 0, "")
         projects, characters = _first(
@@ -131,7 +123,7 @@ def _make(connection: Connection, schema: str, number: int, *, pgvector: bool) -
                 # in `public`: a database has an extension once, not per schema
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
             vector = "public.vector"
-        except errors.InsufficientPrivilege:  # needs an administrator; else vectors are stored as bytes
+        except StoreFull:  # needs an administrator; else vectors are stored as bytes
             pass
     script = files("armarius.store.postgres").joinpath(f"migrations/{number:04}.sql").read_bytes().decode()
     connection.execute(script.format(schema=schema, vector=vector))
@@ -145,7 +137,13 @@ def _make(connection: Connection, schema: str, number: int, *, pgvector: bool) -
 
 
 def _meta(connection: Connection, schema: str) -> dict[str, str]:
-    return dict(connection.execute(f"SELECT key, value FROM {schema}.meta").fetchall())
+    """What the tables say of themselves; empty where there are none."""
+    try:
+        return dict(connection.execute(f"SELECT key, value FROM {schema}.meta").fetchall())
+    except StoreError as error:
+        if isinstance(error.__cause__, NO_TABLES):
+            return {}
+        raise
 
 
 def _first(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> tuple[Any, ...]:

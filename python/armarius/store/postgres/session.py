@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
-import psycopg
-
 from armarius.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
-from armarius.store.postgres.pool import AGAIN, Connection, Pool, is_lost
+from armarius.store.postgres.pool import AGAIN, Connection, Pool
+
+if TYPE_CHECKING:
+    import psycopg
 
 _COUNTED = {
     "documents": "characters = (SELECT coalesce(sum(length), 0) FROM {s}.documents d WHERE d.project = p.project)",
@@ -68,6 +69,7 @@ class Transaction:
 
     Attributes:
         row: As it stood then, or as this transaction has made it.
+        token: Is in the row that it writes: proves who wrote it.
         taken: Whether it has taken a generation: without, it leaves nothing behind.
     """
 
@@ -80,6 +82,7 @@ class Transaction:
         self._project = project
         self._changed: set[str] = set()
         self._stirred = self._kept = False
+        self.token = secrets.randbits(62) + 1
 
     def execute(self, query: str, values: Sequence[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
         """One statement; `{s}` in it is the schema of the tables."""
@@ -92,15 +95,20 @@ class Transaction:
     def many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
         """One statement for each of these, in one round trip."""
         if values:
-            with self.connection.cursor() as cursor:
-                cursor.executemany(query.replace("{s}", self._schema), values)
+            self.connection.many(query.replace("{s}", self._schema), values)
 
-    def compare(self, expect: int | None) -> None:
-        """Refuse to go on from another generation.
+    def compare(self, expect: int | None, token: int = 0) -> None:
+        """Refuse to go on from another generation, unless an earlier try of the same changes made it.
+
+        Args:
+            expect: The generation that the changes were made from.
+            token: Of the earlier try; 0 is none.
 
         Raises:
             StoreConflict: The project is not at generation `expect`.
         """
+        if token and (self.row.generation - 1, self.row.token) == (expect, token):
+            return
         if expect is not None and expect != self.row.generation:
             raise StoreConflict(f"the project is at generation {self.row.generation}, not {expect}")
 
@@ -126,7 +134,7 @@ class Transaction:
                 "UPDATE {s}.projects SET generation = generation + 1, token = %s, touched = now() WHERE project = %s "
                 f"RETURNING {_ROW}"
             )
-            row = ProjectRow(*self.rows(query, (secrets.randbits(62), self._project))[0])
+            row = ProjectRow(*self.rows(query, (self.token, self._project))[0])
             self.row = replace(row, vectors=self.row.vectors)
             self.taken = True
         return self.row.generation
@@ -169,6 +177,7 @@ _TIMES = (
     "SELECT set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '300s', true)"
 )
 _TRIES = 5
+_LOOK_AGAIN = 0.1
 _PATIENCE = 1.0
 Answer = TypeVar("Answer")
 
@@ -260,16 +269,21 @@ class PostgresSession:
                 _end(connection, "COMMIT")
 
     @contextmanager
-    def writing(self, expect: int | None = None) -> Iterator[Transaction]:
+    def writing(self, expect: int | None = None, token: int = 0) -> Iterator[Transaction]:
         """The project locked, until all of it is committed or none; inside another one of this thread a part of that.
+
+        Args:
+            expect: The generation that the changes were made from.
+            token: Of an earlier transaction that made the same changes from `expect`, and of which nobody could tell.
 
         Raises:
             StoreConflict: The project is not at generation `expect`.
+            StoreUnavailable: Nothing is written; or, where `written` is None, that cannot be known.
         """
         self._check()
         bound = self._bound
         if bound is not None and bound.writes:
-            bound.compare(expect)
+            bound.compare(expect, token)
             yield bound
             return
         if bound is not None:
@@ -277,7 +291,7 @@ class PostgresSession:
         with self.pool.lent() as connection:
             tx = self._locked(connection)
             try:
-                tx.compare(expect)
+                tx.compare(expect, token)
                 self._local.bound = tx
                 yield tx
             except BaseException:
@@ -285,7 +299,11 @@ class PostgresSession:
                 _end(connection, "ROLLBACK")
                 raise
             self._local.bound = None
-            self._commit(tx)
+            lost = self._commit(tx)
+        if lost is not None and not (tx.taken and self._is_committed(tx.row)):
+            raise lost
+        if tx.row.born:
+            self._keep_row(tx.row)
         if self._depth:
             self._local.seen = None  # what is read from now on in this moment is what has just been written, or newer
 
@@ -320,34 +338,40 @@ class PostgresSession:
             raise
         return Transaction(connection, self.schema, self.project, row, writes=locked)
 
-    def _commit(self, tx: Transaction) -> None:
+    def _commit(self, tx: Transaction) -> StoreError | None:
+        """Commit; the error with which the connection was lost meanwhile, when nobody has said what became of it."""
         try:
             tx.commit()
-        except psycopg.Error as error:
-            if not is_lost(error):
-                _end(tx.connection, "ROLLBACK")
-                raise
-            if not tx.taken or not self._is_committed(tx.row):
-                raise
-        if tx.row.born:
-            self._keep_row(tx.row)
+        except StoreError as error:
+            if tx.connection.closed:
+                return error
+            _end(tx.connection, "ROLLBACK")
+            raise
+        return None
 
     def _is_committed(self, row: ProjectRow) -> bool:
-        """The connection was lost in COMMIT: what became of it?
+        """The connection was lost in COMMIT: what became of it? Waits for the server, as long as for a connection.
 
         Raises:
             StoreUnavailable: Nobody can tell.
         """
-        with suppress(StoreError), self.pool.lent(fresh=True) as connection:
-            found = connection.execute(self._row_query, (self.project,)).fetchone()
-            now = ProjectRow() if found is None else ProjectRow(*found)
-            if now.token == row.token:
-                return True
-            if now.generation < row.generation:
-                return False
+        until = time.monotonic() + self.pool.wait_s
+        while True:
+            with suppress(StoreError), self.pool.lent(fresh=True) as connection:
+                now = self._locked(connection).row  # the server may be at it still: the lock is given when it has ended
+                _end(connection, "ROLLBACK")
+                if now.token == row.token:
+                    return True
+                if now.generation < row.generation:
+                    return False
+                break  # another writer was faster than this look
+            if time.monotonic() > until:
+                break
+            time.sleep(_LOOK_AGAIN)
         raise StoreUnavailable(
             f"{self.pool.place}: the connection was lost while generation {row.generation} was being written; "
-            "whether it is there is not known: look before you write again"
+            "whether it is there cannot be known: the same write again is safe",
+            written=None,
         )
 
     def _begin_moment(self) -> Transaction:
@@ -415,5 +439,5 @@ class PostgresSession:
 def _end(connection: Connection, word: str) -> None:
     """End a transaction with COMMIT or ROLLBACK; the pool discards a broken connection on return."""
     if not connection.closed:
-        with suppress(psycopg.Error):
+        with suppress(StoreError):
             connection.execute(word)

@@ -243,6 +243,13 @@ def digest_of(value: bytes) -> bytes:
     return hashlib.blake2b(value, digest_size=16).digest()
 
 
+def digest_of_write(files: Mapping[str, bytes], remove: Collection[str], expect: int) -> bytes:
+    """The same for a write of the same files and paths from the same generation."""
+    return digest_of(
+        repr((expect, sorted(remove), [(path, digest_of(files[path])) for path in sorted(files)])).encode()
+    )
+
+
 def changed(tx: Transaction, project: UUID, since: int) -> Changed:
     """See `Store.changed`."""
     now = tx.row.generation
