@@ -35,7 +35,7 @@ TABLE = {
     "prompt.report.items": "Explanation PackItem PackOmission",
     "prompt.report.pack": "Pack",
     "requests": "AssembleRequest AssembleResult",
-    "search.contradictions.statements": "Statement",
+    "search.contradictions.statements": "Statement Statements",
     "search.hits": "Retrieval",
     "search.rerank": "Reranker",
     "store.protocol": "Store",

@@ -50,6 +50,7 @@ from armarius.requests import AssembleRequest as AssembleRequest
 from armarius.requests import AssembleResult as AssembleResult
 from armarius.rewording import Reworder as Reworder
 from armarius.search.contradictions.statements import Statement as Statement
+from armarius.search.contradictions.statements import Statements as Statements
 from armarius.search.hits import Retrieval as Retrieval
 from armarius.search.rerank import Reranker as Reranker
 from armarius.store.protocol import Store as Store

@@ -159,7 +159,8 @@ _ALIKE = 0.6  # share of characters in common, as difflib counts them
 
 
 def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
-    """At most three of `names`, best first: equal but for case, with the same numbers, containing it, similar.
+    """At most three of `names`, best first: equal but for case, with the same numbers, containing it, its beginning,
+    similar.
 
     Of two that are as similar the one with the nearer numbers is first: `ch03` is near `ch003`, then `ch013`. Of a name
     with colons the last part is compared too: `c_clock` is near `constraint:user:c-clock`. Nothing is near what is no
@@ -180,7 +181,8 @@ def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
         written.setdefault(lower, name)
         written.setdefault(lower.rpartition(":")[2], name)
     alike = [written[form] for form in _alike(folded, written)]
-    return tuple(dict.fromkeys((*same, *numbered, *holding, *alike)))[:_NEAREST]
+    begins = sorted((name for name in names if len(name) > 3 and folded.startswith(spelt[name])), key=len, reverse=True)
+    return tuple(dict.fromkeys((*same, *numbered, *holding, *begins, *alike)))[:_NEAREST]
 
 
 def near_paths(wanted: str, paths: Iterable[str]) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ def test_thirty_engines_dropped_without_close_give_back_files_threads_and_watche
     kept = [armarius.open(project, embedder=armarius.embedders.lexical()) for _ in range(30)]
     most = held()
     assert most[0] >= before[0] + 90, "the test holds nothing"
-    assert most[1:] == (before[1] + 30, before[2] + 60)
+    assert before[1] + 30 <= most[1] <= before[1] + 46  # of the watchers, and of at most sixteen queues
+    assert most[2] == before[2] + 60
     kept.clear()
     end = time.monotonic() + 60
     while any(now > then for now, then in zip(held(), before, strict=True)) and time.monotonic() < end:

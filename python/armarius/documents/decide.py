@@ -331,11 +331,13 @@ class _Stories:
         return story.joined(self._run(run.folder, [path for path in run.paths if path in rest])) if rest else story
 
     def _is_copy(self, path: str, story: _Run) -> bool:
-        """Whether most of its sentences stand in the story; a text of another number is none."""
-        own, places = self.features[path].shingles, {*self._places(path)}
-        if places and places.isdisjoint(story.places):
+        """Whether most of its sentences stand in the story; a text of another number is none, a whole book may be."""
+        own, numbers = self.features[path].shingles, {number for _, number in self._places(path)}
+        others = {number for _, number in story.places}
+        if numbers and numbers.isdisjoint(others) and self.files[path].kind != "manuscript":
             return False
-        return len(own) >= 3 and len(story.shingles.intersection(own)) >= _SAME * len(own)
+        least = _SAME / 2 if self.files[path].kind == "manuscript" else _SAME  # the story may be one volume of a book
+        return len(own) >= 3 and len(story.shingles.intersection(own)) >= least * len(own)
 
     def _in_order(self, run: _Run, edition: Edition, state: DocumentState = "") -> None:
         for order, path in enumerate(sorted(run.paths, key=self._key)):
