@@ -159,8 +159,7 @@ _ALIKE = 0.6  # share of characters in common, as difflib counts them
 
 
 def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
-    """At most three of `names`, best first: equal but for case, with the same numbers, containing it, its beginning,
-    similar.
+    """At most three of `names`, best first: equal but for case, of the same numbers, around it, its beginning, similar.
 
     Of two that are as similar the one with the nearer numbers is first: `ch03` is near `ch003`, then `ch013`. Of a name
     with colons the last part is compared too: `c_clock` is near `constraint:user:c-clock`. Nothing is near what is no
