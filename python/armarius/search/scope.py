@@ -79,7 +79,7 @@ class FileScope:
         }
         paths = hidden - own - (asked - self._blank) - {document, *pinned}
         unchosen = of_kind - chosen if chosen else frozenset[str]()
-        if not task and not chapter_references(question):  # a question about chapters is one about the story
+        if not task:
             paths -= self._guessed - self._blank - unchosen
         always = paths & self._blank | later
         declared = frozenset(path for path in paths if files[path].declared and files[path].edition == "main")
