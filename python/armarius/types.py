@@ -176,7 +176,7 @@ class PassageStream(Protocol):
         ...
 
     @property
-    def stretches(self) -> Sequence[Sequence[PassageRow]]:
+    def stretches(self) -> Iterator[Sequence[PassageRow]]:
         """Runs of neighbouring paragraphs that plain search finds in all texts, best first; none for a task."""
         ...
 

@@ -289,9 +289,9 @@ class _PinnedOffer:
         return (row for row in self.offer.rows if self.wish(row) is None)
 
     @property
-    def stretches(self) -> Sequence[Sequence[PassageRow]]:
+    def stretches(self) -> Iterator[Sequence[PassageRow]]:
         found = ([row for row in stretch if self.wish(row) is None] for stretch in self.offer.stretches)
-        return [rows for rows in found if rows]
+        return (rows for rows in found if rows)
 
     @property
     def shares(self) -> Shares | None:

@@ -137,7 +137,7 @@ def _packed(
     valid: Collection[str],
     language: Language,
 ) -> FittedPrompt:
-    offers = [one for one in admitted.offers if one.stretches or next(one.rows, None) is not None]
+    offers = [one for one in admitted.offers if any(next(rows, None) is not None for rows in (one.rows, one.stretches))]
     if not offers:
         return fit(admitted, counter, profile, available, previous, valid)
     limit = profile.limit(available)
@@ -384,7 +384,7 @@ class _Chosen:
         self.room, self.rows, self._seen = before
         return False
 
-    def add_stretches(self, stretches: Sequence[Sequence[PassageRow]]) -> None:
+    def add_stretches(self, stretches: Iterable[Sequence[PassageRow]]) -> None:
         """Add each of `stretches` that still fits whole, in their order."""
         missed = 0
         for stretch in stretches:

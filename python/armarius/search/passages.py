@@ -4,7 +4,6 @@ import math
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import islice
 
 from armarius._core import ScoredParagraph, ScoredStretch
@@ -70,6 +69,7 @@ class RankedPassages:
     ) -> None:
         self.outside = outside.paths
         self._barred_paths = outside.barred
+        self._stretches: dict[tuple[str, int], Sequence[PassageRow]] = {}
         self._named = outside.asked if reading is None else frozenset[str]()
         self.map = ProjectMap() if project_map is None else project_map
         self._counted = outside.counted
@@ -163,19 +163,23 @@ class RankedPassages:
             return self.reading.in_order(found)
         return sorted(found, key=lambda row: (-row.score, row.source))
 
-    @cached_property
-    def stretches(self) -> Sequence[Sequence[PassageRow]]:
-        """What plain search finds, best first, without what the request may not see."""
-        found = []
+    @property
+    def stretches(self) -> Iterator[Sequence[PassageRow]]:
+        """What plain search finds, best first, without what the request may not see; each is made once, when asked."""
         for stretch in self._plain:
-            document = self.documents.get(stretch.path)
-            if document is None or stretch.path in self._barred_paths:
-                continue
-            body = (one for one in document.paragraphs[stretch.first : stretch.end] if one.role != "heading")
-            rows = (replace(self._row(document, one, self._worth(document, one)), plain=True) for one in body)
-            if kept := [row for row in rows if row.text and self._barred(row) is None and not self._is_repeated(row)]:
-                found.append(kept)
-        return found
+            key = stretch.path, stretch.first
+            if key not in self._stretches:
+                self._stretches[key] = self._stretch(stretch)
+            if rows := self._stretches[key]:
+                yield rows
+
+    def _stretch(self, stretch: ScoredStretch) -> Sequence[PassageRow]:
+        document = self.documents.get(stretch.path)
+        if document is None or stretch.path in self._barred_paths:
+            return ()
+        body = (one for one in document.paragraphs[stretch.first : stretch.end] if one.role != "heading")
+        rows = (replace(self._row(document, one, self._worth(document, one)), plain=True) for one in body)
+        return [row for row in rows if row.text and self._barred(row) is None and not self._is_repeated(row)]
 
     def _is_repeated(self, row: PassageRow) -> bool:
         """Whether a paragraph of another edition stands in the main one, which is shown first."""

@@ -146,7 +146,7 @@ class _Reranked:
         yield from islice(self._offer.rows, len(self._head), None)
 
     @property
-    def stretches(self) -> Sequence[Sequence[PassageRow]]:
+    def stretches(self) -> Iterator[Sequence[PassageRow]]:
         return self._offer.stretches
 
     @property
