@@ -182,11 +182,14 @@ class RankedPassages:
         return [row for row in rows if row.text and self._barred(row) is None and not self._is_repeated(row)]
 
     def _is_repeated(self, row: PassageRow) -> bool:
-        """Whether a paragraph of another edition stands in the main one, which is shown first."""
+        """Whether a paragraph of another edition stands in the main one, or is a translation of a chapter of it."""
         file = self.map.get(row.path)
         if file is None or file.edition == "main":
             return False
-        main = (self.documents.get(path) for path in self.map.story())
+        story = self.map.story()
+        if file.edition == "translation" and file.number in {self.map.files[path].number for path in story}:
+            return True
+        main = (self.documents.get(path) for path in story)
         return any(one is not None and row.text in one.text for one in main)
 
     @property
