@@ -2,7 +2,7 @@
 
 notes/                       12 notes
 正文/                        300 chapters, 1–300
-审查报告/                    12 reviews, in no prompt
+审查报告/                    12 reviews, in questions alone
 """
 
 from bisect import bisect_left
@@ -122,7 +122,7 @@ class ShownMap(ResultList[MappedFile]):
 
     Attributes:
         doubts: What was decided with little evidence, most doubtful first, with the line that settles it.
-        hidden: Paths that stand in no prompt unless asked for by name: reviews, templates, copies.
+        hidden: Paths of reviews, templates, tool files and other editions, as of `ProjectMap`.
         unread: What is not read, by folder or ending, to its number of files.
     """
 
@@ -317,7 +317,8 @@ def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     words += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
     words += [_state(first)] if _state(first) else []
     words += ["declared"] if all(one.declared for one in files) else []
-    words += ["in no prompt"] if hidden and all(one.path in hidden for one in files) else []
+    if hidden and all(one.path in hidden for one in files):
+        words.append("in questions alone" if any(one.is_guessed for one in files) else "in no prompt")
     return ", ".join(words)
 
 

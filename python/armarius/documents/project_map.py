@@ -49,6 +49,11 @@ class MappedFile:
     declared: bool = False
     chapters: int = 0
 
+    @property
+    def is_guessed(self) -> bool:
+        """Whether nobody declared its kind, and it is of the main edition."""
+        return self.edition == "main" and not self.declared
+
 
 _FIELDS: Final = attrgetter(*(one.name for one in fields(MappedFile)))
 
@@ -62,8 +67,9 @@ class ProjectMap:
 
     Attributes:
         files: By path, in path order.
-        hidden: Paths that are in no prompt unless asked for by name, or nothing else answers; none where most of the
-            project is code, whose README and guides are what is asked about.
+        hidden: Paths of reviews, templates, tool files and other editions, which no task looks into unless it asks for
+            them by name; none where most of the project is code, whose README and guides are what is asked about.
+        guessed: Those of them whose kind nobody declared: questions look into them.
         doubtful: Files of low confidence, the most doubtful first.
     """
 
@@ -73,6 +79,7 @@ class ProjectMap:
         )
         aside = (path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main")
         self.hidden = frozenset(() if _is_code(self.files.values()) else aside)
+        self.guessed = frozenset(path for path in self.hidden if self.files[path].is_guessed)
         unsure = [one for one in self.files.values() if one.confidence < _DOUBTFUL and not one.declared]
         self.doubtful = tuple(sorted(unsure, key=lambda one: (one.confidence, one.path)))
         self._main = main
@@ -123,6 +130,10 @@ class ProjectMap:
     def get(self, path: str) -> MappedFile | None:
         """What is known of a file; None for an unknown path."""
         return self.files.get(path)
+
+    def aside(self, path: str) -> str:
+        """Whether a file is "in questions alone", "in no prompt" unless a request names it, or "" for any prompt."""
+        return "" if path not in self.hidden else "in questions alone" if path in self.guessed else "in no prompt"
 
     def story(self, path: str | None = None) -> tuple[str, ...]:
         """Paths of the story in its order.

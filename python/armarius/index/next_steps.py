@@ -88,16 +88,16 @@ _DOUBTS = 3
 
 
 def found_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
-    """A line for each kind of document, with the first names; for those in no prompt, a line of their own after it."""
+    """A line for each kind of document, with the first names; for those set aside, a line of their own after it."""
     lines = []
-    for kind, aside in product(KINDS, (False, True)):
-        own = [row for row in rows if row.kind == kind and (row.path in mapped.hidden) == aside]
+    for kind, where in product(KINDS, ("", "in questions alone", "in no prompt")):
+        own = [row for row in rows if row.kind == kind and mapped.aside(row.path) == where]
         if own:
             numbers = [row.chapter for row in own if row.chapter is not None]
             which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(set(numbers)) > 1 else ""
             held = sum(file.chapters for row in own if (file := mapped.get(row.path)) is not None)
             which += f", {counted(held, 'chapter')}" if held else ""
-            lines.append(f"{kind}{which}{', in no prompt' * aside}: {_few([row.path for row in own])}")
+            lines.append(f"{kind}{which}{f', {where}' if where else ''}: {_few([row.path for row in own])}")
     return lines
 
 

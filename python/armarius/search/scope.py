@@ -80,7 +80,7 @@ class FileScope:
         paths = hidden - own - (asked - self._blank) - {document, *pinned}
         unchosen = of_kind - chosen if chosen else frozenset[str]()
         if not task:
-            paths -= self._guessed - self._blank - unchosen
+            paths -= self._map.guessed - self._blank - unchosen
         always = paths & self._blank | later
         declared = frozenset(path for path in paths if files[path].declared and files[path].edition == "main")
         named = frozenset(own | chosen) & hidden - paths
@@ -169,14 +169,6 @@ class FileScope:
             kind = file.kind if file.edition == "main" else _EDITIONS.get(file.edition, file.edition)
             found[kind] = (*found.get(kind, ()), path)
         return found
-
-    @cached_property
-    def _guessed(self) -> frozenset[str]:
-        """The hidden documents of the main edition whose kind nobody declared."""
-        files = self._map.files
-        return frozenset(
-            path for path in self._map.hidden if files[path].edition == "main" and not files[path].declared
-        )
 
     @cached_property
     def _blank(self) -> frozenset[str]:
