@@ -1,12 +1,15 @@
 """The map of a project: kinds by the evidence of all files, the order of the story, editions."""
 
+import re
 import zlib
 from functools import partial
+from itertools import groupby
+from pathlib import Path
 
 import pytest
 from tests.rows import rows
 
-from armarius.documents import classify
+from armarius.documents import classify, weights
 from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
@@ -270,6 +273,21 @@ def test_features_come_back_from_their_row(tmp_path):
         assert [unpack(pack(one)) for one in known] == known
     with pytest.raises(ValueError, match="no features"):
         unpack(b"[1]")
+
+
+def test_evidence_stands_in_one_order_in_every_process():
+    text = "# 角色卡\n\n- 背景：a\n- 性格与职业：b\n- 种族背景：c\n- 职业性格：d\n"
+    votes = make_document("x.md", text.encode()).features.votes
+    assert ("setting", 1.6, "words of its headings and fields: 背景, 性格, 职业, 种族") in votes
+
+
+def test_every_clue_has_its_rows_in_the_table_of_weights():
+    folder = Path(weights.__file__).parent
+    source = "".join((folder / name).read_text("utf-8") for name in ("features.py", "decide.py"))
+    features = [row.feature for row in weights.WEIGHTS]
+    assert all(f'"{feature}"' in source for feature in features)
+    assert {*re.findall(r'Clue\("([^"]+)"', source)} <= {*features}
+    assert [feature for feature, _ in groupby(features)] == [*dict.fromkeys(features)]  # rows of one stand together
 
 
 def test_one_table_says_what_every_kind_means():

@@ -6,6 +6,7 @@ decode.py        bytes to text, or the reason why not
 segments.py      paragraphs of prose and code
 definitions.py   paragraphs of source code: functions, methods, classes
 classify.py      kind and chapter of a file by itself; hidden folders, and what of a folder is not read
+weights.py       what each clue for a kind weighs: the rules of the map as rows
 features.py      the evidence of one file; forms that nobody has filled in
 decide.py        the evidence of all files: kind, place in the story, edition
 project_map.py   what the files of a project are
@@ -16,7 +17,7 @@ map_shown.py     the map of a project as a tree, doubts first
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 
 A new encoding belongs in `decode.py` (encodings of tokens in `rust/tokens`), a new word of file names in
-`lexicon/kinds.toml`, the weight of evidence in `decide.py`. What must hold: equal bytes give equal documents in every
+`lexicon/kinds.toml`, the weight of evidence in `weights.py`. What must hold: equal bytes give equal documents in every
 process; paragraphs are in text order with half-open spans in code points; other files are skipped with a reason;
 links are not followed; the cost is linear in the text.
 """

@@ -14,11 +14,12 @@ from typing import Final
 
 from armarius.arguments import Kind
 from armarius.documents.classify import stated_kind
-from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, Vote, best_of, named
+from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, named
 from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, parts_of
 from armarius.documents.units import bare_number, unnumbered
+from armarius.documents.weights import Clue, Vote, best_of, sums_of, votes_of
 
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
 _SAME: Final = 0.5  # share of sentences that a text and its copy have in common at least
@@ -85,14 +86,14 @@ def _in_name(one: Features) -> float | None:
     return float(one.marked) if one.marked is not None else None if one.counted is None else one.counted[1]
 
 
-def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
+def _beside(features: Mapping[str, Features]) -> Mapping[str, Sequence[Vote]]:
     """What the files of the same folder say of each."""
     folders: defaultdict[str, list[str]] = defaultdict(list)
     for path in features:
         folders[folder_of(path)].append(path)
-    votes: defaultdict[str, list[Vote]] = defaultdict(list)
+    clues = defaultdict[str, list[Clue]](list)
     for paths in folders.values():
-        _runs(paths, features, votes)
+        _runs(paths, features, clues)
         if len(paths) < 3:
             continue
         kinds = Counter(features[path].kind for path in paths if features[path].prose < PROSE)
@@ -100,17 +101,20 @@ def _beside(features: Mapping[str, Features]) -> dict[str, list[Vote]]:
             if kind not in STORY_KINDS and kind != "note" and count >= 0.6 * len(paths):
                 for path in paths:
                     if features[path].prose < PROSE:
-                        votes[path].append((kind, 0.8, f"{count} of {len(paths)} files of its folder"))
-    _written_about(features, folders, votes)
-    has_story = any(best_of((*one.votes, *votes.get(path, ())))[0] in STORY_KINDS for path, one in features.items())
-    if not has_story:
+                        clues[path].append(Clue("alike beside it", (count, len(paths)), kind=kind))
+    _written_about(features, folders, clues)
+    if not any(_heaviest(one, clues.get(path, ())) in STORY_KINDS for path, one in features.items()):
         for path, one in features.items():
             if one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
-                votes[path].append(("chapter", 1.5, "prose with dialogue, and no other story"))
-    return votes
+                clues[path].append(Clue("only story"))
+    return {path: [*votes_of(found)] for path, found in clues.items()}
 
 
-def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[str, list[Vote]]) -> None:
+def _heaviest(one: Features, clues: Iterable[Clue]) -> Kind:
+    return sums_of((*one.votes, *votes_of(clues)))[1]
+
+
+def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> None:
     """Prose files of one folder that count on are chapters; lists that count on are plans."""
     counted: defaultdict[str, dict[str, float]] = defaultdict(dict)
     dated: dict[str, tuple[int, int, int]] = {}
@@ -145,27 +149,26 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], votes: dict[st
         begun = max((number for path, number in run.items() if path not in brief), default=0.0) + 1
         for path, number in run.items():
             if path in brief and number != begun and len(run) > 5 and features[path].marked is None:
-                votes[path].append(("note", 3.0, f"{features[path].length} characters, the others have {usual:.0f}"))
+                clues[path].append(Clue("brief in a run", (features[path].length, usual)))
             else:
                 of_story = features[path].kind in (*STORY_KINDS, "note") and aside is None
-                weight = 2.0 if of_story else 0.8
-                votes[path].append(("chapter", weight, f"{len(run)} files of its folder count on"))
+                clues[path].append(Clue("run" if of_story else "run of others", (len(run),)))
     if numbered and len(numbered) >= 4 * len(listed):
         for path, number in listed.items():
             if number not in numbered and features[path].kind in (*STORY_KINDS, "outline", "note"):
-                votes[path].append(("chapter", 2.0, f"{len(numbered)} files of its folder count on"))
+                clues[path].append(Clue("run", (len(numbered),)))
     for notes in noted.values():  # S02 The Ledger is a note as S01 and S03 are, whatever its title speaks of
         count = sum(features[path].kind == "note" for path in notes)
         if len(notes) >= 3 and 2 * count > len(notes):
             for path in notes:
-                votes[path].append(("note", 1.5, f"{count} of {len(notes)} files of its folder that count on"))
+                clues[path].append(Clue("run of notes", (count, len(notes))))
     if len({*dated.values()}) >= 2:
         for path in dated:
-            votes[path].append(("chapter", 0.8, f"{len(dated)} files of its folder are dated"))
+            clues[path].append(Clue("run of dates", (len(dated),)))
 
 
 def _written_about(
-    features: Mapping[str, Features], folders: Mapping[str, list[str]], votes: dict[str, list[Vote]]
+    features: Mapping[str, Features], folders: Mapping[str, list[str]], clues: dict[str, list[Clue]]
 ) -> None:
     """A folder with a word of another kind in its name, and the numbers of the story, is about the story."""
     stories: dict[str, set[int]] = {}
@@ -184,15 +187,15 @@ def _written_about(
             path: number
             for path in folders[folder]
             if (number := _number_of(features[path])) is not None
-            and best_of((*features[path].votes, *votes[path]))[0] in (*STORY_KINDS, kind)
+            and _heaviest(features[path], clues[path]) in (*STORY_KINDS, kind)
         }
         story = max(stories, key=lambda one: (len(stories[one].intersection(alike.values())), one), default="")
         if not alike or 2 * len(stories.get(story, set()).intersection(alike.values())) < len({*alike.values()}):
             continue
         if median(features[path].spoken for path in alike) < 0.06:
             for path in alike:
-                why = f"the numbers of {story or 'the story'}, in a folder with a name of another kind"
-                votes[path] += [("chapter", -4.0, why), (kind, 5.0, why)]
+                words = (story or "the story",)
+                clues[path] += [Clue("about the story", words), Clue("folder about the story", words, kind=kind)]
 
 
 def _number_of(one: Features) -> int | None:

@@ -1,8 +1,7 @@
 """`Features`: the evidence of one file for what it is; `documents/decide.py` weighs it together with other files'.
 
-Evidence adds up: every clue is a vote for a kind, with a weight and a sentence. No clue decides by itself, except a
-suffix of source code and a kind that front matter states. `filled_in` is of forms: templates, and pages of headings and
-labels with nothing behind them.
+Every clue is a vote for a kind, with the weight of its row in `documents/weights.py`. `filled_in` is of forms:
+templates, and pages of headings and labels with nothing behind them.
 """
 
 import json
@@ -10,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, Final, get_args
 
 import armarius._core as _core
@@ -19,10 +18,8 @@ from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
 from armarius.documents.units import CHAPTERS, appended, bare_number, chapter_number, mark, names, volume_number
+from armarius.documents.weights import Clue, Vote, sums_of, votes_of
 from armarius.text.unicode import HAN, HANGUL, KANA, fold
-
-Vote = tuple[Kind, float, str]
-"""A kind, the weight of the clue, the clue in words."""
 
 PROSE: Final = 0.7
 """Share of a text in plain lines, from which on it is prose: most chapters have .9 and more, other kinds below .5."""
@@ -34,11 +31,11 @@ CHAPTER: Final = 600
 _DATA: Final = "json yaml yml csv tsv toml ini cfg conf properties plist xml log"
 _DATA_SUFFIXES: Final = frozenset(f".{name}" for name in _DATA.split())
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
-_RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
 _SAMPLE: Final = 16_000  # code points whose shape is judged
 _TITLE: Final = 80  # code points of a heading that are looked at
 _SHORT: Final = 120  # code points below which a text has no shape
 _SHINGLES: Final = 24
+_AGAIN: Final = 3 / 35  # share of a word of a kind, each time that it stands there
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
@@ -127,23 +124,6 @@ def _is_told(length: int, chapters: int, spoken: float) -> bool:
     return length // chapters >= CHAPTER or (chapters >= 3 and spoken >= SPOKEN)
 
 
-def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
-    """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
-    sums, kind = _sums(votes)
-    most = sums.pop(kind)
-    clues = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
-    sure = round(min(1.0, 0.5 + (most - max(sums.values(), default=0.0)) / 5), 2)
-    return kind, sure, tuple(dict.fromkeys([why for _, _, why in clues]))
-
-
-def _sums(votes: Sequence[Vote]) -> tuple[dict[Kind, float], Kind]:
-    """The weight of each kind, and the heaviest; a file without evidence is a note."""
-    sums: dict[Kind, float] = {"note": 1.0}
-    for kind, weight, _ in votes:
-        sums[kind] = sums.get(kind, 0.0) + weight
-    return sums, max(sums, key=lambda one: (sums[one], -_RANK[one]))
-
-
 def features_of(
     path: str,
     front_matter: FrontMatter,
@@ -165,8 +145,8 @@ def features_of(
     parts = parts_of(path)
     suffix = parts.suffix.lower()
     if suffix == ".nwx":
-        vote: Vote = ("data", 9.0, "a project of novelWriter")
-        return Features("data", None, (vote,), length=len(text), prose=0.0, listed=_texts_of(text))
+        votes = [*votes_of([Clue("project file")])]
+        return Features("data", None, tuple(votes), length=len(text), prose=0.0, listed=_texts_of(text))
     # A file of novelWriter has its name inside.
     stem = "".join(as_strings(front_matter.get("title"))) if suffix == ".nwd" else parts.stem
     begins = paragraphs[0].end if paragraphs and paragraphs[0].role == "front_matter" else 0
@@ -180,7 +160,7 @@ def features_of(
     )
     stated = _stated(front_matter)
     votes = list(_votes(parts.folders, stem, suffix, front_matter, titles, numbers, shape, len(text)))
-    kind = _sums(votes)[1] if stated is None else stated
+    kind = sums_of(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     in_name = _DATED.search(stem)
     counted = None if in_name else _COUNTED.match(stem)
@@ -290,133 +270,128 @@ def _votes(
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
     if suffix in _DATA_SUFFIXES:
-        yield "data", 1.05, f"a {suffix[1:]} file"
-        yield from (vote for vote in named if vote[0] not in STORY_KINDS)
+        yield from votes_of([Clue("data suffix", (suffix[1:],))])
+        yield from (vote for vote in votes_of(named) if vote[0] not in STORY_KINDS)
         return
-    yield from named
-    yield from _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
-    yield from _of_the_text(shape, is_prose)
+    yield from votes_of(named)
+    yield from votes_of(_of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None))
+    yield from votes_of(_of_the_text(shape, is_prose))
 
 
-def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Vote]:
+def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if appended(stem) and chapter_number(stem) is None:
-        yield "note", 4.0, f"file name {stem}: a supplement"
+        yield Clue("supplement", (stem,))
         return
     if fold(stem) in title_words("style"):
-        yield "note", 3.2, f"file name {stem}: how to write"
+        yield Clue("style guide", (stem,))
     number = chapter_number(stem)
     if number is None:
-        for kind, weight, word in named(stem):
-            yield kind, 5.0 if weight == 1 else 3.2 * weight, f"file name: {word}"
+        for kind, share, word in named(stem):
+            yield Clue("whole name" if share == 1 else "word in name", (word,), share, kind)
         if bare_number(stem) is not None and is_prose and not shape.is_short:
-            yield "chapter", 0.6, f"file name {stem}: a number"
+            yield Clue("bare number", (stem,))
         return
-    yield "chapter", 4.0 - 2.2 * shape.lists, f"file name {stem}: chapter {number}"
-    if shape.lists:
-        yield "outline", 1.2 * shape.lists, f"file name {stem}: chapter {number}, and lists"
+    yield Clue("chapter number", (stem, number), shape.lists)
+    yield Clue("chapter number, lists", (stem, number), shape.lists)
     rest, parted = _after_number(stem)
-    for kind, weight, word in named(rest):
-        if kind != "chapter" and (weight > 0.5 or not parted):
-            yield kind, (1.5 if parted else 3.0) * weight + (0.0 if is_prose and parted else 1.2), f"file name: {word}"
+    for kind, share, word in named(rest):
+        if kind != "chapter" and (share > 0.5 or not parted):
+            title = "title, prose" if is_prose else "title, lists"
+            yield Clue(title if parted else "suffix of number", (word,), share, kind)
 
 
 @lru_cache(maxsize=256)
-def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Vote, ...]:
+def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Clue, ...]:
     for folder in folders:  # what is below such a folder is a form, whatever the nearer folders are called
         if any(kind == "template" for kind, _, _ in named(folder)):
-            return (("template", 6.0, f"folder {folder}"),)
-    votes: list[Vote] = []
-    weight = 1.8
+            return (Clue("template folder", (folder,)),)
+    clues: list[Clue] = []
+    near = 1.0
     for folder in reversed(folders):
         found = named(folder)
         for kind, share, word in found[:1]:
-            lists = 0.3 if kind == "chapter" and not is_prose else 0.7 if kind == "tool" else 1.0
-            votes.append((kind, lists * weight * max(0.6, share), f"folder {folder}: {word}"))
+            feature = "folder of lists" if kind == "chapter" and not is_prose else "folder"
+            clues.append(Clue(feature, (folder, word), near * max(0.6, share), kind))
         if found:
-            weight *= 0.45
+            near *= 0.45
         elif is_prose and (volume_number(folder) is not None or chapter_number(folder) is not None):
-            votes.append(("chapter", 1.2, f"folder {folder}: a volume"))
-    return tuple(votes)
+            clues.append(Clue("volume folder", (folder,)))
+    return tuple(clues)
 
 
-def _of_front_matter(front_matter: FrontMatter) -> Iterator[Vote]:
+def _of_front_matter(front_matter: FrontMatter) -> Iterator[Clue]:
     if not front_matter:
         return
-    for key, weight in (("kind", 4.0), ("type", 4.0), ("类型", 4.0), ("category", 2.0), ("tags", 2.0), ("tag", 2.0)):
-        for value in as_strings(front_matter.get(key))[:6]:
-            for kind, share, word in named(value.strip("#"))[:1]:
-                yield kind, weight * share, f"front matter {key}: {word}"
+    for feature, keys in (("kind field", ("kind", "type", "类型")), ("tag field", ("category", "tags", "tag"))):
+        for key in keys:
+            for value in as_strings(front_matter.get(key))[:6]:
+                for kind, share, word in named(value.strip("#"))[:1]:
+                    yield Clue(feature, (key, word), share, kind)
     fields = [key for key in front_matter if key.lower() in CONTENT_WORDS["setting"]]
     if len(fields) >= 2:
-        yield "setting", 2.0, f"front matter of a sheet: {', '.join(fields[:4])}"
+        yield Clue("sheet fields", (", ".join(fields[:4]),))
     if any(key in front_matter for key in ("chapter", "章节", "章", "scene", "pov")):
-        yield "chapter", 1.5, "front matter names a chapter"
+        yield Clue("chapter fields")
     if any(key in front_matter for key in ("allowed-tools", "applyto", "tools", "mode", "model", "globs")):
-        yield "tool", 3.0, "front matter of an assistant's instructions"
+        yield Clue("tool fields")
 
 
 def _of_headings(
     titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool, whole: int, numbered: bool
-) -> Iterator[Vote]:
+) -> Iterator[Clue]:
     if titles:
         first = titles[0][:_TITLE]
-        if (number := chapter_number(first)) is not None or (volume_number(first) is not None and is_prose):
-            yield "chapter", 3.2 - 2.8 * shape.lists, f"heading {first}"
-            if shape.lists:
-                yield "outline", 0.6 * shape.lists, f"heading {first} above lists"
+        rest, parted = first, False
+        number = chapter_number(first)
+        is_place = number is not None or (volume_number(first) is not None and is_prose)
+        if is_place:
+            yield Clue("chapter heading", (first,), shape.lists)
+            yield Clue("chapter heading, lists", (first,), shape.lists)
             rest, parted = _after_number(first) if number is not None and is_prose else (first, False)
-            for kind, weight, word in named(rest):
-                if kind not in STORY_KINDS and not (is_prose and parted):
-                    yield kind, 2.0 * weight, f"heading: {word}"
-        else:
-            for kind, weight, word in named(first):
-                yield kind, (1.0 if kind == "chapter" else 2.0) * weight, f"heading: {word}"
+        for kind, share, word in named(rest):
+            if not is_place or (kind not in STORY_KINDS and not (is_prose and parted)):
+                yield Clue("heading", (word,), share, kind)
     parts = len({match[0] for title in titles if (match := _PART.match(title))})
     if parts >= 2 and not is_prose:
-        yield "outline", 2.0, f"headings of {parts} parts of the story"
+        yield Clue("headings of parts", (parts,))
     if len(numbers) > 1 and not shape.is_short:
-        each = whole // len(numbers)
         if is_prose and _is_told(whole, len(numbers), shape.spoken):
-            yield "chapter", 1.5, f"headings of {len(numbers)} chapters"
+            yield Clue("headings, prose", (len(numbers),))
         elif is_prose and (not numbered or shape.spoken < SPOKEN):
-            yield "chapter", -3.0, f"{each} characters a chapter"
-            yield "outline", 1.5, f"{each} characters below each heading of a chapter"
-            yield "summary", 1.0, f"{each} characters below each heading of a chapter"
+            yield Clue("headings, brief", (whole // len(numbers),))
         elif not is_prose:
-            yield "outline", 2.0, f"headings of {len(numbers)} chapters above lists"
+            yield Clue("headings, lists", (len(numbers),))
     elif numbers and is_prose and titles and chapter_number(titles[0]) is None:
-        yield "chapter", 1.0, f"a heading of chapter {numbers[0]}"
+        yield Clue("later heading", (numbers[0],))
 
 
-def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Vote]:
+def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if shape.forms >= 1:
-        share = shape.forms / shape.lines
-        yield "template", min(3.0, 0.6 + 12 * share), f"{shape.forms} placeholders"
+        yield Clue("placeholders", (shape.forms,), shape.forms / shape.lines)
     if shape.slots >= 3 and not is_prose:
-        yield "template", min(2.0, 6 * shape.slots / shape.lines), f"{shape.slots} slots to fill in"
+        yield Clue("slots", (shape.slots,), shape.slots / shape.lines)
     if shape.filled < 1:
-        yield "template", 1.8 if shape.filled > 0.3 else 6.0, f"{shape.empty} of {len(shape.labels)} fields are empty"
+        feature = "some fields empty" if shape.filled > 0.3 else "most fields empty"
+        yield Clue(feature, (shape.empty, len(shape.labels)))
     if shape.files > 0.5:
-        yield "data", 9.0, "a list of files"
+        yield Clue("list of files")
     if shape.cited >= 4:  # of 650 chapters one does
-        yield "chapter", -4.0, f"speaks of {shape.cited} chapters"
+        yield Clue("citations", (shape.cited,))
     if is_prose:
-        if not shape.is_short:
-            spoken = shape.spoken >= SPOKEN
-            if shape.length >= CHAPTER or spoken:
-                yield "chapter", 0.9 if spoken else 0.4, "prose with dialogue" if spoken else "prose"
+        spoken = shape.spoken >= SPOKEN
+        if not shape.is_short and (shape.length >= CHAPTER or spoken):
+            yield Clue("dialogue" if spoken else "prose")
         return
-    yield "chapter", -2.0 * shape.lists, "lists"
+    yield Clue("lists", share=shape.lists)
     words = _content_words(shape)
     for kind in _BY_WORDS:
         met = [word for word in words if word in CONTENT_WORDS[kind]]
-        distinct = len(dict.fromkeys(met))
-        if distinct >= 2:
-            weight = min(2.4 if kind != "setting" else 1.6, 0.35 * distinct + 0.03 * len(met))
-            yield kind, weight, f"words of its headings and fields: {', '.join([*dict.fromkeys(met)][:4])}"
+        distinct = [*dict.fromkeys(met)]
+        if len(distinct) >= 2:
+            yield Clue("words of a kind", (", ".join(distinct[:4]),), len(distinct) + _AGAIN * len(met), kind)
     fields = len(shape.labels) / shape.lines
     if fields >= 0.3 and len(shape.labels) > 2 * shape.empty:
-        yield "setting", 1.6 if fields >= 0.5 else 0.7, "fields with values"
+        yield Clue("many fields" if fields >= 0.5 else "fields")
 
 
 def _content_words(shape: _Shape) -> list[str]:
@@ -430,7 +405,7 @@ def _content_words(shape: _Shape) -> list[str]:
 
 @cache
 def _unspaced_content() -> tuple[str, ...]:
-    return tuple({word for words in CONTENT_WORDS.values() for word in words if _UNSPACED.match(word)})
+    return tuple(sorted({word for words in CONTENT_WORDS.values() for word in words if _UNSPACED.match(word)}))
 
 
 @lru_cache(maxsize=1024)

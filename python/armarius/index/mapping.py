@@ -22,7 +22,7 @@ from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, DerivedRow, FileRow, Note, Put, Remove
 
-_VERSION: Final = "20"  # raised when the same text gives other features, or these another map
+_VERSION: Final = "21"  # raised when the same text gives other features, or these another map
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
 _MAP: Final = "map"  # note: the map
 _MAPPED: Final = "mapped"  # note: digests of what the map was decided from, and of the map
