@@ -21,6 +21,7 @@ import shtab
 import armarius
 from armarius import doors, errors
 from armarius.cli import build_parser
+from armarius.requests import AssembleRequest
 from armarius.verbs import SHELF, VERBS
 from armarius.verbs.schemas import file_name, schema_of
 from armarius.warnings import TABLE
@@ -95,7 +96,7 @@ _OF_MODULES = {
     "rewording": "ChatModel Message Model Reworded Reworder RewordingRequest parse request",
     "requests": (
         "InspectMeta InspectRequest InspectResult InspectTotals LayerDetail LayerDetails LayerResult LayerResults "
-        "PositionEncoding code_points"
+        "PositionEncoding RequestFields code_points"
     ),
     "types": "LAYERS Confirming LayerName OmitReason Omission",
 }
@@ -206,13 +207,23 @@ def _signed(thing: griffe.Object) -> str:
     """The signature of a function, a class with its bases, the type of an attribute, as a block of code."""
     shown = thing.name
     if isinstance(thing, griffe.Function):
-        shown = f"{'async def' if 'async' in thing.labels else 'def'} {thing.signature()}"
+        shown = f"{'async def' if 'async' in thing.labels else 'def'} {_with_fields(thing)}"
     elif isinstance(thing, griffe.Class):
         bases = ", ".join(str(base).rpartition(".")[2] for base in thing.bases)
         shown = f"class {thing.name}{f'({bases})' if bases else ''}"
     elif isinstance(thing, griffe.Attribute):
         shown += f": {thing.annotation}" if thing.annotation else f" = {thing.value}"
     return f"```text\n{shown.replace('doors.', '')}\n```\n"  # where the core has the type from
+
+
+def _with_fields(function: griffe.Function) -> str:
+    """The signature of a function; the fields of a request, which it takes as keywords, one by one."""
+    signed, rest = function.signature(), ", **fields: Unpack[RequestFields]"
+    if rest not in signed:
+        return signed
+    kinds, of = function.package["requests.RequestFields"].attributes.values(), AssembleRequest.model_fields
+    fields = ", ".join(f"{one.name}: {one.annotation} = {of[one.name].default!r}" for one in kinds)
+    return signed.replace(rest, "").replace("*, ", f"*, {fields}, ", 1)
 
 
 def _said(thing: griffe.Object) -> str:

@@ -15,7 +15,7 @@ from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial, wraps
-from operator import attrgetter
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from armarius.errors import Backpressure, ContractError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self")
 P = ParamSpec("P")
+Part = TypeVar("Part")
 Answer = TypeVar("Answer")
 _FOR_EVER = 1e6  # seconds
 _SLICE_SECONDS = 0.05
@@ -263,20 +264,18 @@ def _seconds(timeout_s: object) -> float:
 
 
 def verb_of(
-    part: str, verb: Callable[Concatenate[Any, P], Answer], name: str = "", *, question: bool = True
+    part: Callable[[Any], Part], verb: Callable[Concatenate[Part, P], Answer], name: str = "", *, question: bool = True
 ) -> Callable[Concatenate[Any, P], Answer]:
     """A verb of a part as a verb of the whole: the same signature and docstring, written once, where it is done.
 
     Args:
-        part: Which attribute of the whole is asked, dots and all.
+        part: The part of a whole that is asked.
         verb: Of the class of that part. A `TypeError` for a keyword that it does not have names the nearest it has.
         name: What the whole calls it, when that is something else.
         question: Whether it is one that a host asks, with its time taken; `timeout_s`, where it has that, is obeyed.
     """
-    find = attrgetter(part)
     name = name or verb.__name__
-    code = verb.__code__
-    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    known = tuple(signature(verb).parameters)
 
     @wraps(verb)
     def call(self: object, *args: P.args, **keywords: P.kwargs) -> Answer:
@@ -284,9 +283,9 @@ def verb_of(
             if keyword not in known:
                 raise TypeError(_unexpected(name, keyword, known))
         if not question:
-            return verb(find(self), *args, **keywords)
+            return verb(part(self), *args, **keywords)
         with calling(name, cast("float | None", keywords.get("timeout_s"))) as this:
-            answer = verb(find(self), *args, **keywords)
+            answer = verb(part(self), *args, **keywords)
             this.answer = answer
             return answer
 

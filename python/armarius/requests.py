@@ -8,9 +8,9 @@ field that is null is one that is absent.
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 from pydantic import (
     AfterValidator,
@@ -418,6 +418,37 @@ class AssembleRequest(Wire):
     def required_on_wire(cls) -> tuple[str, ...]:
         """As specified."""
         return ("projectId", "documentId", "cursorPosition", "skillId")
+
+
+class RequestFields(TypedDict, total=False):
+    """The fields of an `AssembleRequest` but for the query, as keywords of `assemble` and `inspect` in Python."""
+
+    document: str
+    cursor: int | None
+    additional_input: str
+    skill: str
+    project_id: str
+    model: str | None
+    provider: str | None
+    tokenizer_version: str | None
+    budget: int | None
+    reserve_output: int
+    position_encoding: PositionEncoding
+    chapters: int | Chapters | None
+    kinds: Kind | Sequence[Kind]
+    as_of: int | None
+    also: Sequence[str]
+    text: str | None
+    selection: tuple[int, int] | None
+    marks: bool
+    story: bool
+    include: Sequence[str]
+    exclude: Sequence[str]
+    language: Language | None
+    messages: Sequence[object]
+    include_messages: int
+    include_content: bool
+    task: str | None
 
 
 class InspectRequest(AssembleRequest):

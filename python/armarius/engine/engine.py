@@ -102,9 +102,12 @@ class ContextEngine:
     ) -> None:
         watch, wait = flag("watch", watch), flag("wait", wait)
         trusted = None if trusted is None else flag("trusted", trusted)
-        given = {name: value for name, value in locals().items() if name not in ("self", "root", "wait", "progress")}
         self._closed = ""  # the project id, once it is
-        self._build = partial(EngineParts, root, **given)
+        self._build = partial(
+            EngineParts, root, fetchers=fetchers, more_fetchers=more_fetchers, counters=counters, fallback=fallback,
+            project_id=project_id, watch=watch, index_dir=index_dir, embedder=embedder, graph=graph, rerank=rerank,
+            trusted=trusted, reword=reword, with_=with_,
+        )  # fmt: skip
         self._made = PerProcess(self._build(wait=wait, progress=progress))
 
     @property
@@ -210,57 +213,57 @@ class ContextEngine:
         """What finds names in every answer: the codex, with what the project's prose taught about its names."""
         return self._parts.project.matcher()
 
-    assemble = verb_of("_parts.prompts", Prompts.assemble)
+    assemble = verb_of(lambda self: self._parts.prompts, Prompts.assemble)
     """A prompt within its budget, and the account of it."""
-    inspect = verb_of("_parts.prompts", Prompts.inspect)
+    inspect = verb_of(lambda self: self._parts.prompts, Prompts.inspect)
     """What `assemble` would send, layer by layer; never the prompt."""
     aassemble = awaitable(assemble)
     ainspect = awaitable(inspect)
-    locate = verb_of("_parts.prompts", Prompts.locate)
-    budget_profile = verb_of("_parts.prompts", Prompts.budget_profile)
-    update_budget_profile = verb_of("_parts.prompts", Prompts.update_budget_profile)
+    locate = verb_of(lambda self: self._parts.prompts, Prompts.locate)
+    budget_profile = verb_of(lambda self: self._parts.prompts, Prompts.budget_profile)
+    update_budget_profile = verb_of(lambda self: self._parts.prompts, Prompts.update_budget_profile)
 
-    retrieve = verb_of("_parts.questions", Questions.retrieve)
+    retrieve = verb_of(lambda self: self._parts.questions, Questions.retrieve)
     """The documents and sections that answer a question, best first, each with every reason for it."""
     aretrieve = awaitable(retrieve)
-    search = verb_of("_parts.questions", Questions.search)
+    search = verb_of(lambda self: self._parts.questions, Questions.search)
     """Paragraphs that hold the words of a text as written, best first."""
     asearch = awaitable(search)
-    excerpt = verb_of("_parts.questions", Questions.excerpt)
-    evidence = verb_of("_parts.questions", Questions.evidence)
+    excerpt = verb_of(lambda self: self._parts.questions, Questions.excerpt)
+    evidence = verb_of(lambda self: self._parts.questions, Questions.evidence)
     """Everything the project says about an entity, or about one attribute of it; competing statements marked."""
     aevidence = awaitable(evidence)
-    propose = verb_of("_parts.questions", Questions.propose)
+    propose = verb_of(lambda self: self._parts.questions, Questions.propose)
     """People, places and things that the chapters name and no profile describes; nothing is made of them."""
-    entities = verb_of("_parts.questions", Questions.entities)
-    entity = verb_of("_parts.questions", Questions.entity)
-    card = verb_of("_parts.questions", Questions.card)
+    entities = verb_of(lambda self: self._parts.questions, Questions.entities)
+    entity = verb_of(lambda self: self._parts.questions, Questions.entity)
+    card = verb_of(lambda self: self._parts.questions, Questions.card)
     """The card of an entity as a prompt shows it."""
-    documents = verb_of("_parts.questions", Questions.documents)
-    document = verb_of("_parts.questions", Questions.document)
+    documents = verb_of(lambda self: self._parts.questions, Questions.documents)
+    document = verb_of(lambda self: self._parts.questions, Questions.document)
 
-    map = verb_of("_parts.maps", Maps.map)
+    map = verb_of(lambda self: self._parts.maps, Maps.map)
     """What every file is taken for, doubts first; with a host's model, what that proposes."""
     amap = awaitable(map)  # noqa: A003 - the verb
-    map_request = verb_of("_parts.maps", Maps.map_request)
+    map_request = verb_of(lambda self: self._parts.maps, Maps.map_request)
     """What `map(model=…)` would send."""
-    set_kind = verb_of("_parts.maps", Maps.set_kind)
+    set_kind = verb_of(lambda self: self._parts.maps, Maps.set_kind)
     """Say what files are: one line of armarius.toml."""
 
-    active = verb_of("_parts.project.lore.asked", BookSearch.active)
+    active = verb_of(lambda self: self._parts.project.lore.asked, BookSearch.active)
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""
-    similar = verb_of("recall", ProjectRecall.similar)
+    similar = verb_of(lambda self: self.recall, ProjectRecall.similar)
     """The paragraphs nearest to a question in meaning, best first."""
     asimilar = awaitable(similar)
-    reembed = verb_of("recall", ProjectRecall.reembed)
-    subgraph = verb_of("code", CodeIndex.subgraph)
+    reembed = verb_of(lambda self: self.recall, ProjectRecall.reembed)
+    subgraph = verb_of(lambda self: self.code, CodeIndex.subgraph)
     """What calls, references, inherits, imports and overrides what around a symbol."""
-    detect = verb_of("matcher", EntityMatcher.detect)
+    detect = verb_of(lambda self: self.matcher, EntityMatcher.detect)
     """Which known entities a text names: one match each, the earliest, by position."""
-    mentions = verb_of("matcher", EntityMatcher.find_all, "mentions")
+    mentions = verb_of(lambda self: self.matcher, EntityMatcher.find_all, "mentions")
     """Every mention of a known entity in a text."""
-    wait = verb_of("index", ProjectIndex.wait)
-    cancel = verb_of("index", ProjectIndex.cancel)
+    wait = verb_of(lambda self: self.index, ProjectIndex.wait)
+    cancel = verb_of(lambda self: self.index, ProjectIndex.cancel)
 
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds; `EMBEDDING_UNAVAILABLE` when a model is asked for and fails."""
@@ -374,6 +377,8 @@ def open(  # noqa: A001 - armarius.open
         ConfigError: Its `armarius.toml`, or the user's own configuration, is wrong.
         StoreError: The index can be neither used nor rebuilt.
     """
-    given = {name: value for name, value in locals().items() if name not in ("path", "progress")}
     with progress_bar() if progress is None and wait else nullcontext(progress) as report:
-        return ContextEngine(path, progress=report, **given)
+        return ContextEngine(
+            path, project_id=project_id, watch=watch, wait=wait, index_dir=index_dir, progress=report,
+            embedder=embedder, graph=graph, rerank=rerank, trusted=trusted, reword=reword, with_=with_,
+        )  # fmt: skip

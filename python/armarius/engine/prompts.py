@@ -1,21 +1,21 @@
 """Prompts of a project: resolves a request against a view and assembles it; equal concurrent requests share it."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from inspect import Parameter, signature
 from textwrap import fill
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack, get_type_hints
 
-from armarius.arguments import OPEN, Chapters, Kind, asked_last
+from armarius.arguments import asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
 from armarius.engine.questions import FollowUps, Rewords
-from armarius.headings import Language
 from armarius.project import Project, ProjectView
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.prompt.render import PromptPlace, Region, located
 from armarius.prompt.report.pack import Pack, inspection
 from armarius.prompt.request import Resolver, read_request
-from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
+from armarius.requests import AssembleRequest, InspectRequest, InspectResult, RequestFields
 from armarius.rewording import Model, Reworder
 from armarius.types import LayerName
 from armarius.validation import LONGEST_TEXT, cleaned, valid_text
@@ -23,15 +23,22 @@ from armarius.validation import text as strict_text
 
 _TASKS = 32  # whose last pack is kept; a pack is some hundreds of kilobytes
 Layers = Mapping[LayerName, LayerBudget | Mapping[str, Any]]
-Function = TypeVar("Function", bound=Callable[..., Any])
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
-def _documented(function: Function) -> Function:
-    """`function` with the descriptions of a request's fields before the other arguments in its docstring."""
+def _with_fields(verb: Verb) -> Verb:
+    """`verb` with the fields of a request among its parameters, and their descriptions in its docstring."""
     rows = (f"{name}: {field.description}" for name, field in AssembleRequest.model_fields.items())
     lines = "\n".join(fill(row, 116, initial_indent=" " * 12, subsequent_indent=" " * 16) for row in rows)
-    function.__doc__ = (function.__doc__ or "").replace("Args:\n", f"Args:\n{lines}\n", 1)
-    return function
+    verb.__doc__ = (verb.__doc__ or "").replace("Args:\n", f"Args:\n{lines}\n", 1)
+    of_verb = signature(verb)
+    engine, query, *own, _ = of_verb.parameters.values()
+    fields = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=AssembleRequest.model_fields[name].default, annotation=kind)
+        for name, kind in get_type_hints(RequestFields).items()
+    ]
+    verb.__signature__ = of_verb.replace(parameters=[engine, query, *fields, *own])  # type: ignore[attr-defined]
+    return verb
 
 
 class Prompts:
@@ -66,41 +73,16 @@ class Prompts:
         self._follow_ups = follow_ups
         self._tasks = Recent[Pack](_TASKS)  # the last pack of each
 
-    @_documented
+    @_with_fields
     def assemble(  # noqa: D417 - the fields of the request are put there
         self,
         query: str | AssembleRequest = "",
         *,
-        document: str = "",
-        cursor: int | None = None,
-        additional_input: str = "",
-        skill: str = "",
-        project_id: str = "",
-        model: str | None = None,
-        provider: str | None = None,
-        tokenizer_version: str | None = None,
-        budget: int | None = None,
-        reserve_output: int = 0,
-        position_encoding: PositionEncoding = "code-point",
-        chapters: int | Chapters | None = OPEN,
-        kinds: Kind | Sequence[Kind] = (),
-        as_of: int | None = None,
-        also: Sequence[str] = (),
-        text: str | None = None,
-        selection: tuple[int, int] | None = None,
-        marks: bool = True,
-        story: bool = False,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        language: Language | None = None,
-        messages: Sequence[object] = (),
-        include_messages: int = 0,
-        include_content: bool = False,
-        task: str | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
         timeout_s: float | None = None,
+        **fields: Unpack[RequestFields],
     ) -> Pack:
         """A prompt within its budget, and the account of it.
 
@@ -129,55 +111,31 @@ class Prompts:
 
         Cost: the slowest fetcher, one allocation, two counts of the prompt.
         """
-        request = read_request("assemble", locals())
+        request = read_request("assemble", query, fields)
         pack = self._assembled(("assemble", timeout_s), request, previous, layers, reword)
         if request.task:
             self._tasks.keep(request.task, pack)
         return pack
 
+    @_with_fields
     def inspect(
         self,
         query: str | AssembleRequest = "",
         *,
-        document: str = "",
-        cursor: int | None = None,
-        additional_input: str = "",
-        skill: str = "",
-        project_id: str = "",
-        model: str | None = None,
-        provider: str | None = None,
-        tokenizer_version: str | None = None,
-        budget: int | None = None,
-        reserve_output: int = 0,
-        position_encoding: PositionEncoding = "code-point",
-        chapters: int | Chapters | None = OPEN,
-        kinds: Kind | Sequence[Kind] = (),
-        as_of: int | None = None,
-        also: Sequence[str] = (),
-        text: str | None = None,
-        selection: tuple[int, int] | None = None,
-        marks: bool = True,
-        story: bool = False,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        language: Language | None = None,
-        messages: Sequence[object] = (),
-        include_messages: int = 0,
-        include_content: bool = False,
-        task: str | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
         debug_mode: bool = False,
         requested_by: str = "",
         timeout_s: float | None = None,
+        **fields: Unpack[RequestFields],
     ) -> InspectResult:
         """What `assemble` would send, layer by layer; never the prompt.
 
         Arguments, errors and cost are those of `assemble`; `debug_mode` and `requested_by` are echoed in
         `inspect_meta`. A request object may be an `InspectRequest`, which carries them.
         """
-        request = read_request("inspect", locals())
+        request = read_request("inspect", query, fields)
         if isinstance(request, InspectRequest):
             debug_mode, requested_by = debug_mode or request.debug_mode, requested_by or request.requested_by
             request = request.assembly()

@@ -240,16 +240,16 @@ class ProjectIndex:
         placed = self.source.placed(document) if isinstance(self.source, SeriesSource) else document
         return self._refresher.mapper.as_decided(placed)
 
-    refresh = verb_of("_kept", IndexManager.refresh, question=False)
+    refresh = verb_of(lambda self: self._kept, IndexManager.refresh, question=False)
     """Update the index from the folder, or from some paths of it."""
-    freshen = verb_of("_kept", IndexManager.freshen, question=False)
+    freshen = verb_of(lambda self: self._kept, IndexManager.freshen, question=False)
     """Update the index before a request, or return warnings about what it lacks."""
-    ask = verb_of("_kept", IndexManager.ask, question=False)
+    ask = verb_of(lambda self: self._kept, IndexManager.ask, question=False)
     """Run a query on the store; a damaged or replaced index is repaired first."""
-    write = verb_of("_kept", IndexManager.write, question=False)
+    write = verb_of(lambda self: self._kept, IndexManager.write, question=False)
     """Run a write and the refresh that follows in one transaction."""
-    wait = verb_of("_kept", IndexManager.wait, question=False)
-    cancel = verb_of("_kept", IndexManager.cancel, question=False)
+    wait = verb_of(lambda self: self._kept, IndexManager.wait, question=False)
+    cancel = verb_of(lambda self: self._kept, IndexManager.cancel, question=False)
 
     def search(
         self,

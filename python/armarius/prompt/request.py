@@ -21,7 +21,7 @@ from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore, layer_budgets
 from armarius.prompt.report.items import KnownSources
 from armarius.prompt.report.pack import Pack
-from armarius.requests import AssembleRequest
+from armarius.requests import AssembleRequest, RequestFields
 from armarius.search.query.intents import meant
 from armarius.text.tokens import TokenCounter
 from armarius.types import Fetcher, FetchRequest, LayerName, Wish
@@ -85,33 +85,30 @@ class RequestState(Protocol):
         ...
 
 
-def read_request(verb: str, given: Mapping[str, Any]) -> AssembleRequest:
+def read_request(verb: str, query: object, fields: RequestFields) -> AssembleRequest:
     """The request of a verb's arguments, or the object that stands in their place.
 
     Args:
         verb: What was called, for errors: `assemble(budget=…) must be a whole number, got 'x'`.
-        given: The arguments by name. `query` holds the user's words, or a request that says everything; of the others
-            the fields of a request are read, None is their default.
+        query: The user's words, or a request that says everything.
+        fields: The other fields of the request; None is the default of each.
 
     Raises:
         ContractError: A field that breaks the contract; an object and keywords together; a wire form.
     """
-    query = given["query"]
-    fields = {name: given[name] for name in AssembleRequest.model_fields if name in given and name != "query"}
     if isinstance(query, AssembleRequest):
-        given_too = [
-            name for name, value in fields.items() if value not in (None, AssembleRequest.model_fields[name].default)
-        ]
-        if given_too:
-            raise ContractError(f"a request object and keywords together: {', '.join(sorted(given_too))}")
+        defaults = {name: (None, one.default) for name, one in AssembleRequest.model_fields.items()}
+        if both := sorted(name for name, value in fields.items() if value not in defaults[name]):
+            raise ContractError(f"a request object and keywords together: {', '.join(both)}")
         return query
     if isinstance(query, Mapping):
         raise ContractError(
             f"query: a {type(query).__name__} is no text; AssembleRequest.from_wire reads the wire form"
         )
     query = strict_text(f"{verb}(query=…)", query)
+    values: dict[str, Any] = {"query": query, **fields}
     try:
-        return AssembleRequest(query=query, **fields)
+        return AssembleRequest(**values)
     except ContractError as error:
         raise ContractError(re.sub(r"\bAssembleRequest\.([\w.]+)", rf"{verb}(\1=…)", str(error))) from None
 

@@ -188,30 +188,35 @@ def _update_budget(engine: "Engine", asked: p.UpdateBudget) -> Mapping[str, Any]
     return engine.update_budget_profile(wanted, version=asked.version).to_wire()
 
 
-def _records(room: str, kind: type, new: type[p.Params], changed: type[p.ById], what: str) -> None:
+def _records(
+    room: str, of: "Callable[[Engine], Any]", kind: type, new: type[p.Params], changed: type[p.ById], what: str
+) -> None:
     """List, create, update and delete of one collection."""
     listed: Any = list[kind]  # type: ignore[valid-type]
 
     @_verb(f"{room}:list", {"items": listed}, f"{room}.list", about=f"Every {what}.")
     def of_all(engine: "Engine", asked: p.Params) -> Json:
-        return _items(getattr(engine, room).list())
+        return _items(of(engine).list())
 
     @_verb(f"{room}:create", kind, f"{room}.create", params=new, about=f"Add a {what}.")
     def create(engine: "Engine", asked: p.Params) -> Json:
-        return wire(getattr(engine, room).create(**asked.stated()))
+        return wire(of(engine).create(**asked.stated()))
 
     @_verb(f"{room}:update", kind, f"{room}.update", params=changed, about=f"Change what is sent of a {what}.")
     def update(engine: "Engine", asked: p.ById) -> Json:
-        return wire(_known(lambda: getattr(engine, room).update(asked.id, **asked.stated("id"))))
+        return wire(_known(lambda: of(engine).update(asked.id, **asked.stated("id"))))
 
     @_verb(f"{room}:delete", {"id": str}, f"{room}.delete", about=f"Remove a {what}.")
     def delete(engine: "Engine", asked: p.ById) -> Json:
-        _known(lambda: getattr(engine, room).delete(asked.id))
+        _known(lambda: of(engine).delete(asked.id))
         return {"id": asked.id}
 
 
-_records("constraints", Constraint, p.NewConstraint, p.ChangedConstraint, "rule that every prompt states")
-_records("memories", Memory, p.NewMemory, p.ChangedMemory, "memory")
+_records(
+    "constraints", lambda engine: engine.constraints, Constraint, p.NewConstraint, p.ChangedConstraint,
+    "rule that every prompt states",
+)  # fmt: skip
+_records("memories", lambda engine: engine.memories, Memory, p.NewMemory, p.ChangedMemory, "memory")
 
 
 @_verb("pins:list", {"items": list[Pin]}, "pins.list")
