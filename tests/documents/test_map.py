@@ -119,6 +119,32 @@ def test_the_configuration_has_the_last_word(tmp_path):
         assert index.map.files["notes/a.md"].kind == "outline"
 
 
+BOOK = {f"chapters/ch0{n}.md": "en" for n in (1, 2, 4)}
+CHAPTERS = list(BOOK)
+
+
+@pytest.mark.parametrize(
+    ("stated", "files", "order", "others"),
+    [
+        (["backup/ch03.md"], {"backup/ch03.md": "en", "backup/ch01.md": "=chapters/ch01.md"},
+         [*CHAPTERS[:2], "backup/ch03.md", CHAPTERS[2]], {"backup/ch01.md": "archive"}),
+        (["archive/old.md"], {"archive/old.md": "en"}, [*CHAPTERS, "archive/old.md"], {}),
+        (["spare/3 cut.md"], {"spare/3 cut.md": "en"}, [*CHAPTERS[:2], "spare/3 cut.md", CHAPTERS[2]], {}),
+        (["drafts/ch02.md"], {"drafts/ch02.md": "=chapters/ch02.md", "drafts/ch01.md": "=chapters/ch01.md"},
+         [CHAPTERS[0], "drafts/ch02.md", CHAPTERS[2]], {"chapters/ch02.md": "copy", "drafts/ch01.md": "copy"}),
+        (["**/ch*.md"], {f"copy/ch0{n}.md": f"=chapters/ch0{n}.md" for n in (1, 2)},
+         CHAPTERS, {"copy/ch01.md": "copy", "copy/ch02.md": "copy"}),
+        (["chapters/i1-letter.md"], {"chapters/i1-letter.md": "en"}, [*CHAPTERS, "chapters/i1-letter.md"], {}),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_declared_a_chapter_is_in_the_main_edition_at_its_place(tmp_path, stated, files, order, others):
+    lines = "".join(f'"{pattern}" = "chapter"\n' for pattern in stated)
+    with project(tmp_path, {**BOOK, **files, "armarius.toml": f"[documents]\n{lines}"}) as index:
+        assert list(index.map.story()) == order
+        assert {path: one.edition for path, one in index.map.files.items() if one.edition != "main"} == others
+        assert index.map.hidden.isdisjoint(order)
+
+
 def test_a_copy_that_is_written_anew_is_a_story_of_its_own(tmp_path):
     files = {f"chapters/{n:02}.md": "en" for n in (1, 2, 3)}
     files |= {path.replace("chapters", "other"): f"={path}" for path in files}

@@ -43,7 +43,8 @@ def decide(features: Mapping[str, Features], rules: Sequence[tuple[str, str]] = 
     prose = {path: one for path, one in features.items() if one.kind != "code"}
     votes = _beside(prose)
     files = {path: _file(path, one, rules, votes.get(path, ())) for path, one in features.items()}
-    _Stories(files, prose).place()
+    declared = frozenset(path for path in files if stated_kind(path, rules) in STORY_KINDS)
+    _Stories(files, prose, declared).place()
     return ProjectMap(files.values(), _main(files, prose))
 
 
@@ -245,6 +246,7 @@ class _Stories:
 
     files: dict[str, MappedFile]
     features: Mapping[str, Features]
+    declared: frozenset[str]  # story files whose kind armarius.toml states
     language: str = ""
     by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
     listed: dict[str, int] = field(default_factory=dict)  # places that a project file of novelWriter gives
@@ -260,6 +262,7 @@ class _Stories:
             self.listed |= {f"{content}{name}.nwd": at for at, name in enumerate(one.listed)}
         spoken.pop("", None)
         self.language = max(spoken, key=lambda one: (spoken[one], one)) if spoken else ""
+        self._count_apart(folders)
         for folder, paths in folders.items():
             numbers = [_in_name(self.features[path]) for path in paths]
             if None not in numbers and len({*numbers}) == len(numbers):
@@ -279,12 +282,25 @@ class _Stories:
         for run in main:
             self._in_order(run, "main")
 
+    def _count_apart(self, folders: Mapping[str, Sequence[str]]) -> None:
+        """A declared chapter that counts by another word than one of its number (i1 beside ch01) has no number."""
+        beside: defaultdict[tuple[str, float | None], set[str | None]] = defaultdict(set)
+        for folder, paths in folders.items():
+            for path in paths:
+                beside[folder_of(folder), _in_name(self.features[path])].add(self._before_number(path))
+        for path in self.declared:
+            one = self.features[path]
+            stated = one.chapter is not None or one.marked is not None or bool(one.numbers)
+            same = beside[folder_of(folder_of(path)), _in_name(one)]
+            if not stated and one.counted is not None and one.counted[0] and same - {one.counted[0], None}:
+                self.files[path] = replace(self.files[path], number=None)
+
     def _take_out(self, folder: str, paths: list[str]) -> None:
         """Take out of `paths` what a project of novelWriter leaves out of the novel."""
-        out = [path for path in paths if path not in self.listed]
-        if 0 < len(out) < len(paths):
-            self._in_order(self._run(f"{folder}/archive".lstrip("/"), out), "archive")
-            paths[:] = [path for path in paths if path in self.listed]
+        out = {path for path in paths if path not in self.listed and path not in self.declared}
+        if out and not self.listed.keys().isdisjoint(paths):
+            self._in_order(self._run(f"{folder}/archive".lstrip("/"), [*out]), "archive")
+            paths[:] = [path for path in paths if path not in out]
 
     def _worth(self, run: _Run) -> float:
         """What speaks for it as the main edition: its length, less for another language and names of other editions."""
@@ -300,7 +316,7 @@ class _Stories:
     def _take_in(self, run: _Run, main: list[_Run]) -> None:
         """Decide whether a run continues a story, is another edition of one, or a story of its own."""
         if "archive" in run.marks and main:
-            self._in_order(run, "archive")
+            main[0] = self._without(run, self._own(run, main[0]), main[0], "archive")
             return
         for at, story in enumerate(main):
             shared = run.places & story.places
@@ -314,24 +330,39 @@ class _Stories:
             again = {path for path in run.paths if self._is_copy(path, story)}
             if 2 * len(again) >= len(run.paths):
                 rest = {path for path in run.paths if path not in again and self._place(path) not in story.places}
-                main[at] = self._without(run, rest, story, "copy")
+                main[at] = self._without(run, rest | self._own(run, story), story, "copy")
                 return
             if overlap and is_draft:  # a text of the same place is finished
                 rest = {path for path in run.paths if self._place(path) not in shared}
-                main[at] = self._without(run, rest, story, "copy", "draft")
+                main[at] = self._without(run, rest | self._own(run, story), story, "copy", "draft")
                 return
             if overlap >= 0.5 and run.marks & {"copy"}:
-                self._in_order(run, "copy")
+                main[at] = self._without(run, self._own(run, story), story, "copy")
                 return
-            if run.places and story.places and not shared and (run.named & story.named or run.volumes):
+            continues = run.named & story.named or run.volumes or self.declared.issuperset(run.paths)
+            if run.places and story.places and not shared and continues:
                 main[at] = story.joined(run)
                 return
         main.append(run)
 
     def _without(self, run: _Run, rest: set[str], story: _Run, edition: Edition, state: DocumentState = "") -> _Run:
-        """Put a run in order as this edition, but the `rest` of it, which continues the story; returns the story."""
+        """Put a run in order as this edition, but the `rest` of it, which continues the story; returns the story.
+
+        What a declared file says again, and is not declared, is the copy.
+        """
         self._in_order(self._run(run.folder, [path for path in run.paths if path not in rest]), edition, state)
-        return story.joined(self._run(run.folder, [path for path in run.paths if path in rest])) if rest else story
+        if not rest:
+            return story
+        stated = self._run(run.folder, [path for path in run.paths if path in rest & self.declared])
+        again = [path for path in story.paths if path not in self.declared and self._is_copy(path, stated)]
+        self._in_order(self._run(f"{story.folder}/copy".lstrip("/"), again), "copy")
+        kept = self._run(story.folder, [path for path in story.paths if path not in again])
+        return kept.joined(self._run(run.folder, [path for path in run.paths if path in rest]))
+
+    def _own(self, run: _Run, story: _Run) -> set[str]:
+        """The declared files of a run, but what a declared file of the story says again."""
+        stated = self._run(story.folder, [path for path in story.paths if path in self.declared])
+        return {path for path in run.paths if path in self.declared and not self._is_copy(path, stated)}
 
     def _is_copy(self, path: str, story: _Run) -> bool:
         """Whether most of its sentences stand in the story; a text of another number is none, a whole book may be."""
