@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
 
-from armarius.arguments import Hidden
+from armarius.arguments import Hidden, Kind
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
 from armarius.codex.authored.in_place import Pages, Parse, changed_meanwhile
 from armarius.codex.authored.record_file import FOLDER
@@ -353,7 +353,7 @@ class Project:
         self._described = Described()
         self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
-        self._fetcher_inputs: tuple[object, object, Mapping[str, str]] | None = None
+        self._fetcher_inputs: tuple[object, ...] | None = None
         self._seen: tuple[Store, int, Snapshot, bool, bool] | None = None
         self._view: ProjectView | None = None
         self._measured: tuple[Mapping[str, Document], int] = ({}, 0)
@@ -482,9 +482,11 @@ class Project:
     ) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in (*STORY_KINDS, "code")}
         watched = {path: stamp for path, stamp in stamps.items() if path not in quiet}
-        inputs = (snapshot.codex, snapshot.matcher, watched)
+        files = self.index.map.files
+        declared = {path: one.kind for path in watched if (one := files.get(path)) is not None and one.declared}
+        inputs = (snapshot.codex, snapshot.matcher, watched, declared)
         if inputs != self._fetcher_inputs:
-            self._own_fetchers = self._own(snapshot, documents)
+            self._own_fetchers = self._own(snapshot, documents, declared)
             self._fetcher_inputs = inputs
         if self._language is None and documents and not behind:  # once: a prompt's frame does not change with a draft
             self._language = language_of(documents.values())
@@ -500,12 +502,12 @@ class Project:
             kept=kept,
             project_map=self.index.map,
         )
-        files = FileScope(self.index.map, documents)
+        scope = FileScope(self.index.map, documents)
         fetchers = self._given
         if fetchers is None:
             fetchers = (
                 *self._own_fetchers,
-                PassageFetcher(corpus, self._sources, files=files, reranking=self._reranking, lives=self._lives),
+                PassageFetcher(corpus, self._sources, files=scope, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
                 StoryFetcher(documents, snapshot.codex.entities, self.index.map, self.summaries, snapshot.matcher),
                 *self._more,
@@ -520,7 +522,7 @@ class Project:
             who=snapshot.who,
             matcher=snapshot.matcher,
             corpus=corpus,
-            files=files,
+            files=scope,
             sources=self._sources,
             fetchers=fetchers,
             warnings=(),
@@ -532,10 +534,12 @@ class Project:
             complete=complete,
         )
 
-    def _own(self, snapshot: Snapshot, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
+    def _own(
+        self, snapshot: Snapshot, documents: Mapping[str, Document], declared: Mapping[str, Kind]
+    ) -> tuple[Fetcher, ...]:
         source = CodexSource(snapshot.codex)
         every = {id(one) for one in snapshot.codex.entities}  # held by the snapshot: an id stays its own
-        style = ProjectStyle(documents.values(), self._config)
+        style = ProjectStyle(documents.values(), self._config, declared)
 
         def matcher(entities: Sequence[Entity]) -> EntityMatcher:
             if {id(one) for one in entities} == every:

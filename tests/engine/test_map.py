@@ -158,6 +158,18 @@ def test_set_kind_writes_one_line_and_keeps_every_other(engine, folder):
     assert (folder / "armarius.toml").read_text("utf-8").count("杂/**") == 1
 
 
+@pytest.mark.parametrize("kind", ["note", "tool", "template", "outline"])
+def test_a_style_guide_that_is_declared_something_else_stands_in_no_prompt_as_style(engine, kind):
+    def styles():
+        return [one.source for one in engine.assemble("续写", document="正文/第2章.md").items if "style" in one.source]
+
+    assert styles() == ["style:style.md"]
+    engine.set_kind("style.md", kind)
+    assert styles() == []
+    engine.set_kind("style.md", "setting")
+    assert styles() == ["style:style.md"]
+
+
 def test_a_configuration_with_a_byte_order_mark_is_read_and_keeps_it(engine, folder):
     put(folder, "armarius.toml", '\ufeff[documents]\n"style.md" = "outline"\n')
     engine.set_kind("杂/**", "setting")

@@ -67,6 +67,14 @@ def test_other_file_is_not_style(path):
     assert ProjectStyle(documents(**{path: "短。"})).style_list("p") == []
 
 
+@pytest.mark.parametrize(("kind", "count"), [("note", 0), ("tool", 0), ("template", 0), ("outline", 0), ("setting", 1)])
+def test_a_style_guide_that_is_declared_something_else_is_not_style(kind, count):
+    declared = {"style.md": kind}
+    assert len(ProjectStyle(documents(style="短。"), declared=declared).style_list("p")) == count
+    listed = Config(tables={"style": {"files": ["style.md"]}})
+    assert len(ProjectStyle(documents(style="短。"), listed, declared).style_list("p")) == 1
+
+
 def test_configuration_names_files_and_adds_a_text():
     config = Config(tables={"style": {"files": ["guide/x.md"], "text": "第三人称。"}})
     style = ProjectStyle(documents(guide__x="冷。", style="不读。"), config)

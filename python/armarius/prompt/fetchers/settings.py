@@ -7,11 +7,13 @@ files = ["guide/tone.md"]      # instead of those names
 text = "第三人称限知。"          # in addition to them
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any, Protocol
 
+from armarius.arguments import Kind
 from armarius.codex.model import Memory
 from armarius.config import CONFIG_NAME, Config
 from armarius.documents.document import Document
@@ -46,19 +48,27 @@ class ProjectStyle:
         documents: Any of the project's documents; those named for style are taken, nearest the root first, none of an
             earlier book.
         config: The `[style]` table may name files and add a text.
+        declared: Kinds that the project declares, by path; a file that is declared anything but a setting is no style.
 
     Raises:
         ConfigError: An unknown key; `style.files` or `style.text` has the wrong type; a named file does not exist.
     """
 
-    def __init__(self, documents: Iterable[Document], config: Config | None = None) -> None:
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        config: Config | None = None,
+        declared: Mapping[str, Kind] = MappingProxyType({}),
+    ) -> None:
         table = (config or Config()).table("style", _KEYS)
         files, text = table.get("files", []), table.get("text", "")
         if not isinstance(files, list) or not all(isinstance(item, str) for item in files):
             raise ConfigError(f"{CONFIG_NAME}: style.files must be a list of paths, got {files!r}")
         if not isinstance(text, str):
             raise ConfigError(f"{CONFIG_NAME}: style.text must be a string, got {text!r}")
-        found = {doc.path: doc for doc in documents if (doc.path in files if files else _is_style(doc))}
+        other = {path for path, kind in declared.items() if kind != "setting"}
+        named = (doc for doc in documents if (doc.path in files if files else doc.path not in other and _is_style(doc)))
+        found = {doc.path: doc for doc in named}
         if missing := [path for path in files if path not in found]:
             raise ConfigError(f"{CONFIG_NAME}: style.files: no document {missing[0]!r}")
         ordered = files or sorted(found, key=lambda path: (path.count("/"), path))
