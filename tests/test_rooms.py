@@ -49,7 +49,7 @@ def test_rooms_import_downwards_only():
             "if TYPE_CHECKING:\n    import armarius.index.status as _s\n",
             "armarius.store is not allowed",
         ),
-        ("prompt/plan.py", "import armarius.prompt.report.pack as _p", "armarius.prompt.plan is not allowed"),
+        ("prompt/allocate.py", "import armarius.prompt.report.pack as _p", "armarius.prompt.allocate is not allowed"),
         ("graph/protocol.py", "import armarius.graph.nervusdb as _n", "No cycles are allowed in armarius.graph"),
     ],
     ids=["upwards", "upwards in a function", "upwards for types", "inside assembly", "a circle inside a room"],

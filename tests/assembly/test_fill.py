@@ -273,7 +273,7 @@ def test_a_pack_let_go_is_gone_with_all_it_held(engine):
     pack = engine.assemble(document="chapters/ch003.md", query="谁在渡口遇见了白鹭", budget=3000)
     assert pack.omitted
     assert rows(pack.what_if(budget=2500))
-    held = [weakref.ref(pack), *map(weakref.ref, pack._fitted.plan.admitted.offers)]
+    held = [weakref.ref(pack), *map(weakref.ref, pack._fitted.admitted.offers)]
     assert len(held) == 2
     gc.disable()
     try:
@@ -284,7 +284,7 @@ def test_a_pack_let_go_is_gone_with_all_it_held(engine):
 
 
 def test_rows_are_the_same_to_whoever_looks_at_them_at_once(engine):
-    offer = engine.assemble(query="谁在渡口遇见了白鹭", budget=1500)._fitted.plan.admitted.offers[0]
+    offer = engine.assemble(query="谁在渡口遇见了白鹭", budget=1500)._fitted.admitted.offers[0]
     slow, whole = offer.rows, []
     whole.append(next(slow))
     everything = list(offer.rows)

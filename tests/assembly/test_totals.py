@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
-from armarius.prompt import allocate as totals
-from armarius.prompt.allocate import layer_tokens, prompt_tokens
+from armarius.prompt import counter as totals
 from armarius.prompt.counter import CachedCounter
-from armarius.prompt.render import SEPARATOR, PromptItem, render
+from armarius.prompt.render import SEPARATOR, PromptItem, layer_pieces, render
 from armarius.testing import FixedCounter
 from armarius.types import LAYERS, Candidate
 
@@ -23,22 +22,19 @@ TEXTS = st.one_of(
 ITEMS = st.lists(st.tuples(st.sampled_from(LAYERS), TEXTS, st.sampled_from(["", "[记忆]", "[Own group]"])), max_size=12)
 
 
-def rendered(items):
-    ordered = sorted(items, key=lambda one: LAYERS.index(one[0]))
-    return render(
-        [
-            PromptItem(Candidate(id=f"c{at}", layer=layer, source="s", content=text, group=group), text)
-            for at, (layer, text, group) in enumerate(ordered)
-        ]
-    )
+def ordered(items):
+    return [
+        PromptItem(Candidate(id=f"c{at}", layer=layer, source="s", content=text, group=group), text)
+        for at, (layer, text, group) in enumerate(sorted(items, key=lambda one: LAYERS.index(one[0])))
+    ]
 
 
 @given(items=ITEMS)
 @settings(max_examples=120)
 def test_pieces_put_together_are_the_layers(items):
-    prompt = rendered(items)
-    pieces = {layer: [text + SEPARATOR * ends for text, ends in some] for layer, some in prompt.pieces().items()}
-    assert {layer: "".join(some) for layer, some in pieces.items()} == prompt.contents
+    layers = layer_pieces(ordered(items)).items()
+    pieces = {layer: [text + SEPARATOR * ends for text, ends in some] for layer, some in layers}
+    assert {layer: "".join(some) for layer, some in pieces.items()} == render(ordered(items)).contents
     assert all(one.endswith("\n") for some in pieces.values() for one in some[:-1])
 
 
@@ -47,41 +43,43 @@ def test_pieces_put_together_are_the_layers(items):
 @settings(max_examples=60)
 def test_a_prompt_and_its_layers_are_counted_exactly_from_their_pieces(encoding, items):
     counter = COUNTERS[encoding]
-    prompt = rendered(items)
-    total, by_layer = prompt_tokens(prompt, counter)
+    prompt = render(ordered(items))
+    total, by_layer = counter.of_prompt(layer_pieces(ordered(items)))
     assert total == counter.counter.count(prompt.prompt)
     assert by_layer == {layer: counter.counter.count(content) for layer, content in prompt.contents.items()}
 
 
 def test_a_counter_that_does_not_add_up_counts_the_whole():
     counter = CachedCounter(FixedCounter(per="word"))
-    prompt = rendered([("rules", "one two", ""), ("immediate", "three", "")])
-    assert prompt_tokens(prompt, counter) == (counter.counter.count(prompt.prompt), None)
-    assert layer_tokens(prompt, counter)["rules"] == counter.counter.count(prompt.contents["rules"])
+    items = ordered([("rules", "one two", ""), ("immediate", "three", "")])
+    prompt, layers = render(items), layer_pieces(items)
+    assert counter.of_prompt(layers) == (counter.counter.count(prompt.prompt), None)
+    assert counter.of_layers(layers)["rules"] == counter.counter.count(prompt.contents["rules"])
 
 
 def test_a_text_counted_before_is_not_tokenised_again(monkeypatch):
     counter = CachedCounter(armarius.TokenCounter.for_encoding("o200k_base"))
-    prompt = rendered([("rules", "一条规矩", ""), ("immediate", "现在", "")])
-    first = prompt_tokens(prompt, counter)
+    layers = layer_pieces(ordered([("rules", "一条规矩", ""), ("immediate", "现在", "")]))
+    first = counter.of_prompt(layers)
     monkeypatch.setattr(armarius.TokenCounter, "count", None)
     monkeypatch.setattr(armarius.TokenCounter, "count_batch", None)
-    assert prompt_tokens(prompt, counter) == first
+    assert counter.of_prompt(layers) == first
 
 
 def test_development_mode_counts_the_whole_prompt_too_and_says_when_the_two_differ(monkeypatch, caplog):
     counter = CachedCounter(armarius.TokenCounter.for_encoding("o200k_base"))
-    prompt = rendered([("rules", "一条规矩", "")])
+    items = ordered([("rules", "一条规矩", "")])
+    prompt, layers = render(items).prompt, layer_pieces(items)
 
     class Development:
         dev_mode = True
 
     monkeypatch.setattr(totals.sys, "flags", Development)
-    assert prompt_tokens(prompt, counter)[0] == counter.counter.count(prompt.prompt)
+    assert counter.of_prompt(layers)[0] == counter.counter.count(prompt)
     assert not caplog.records
-    wrong, _ = next(iter(prompt.pieces()["rules"]))
+    wrong, _ = next(iter(layers["rules"]))
     counter._known[wrong] += 5
-    assert prompt_tokens(prompt, counter) == (counter.counter.count(prompt.prompt), None)
+    assert counter.of_prompt(layers) == (counter.counter.count(prompt), None)
     assert "pieces count" in caplog.text
 
 

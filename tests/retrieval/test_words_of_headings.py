@@ -56,7 +56,7 @@ def test_a_word_with_a_capital_inside_a_sentence_has_no_synonyms(query, with_syn
 
 
 def ranked(engine, word):
-    return [(row.source, row.score) for row in engine.assemble(word)._fitted.plan.admitted.offers[0].rows]
+    return [(row.source, row.score) for row in engine.assemble(word)._fitted.admitted.offers[0].rows]
 
 
 @pytest.mark.parametrize("name", ["novel", "code-project"])

@@ -1,307 +1,43 @@
-"""What each candidate costs, counted once; and the allocation of the core: one decision per candidate."""
+"""Candidates and a budget to the items that enter a prompt: measured once, allocated by the core, cut.
 
-import logging
-import re
-import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+`Demand` is the candidates of a request with what each costs; `Terms` are what else decides beside their worth. The
+allocation itself is `rust/budget`: one decision for each candidate.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 from armarius._core import BudgetItems, allocate
-from armarius.codex.cards import one_line
-from armarius.codex.profiles.fields import role_of
-from armarius.documents.data import values_in
-from armarius.errors import BudgetError
+from armarius.errors import BudgetError, BudgetTooSmall
+from armarius.prompt.admit import Admitted
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import marked, trimmed
 from armarius.prompt.prefix import cut, window
 from armarius.prompt.profile import MOST_TOKENS, BudgetProfile
-from armarius.prompt.render import CLOSING, OPENING, SEPARATOR, PromptItem, Rendered, heading_piece
+from armarius.prompt.render import (
+    CLOSING,
+    OPENING,
+    SEPARATOR,
+    PromptItem,
+    Rendered,
+    arrange,
+    heading_piece,
+    layer_pieces,
+    render,
+)
 from armarius.requests import AssembleRequest
-from armarius.types import LAYER_INDEX, LAYERS, Candidate, LayerName, PassageRow
+from armarius.types import LAYER_INDEX, LAYERS, Candidate, LayerName
 from armarius.validation import shown
 
 # No encoding in use averages more code points per token over prose or code; beyond it the text is counted whole.
 _CHARACTERS_PER_TOKEN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """What some candidates cost, in their order, marks and separators included.
-
-    Attributes:
-        candidates: The candidates, in order.
-        tokens: Of the whole, or of the piece of it that can matter.
-        shorts: Of the short form, where that is shorter.
-        cores: By index, of what no truncation may touch.
-        pieces: By index, the piece of a long content that can matter, and where it starts in it.
-    """
-
-    candidates: Sequence[Candidate]
-    tokens: list[int]
-    shorts: list[int | None]
-    cores: Mapping[int, int]
-    pieces: Mapping[int, tuple[str, int]]
-
-    def piece(self, index: int) -> tuple[str, int]:
-        """The piece of a content that can matter, and where it starts."""
-        return self.pieces.get(index) or (self.candidates[index].content, 0)
-
-    def with_tokens(self, index: int, tokens: int) -> "Sizes":
-        """As if that candidate had so many."""
-        counts = self.tokens.copy()
-        counts[index] = tokens
-        return replace(self, tokens=counts)
-
-
-def sizes(candidates: Sequence[Candidate], measured: CachedCounter, limit: int) -> Sizes:
-    """The sizes of `candidates`, separators included.
-
-    Args:
-        candidates: In any order.
-        measured: Remembers what it counted before.
-        limit: Tokens of the prompt; of a longer content only what could fit is counted.
-
-    Cost: a look-up for each that was counted before.
-    """
-    pieces = {
-        index: piece
-        for index, one in enumerate(candidates)
-        if one.keep is not None and len((piece := _piece(one, limit))[0]) < len(one.content)
-    }
-    tokens = measured.sections(
-        [
-            one.content if not one.marks and index not in pieces else _said(one, *pieces.get(index, (one.content, 0)))
-            for index, one in enumerate(candidates)
-        ]
-    )
-    for index in [index for index in pieces if tokens[index] <= limit]:
-        del pieces[index]
-        tokens[index] = measured.section(_said(candidates[index], candidates[index].content, 0))
-    shorts: list[int | None] = [None] * len(candidates)
-    for index, one in enumerate(candidates):
-        if one.short is not None and (short := measured.section(one.short)) < tokens[index]:
-            shorts[index] = short
-    cores = {
-        index: min(measured.section(core_of(one)), tokens[index])
-        for index, one in enumerate(candidates)
-        if one.core is not None
-    }
-    return Sizes(candidates, tokens, shorts, cores, pieces)
-
-
-def core_of(candidate: Candidate) -> str:
-    """What of a candidate no truncation may touch, with its marks."""
-    start, end = candidate.core or (0, 0)
-    return marked(candidate.content, candidate.marks, start, end)
-
-
-def _said(candidate: Candidate, text: str, base: int) -> str:
-    return marked(candidate.content, candidate.marks, base, base + len(text)) if candidate.marks else text
-
-
-def _piece(candidate: Candidate, limit: int) -> tuple[str, int]:
-    """The part of a long content that can matter at all, and where it starts."""
-    content = candidate.content
-    if candidate.keep is None or len(content) <= (reach := limit * _CHARACTERS_PER_TOKEN + 64):
-        return content, 0
-    if candidate.keep == "head":
-        return content[:reach], 0
-    if candidate.keep == "tail":
-        return content[-reach:], len(content) - reach
-    first, last = candidate.core or (candidate.anchor, candidate.anchor)
-    start = max(0, min(first, candidate.anchor) - reach)
-    return content[start : max(last, candidate.anchor) + reach], start
-
-
-logger = logging.getLogger("armarius")
-
-
-def layer_tokens(rendered: Rendered, measured: CachedCounter) -> dict[LayerName, int]:
-    """The tokens of each layer on its own.
-
-    Cost: a look-up per piece; for counters that do not add up, a count of the prompt.
-    """
-    return {layer: measured.of_pieces(pieces) for layer, pieces in rendered.pieces().items()}
-
-
-def prompt_tokens(rendered: Rendered, measured: CachedCounter) -> tuple[int, Mapping[LayerName, int] | None]:
-    """The tokens of the prompt as it is sent, and of its layers where they add up to that.
-
-    A layer begins with its tag, which no counter that adds up joins with what stands before it. In Python's development
-    mode the prompt is counted as a whole, too; if the two differed, that would be logged and the whole would count.
-
-    Cost: as `layer_tokens`.
-    """
-    if not measured.adds_up:
-        return measured.count_uncached(rendered.prompt), None
-    layers = layer_tokens(rendered, measured)
-    total = sum(layers.values())
-    if sys.flags.dev_mode and (whole := measured.count_uncached(rendered.prompt)) != total:
-        logger.error("%s: pieces count %d, the prompt %d", measured.counter.name, total, whole)
-        return whole, None
-    return total, layers
-
-
-_FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
-_NAMES: Final = re.compile(r"[、，,;；/／|｜]")
-
-
-def cards_of(placed: Iterable[PromptItem]) -> list[PromptItem]:
-    """The cards that are in whole."""
-    return [item for item in placed if item.form == "full" and item.candidate.id.startswith("entity:")]
-
-
-def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | None:
-    """The card that says all of a paragraph; None where one of its lines is not on it, or is no labelled line.
-
-    The paragraph stands in a document that the card draws on, under the name of the card. A line is on the card when
-    the card has its value whole: as a line, as an attribute of that label, or all of it among the names. The type of
-    the thing is on every card. An entry of data is on the card when all its values are.
-
-    Cost: none for what does not stand under the name of a card.
-    """
-    for card in cards:
-        if row.path not in card.candidate.documents:
-            continue
-        name, said, pairs, names = _read(card.text)
-        if row.title == name:
-            if (values := values_in(row.path, row.text)) and all(one_line(value) in card.text for value in values):
-                return card
-            found = [_FIELD.fullmatch(line) for line in row.text.splitlines() if line.strip()]
-            if found and all(one is not None and _is_said(one, said, pairs, names) for one in found):
-                return card
-    return None
-
-
-def _is_said(field: re.Match[str], said: frozenset[str], pairs: str, names: frozenset[str]) -> bool:
-    label, value = one_line(field["label"]), one_line(field["value"])
-    role = role_of(label)
-    if role == "type":
-        return True
-    if role == "aliases":
-        return names.issuperset(one.strip() for one in _NAMES.split(value) if one.strip())
-    return value in said or f", {label}={value}, " in f", {pairs}, "
-
-
-@lru_cache(maxsize=256)
-def _read(card: str) -> tuple[str, frozenset[str], str, frozenset[str]]:
-    """Name, values of the lines, and of those which lines hold attributes and names each may."""
-    first, *lines = card.splitlines()
-    name = one_line(re.split(r"[：:]", first, maxsplit=1)[-1])
-    values = [one_line(re.split(r"[：:]", line, maxsplit=1)[-1]) for line in lines]
-    names = {one.strip() for value in values for one in _NAMES.split(value)}
-    return name, frozenset(values), ", ".join(value for value in values if "=" in value), frozenset(names)
-
-
 # What `_core.allocate` answers for an item; from 0 on it is the tokens the item may be cut to.
 OMITTED, SHORT, FULL = -1, -2, -3
+_REFILL_TOKENS = 64  # slack after cutting at a boundary that is worth another round of allocation
+_REPAIRS = 12
 _WINDOWS = 8  # that are remembered: while its author asks one thing after another, a document stands where it stood
-
-
-@dataclass(frozen=True, slots=True)
-class Previous:
-    """What of the previous prompt decides about the next one.
-
-    Attributes:
-        prompt: Its text.
-        retrieved: The items of its retrieved layer, in their order.
-        rows: The paragraphs that filled its room, in their order; not among `retrieved`.
-        demand: Its text before they did.
-        ends: Where each of `retrieved` ends in `demand`, code points.
-        windows: By item: where its piece started in its content, and how that piece began.
-    """
-
-    prompt: str = ""
-    retrieved: tuple[PromptItem, ...] = ()
-    rows: tuple[PromptItem, ...] = ()
-    demand: str = ""
-    ends: tuple[int, ...] = ()
-    windows: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-
-
-def place(
-    candidates: Sequence[Candidate],
-    sizes: Sizes,
-    decisions: Sequence[int],
-    measured: CachedCounter,
-    windows: Mapping[str, tuple[int, str]],
-) -> tuple[list[PromptItem], bool]:
-    """The items that `decisions` let in, and whether a window starts elsewhere than in the previous prompt."""
-    placed, moved = [], False
-    for index, decision in enumerate(decisions):
-        if decision == OMITTED:
-            continue
-        candidate = candidates[index]
-        if decision == FULL:
-            placed.append(PromptItem(candidate, marked(candidate.content, candidate.marks)))
-        elif decision == SHORT and candidate.short is not None:
-            placed.append(PromptItem(candidate, candidate.short, "short"))
-        elif decision >= 0:
-            before = _started(candidate, windows)
-            start, end = _cut(candidate, sizes.piece(index), decision, before, measured)
-            if start < end:
-                text = marked(candidate.content, candidate.marks, start, end)
-                placed.append(PromptItem(candidate, text, "truncated", (start, end)))
-                moved |= before is not None and before != start
-    return placed, moved
-
-
-def _started(candidate: Candidate, windows: Mapping[str, tuple[int, str]]) -> int | None:
-    """Where the previous window of this candidate starts in its present content."""
-    if candidate.id not in windows:
-        return None
-    start, head = windows[candidate.id]
-    if candidate.content.startswith(head, start):
-        return start
-    found = candidate.content.find(head)
-    return found if found >= 0 else None
-
-
-def _cut(
-    candidate: Candidate, piece: tuple[str, int], tokens: int, before: int | None, measured: CachedCounter
-) -> tuple[int, int]:
-    """Which code points of a content fit into `tokens`; (0, 0) for none. A core is always among them.
-
-    `piece` is what of the content can matter, and where it starts there.
-    """
-    text, base = piece
-    marks = tuple((offset - base, mark) for offset, mark in candidate.marks)
-    allowed = tokens - measured.count(SEPARATOR) - sum(measured.counts([mark for _, mark in marks]))
-    for _ in range(4):
-        if candidate.keep == "around":
-            start, end = _around(candidate, piece, allowed, None if before is None else before - base, measured)
-        else:
-            start, end = cut(text, allowed, keep=candidate.keep or "head", counter=measured.counter)
-        start, end = trimmed(text, marks, start, end)
-        if start >= end:
-            break
-        over = measured.section(marked(text, marks, start, end)) - tokens
-        if over <= 0:
-            return start + base, end + base
-        allowed -= over
-    return (0, 0) if candidate.core is None else candidate.core
-
-
-def _around(
-    candidate: Candidate, piece: tuple[str, int], allowed: int, before: int | None, measured: CachedCounter
-) -> tuple[int, int]:
-    """The window around the cursor, or around the core: it counts as one place, and what is around it is cut."""
-    text, base = piece
-    if candidate.core is None:
-        key = text, candidate.anchor - base, allowed, before
-        known = measured.windows.get(key)
-        if known is None:
-            if len(measured.windows) >= _WINDOWS:
-                measured.windows.clear()
-            known = measured.windows[key] = window(text, key[1], allowed, measured, before)
-        return known
-    first, last = (end - base for end in candidate.core)
-    rest = text[:first] + text[last:]
-    room = allowed - measured.count(text[first:last])
-    start, end = window(rest, first, room, measured, before if before is None or before <= first else None)
-    return min(start, first), max(end, first) + last - first
 
 
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
@@ -322,6 +58,65 @@ def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
     return budget - request.reserve_output
 
 
+@dataclass(frozen=True)
+class FittedPrompt:
+    """A prompt that fits: its items, and the account of them.
+
+    Attributes:
+        demand: What it was chosen from.
+        admitted: As `demand`, and what was refused.
+        items: In the order of the prompt.
+        demanded: The items before paragraphs filled what was left.
+        required: Tokens of those.
+        wanted: Tokens of everything that competes, whether or not it is in.
+        omitted: The candidates that did not fit, in their order, and what each would have cost.
+        anchor_moved: The window starts elsewhere than in the previous prompt.
+        previous: That prompt, "" where there is none.
+        by_layer: Tokens of each layer of the prompt, where they are known already.
+        entered: Paragraphs on offer that are in.
+        line: The worth of the last one in, 0.0 when none was left out for room.
+    """
+
+    demand: "Demand"
+    admitted: Admitted
+    items: list[PromptItem]
+    token_count: int
+    by_layer: dict[LayerName, int] | None
+    demanded: list[PromptItem]
+    required: int
+    wanted: int
+    omitted: list[tuple[Candidate, int]]
+    granted: dict[LayerName, int]
+    anchor_moved: bool
+    previous: str = ""
+    entered: int = 0
+    line: float = 0.0
+
+    @cached_property
+    def rendered(self) -> Rendered:
+        """The prompt as it is sent."""
+        return render(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What decides beside the worth of candidates, each by its index.
+
+    Attributes:
+        held: Items of the retrieved layer that enter exactly as given, in this order, before all others of it.
+        barred: Those that never enter.
+        windows: By id: where its piece in the previous prompt started in its content, and how that piece began.
+        previous: That prompt, "" where there is none.
+        window_most: Tokens that the window around the cursor may take, when others are to have the rest.
+    """
+
+    held: Mapping[int, PromptItem] = field(default_factory=dict)
+    barred: frozenset[int] = frozenset()
+    windows: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    previous: str = ""
+    window_most: int | None = None
+
+
 class Allocation(NamedTuple):
     """One decision for each candidate (OMITTED, SHORT, FULL, or the tokens it is cut to); tokens for each layer."""
 
@@ -330,92 +125,335 @@ class Allocation(NamedTuple):
     used: dict[LayerName, int]
 
 
-class Allocator:
-    """The rules by which some candidates share a budget.
+class Demand:
+    """Candidates that share a budget, and what each costs, marks and separators included.
 
     Args:
-        candidates: In their canonical order.
-        measured: Counts headings and fences.
+        admitted: The candidates.
+        counter: Counts tokens.
         profile: What each layer may take.
-        barred: Ids of the retrieved layer that never enter.
+        available: The budget less the reserve.
 
     Attributes:
-        frame: Tokens of all headings, and of the fences of the layers that have candidates.
+        limit: Tokens of the prompt.
+        tokens: Of each candidate, whole, or of the piece of it that can matter.
+        windows: The candidates that are the text around the cursor.
+
+    Cost: a count of each candidate, remembered.
     """
 
-    def __init__(
-        self,
-        candidates: Sequence[Candidate],
-        measured: CachedCounter,
-        profile: BudgetProfile,
-        barred: Collection[str] = (),
-    ) -> None:
-        self._profile = profile
-        barred = frozenset(barred)
-        # Of a candidate the row among those that compete: a range is the mapping of numbers to themselves.
-        self._row: Sequence[int] | Mapping[int, int] = range(len(candidates))
-        rows = candidates
-        if barred:
-            competing = [i for i, one in enumerate(candidates) if one.layer != "retrieved" or one.id not in barred]
-            self._row = {index: row for row, index in enumerate(competing)}
-            rows = [candidates[index] for index in competing]
-        groups = {(c.layer, c.group): None for c in candidates if c.group}
-        bundles = {(c.layer, c.together): None for c in candidates if c.together}
-        self._groups = {key: index for index, key in enumerate(groups)}
-        bundled = {key: index for index, key in enumerate(bundles)}
-        self._items = BudgetItems(
-            [LAYER_INDEX[c.layer] for c in rows],
-            [self._groups[c.layer, c.group] if c.group else None for c in rows],
-            [bundled[c.layer, c.together] if c.together else None for c in rows],
-            [c.pinned for c in rows],
-            [c.keep is not None for c in rows],
-            [c.score for c in rows],
-            [c.source for c in rows],
-            [c.id for c in rows],
+    def __init__(self, admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int) -> None:
+        self.admitted = admitted
+        self.counter = counter
+        self.profile = profile
+        self.available = available
+        self.limit = profile.limit(available)
+        self.candidates = [
+            one if one.layer != "rules" and one.keep != "around" else _binding(one) for one in admitted.candidates
+        ]
+        self.windows = [index for index, one in enumerate(self.candidates) if one.keep == "around" and is_window(one)]
+        self._pieces = self._long_pieces()  # of a long content what can matter, and where it starts
+        self.tokens = counter.sections(
+            [
+                one.content if not one.marks and index not in self._pieces else _said(one, *self._piece(index))
+                for index, one in enumerate(self.candidates)
+            ]
         )
-        self._headings = measured.counts([heading_piece(group) for _, group in groups])
-        ends = measured.counts([piece[layer] for layer in LAYERS for piece in (OPENING, CLOSING)])
-        self._overheads = {layer: ends[2 * i] + ends[2 * i + 1] for i, layer in enumerate(LAYERS)}
-        present = {candidate.layer for candidate in candidates}
-        self.frame = sum(self._headings) + sum(self._overheads[layer] for layer in present)
+        for index in [index for index in self._pieces if self.tokens[index] <= self.limit]:
+            del self._pieces[index]
+            self.tokens[index] = counter.section(_said(self.candidates[index], self.candidates[index].content, 0))
+        self._shorts: list[int | None] = [None] * len(self.candidates)
+        self._cores: dict[int, int] = {}  # tokens of what no truncation may touch
+        for index, one in enumerate(self.candidates):
+            if one.short is not None and (short := counter.section(one.short)) < self.tokens[index]:
+                self._shorts[index] = short
+            if one.core is not None:
+                core = counter.section(marked(one.content, one.marks, *one.core))
+                self._cores[index] = min(core, self.tokens[index])
+        groups = list(dict.fromkeys([(one.layer, one.group) for one in self.candidates if one.group]))
+        self._groups = {group: number for number, group in enumerate(groups)}
+        self._headings = counter.counts([heading_piece(group) for _, group in groups])
+        ends = counter.counts([piece[layer] for layer in LAYERS for piece in (OPENING, CLOSING)])
+        self._fences = {layer: ends[2 * place] + ends[2 * place + 1] for place, layer in enumerate(LAYERS)}
+        self._columns = self._columns_of(range(len(self.candidates)))
 
-    def allocate(self, target: int, available: int, measured: Sizes, fixed: Mapping[int, int]) -> Allocation:
-        """The allocation of `target` tokens; what is `fixed` is pinned at its tokens."""
-        row = self._row
-        everyone = isinstance(row, range)
-        tokens = measured.tokens.copy() if everyone else [measured.tokens[index] for index in row]
-        shorts = measured.shorts.copy() if everyone else [measured.shorts[index] for index in row]
-        settled = [row[index] for index in fixed if index in row]
-        for index, cost in fixed.items():
-            if index in row:
-                tokens[row[index]], shorts[row[index]] = cost, None
+    def fit(self, terms: Terms, admitted: Admitted | None = None) -> FittedPrompt:
+        """The best prompt of at most `limit` tokens.
+
+        Args:
+            terms: What decides beside worth.
+            admitted: Those that compete, where the demand has others too.
+
+        Raises:
+            BudgetError: Rules, query or cursor window do not fit; the message says how much they need.
+
+        Cost: one allocation and one count of the final prompt; more only if counts do not add up.
+        """
+        places: dict[tuple[LayerName, str], int] = {
+            ("retrieved", item.candidate.id): place for place, item in enumerate(terms.held.values())
+        }
+        target = self.limit
+        for attempt in range(_REPAIRS):
+            decisions, granted, _ = self.allocate(terms, target)
+            self._insist(terms, decisions)
+            placed, moved = self.place(terms, decisions, target)
+            items = arrange(placed, places)
+            total, by_layer = self.counter.of_prompt(layer_pieces(items))
+            if total <= self.limit:
+                return FittedPrompt(
+                    self,
+                    admitted or self.admitted,
+                    items,
+                    total,
+                    by_layer,
+                    items,
+                    total,
+                    *self._account(placed, admitted),
+                    granted,
+                    moved,
+                    terms.previous,
+                )
+            target -= (total - self.limit) << attempt
+            if target < 0:
+                break
+        name = self.counter.counter.name
+        raise BudgetError(f"no prompt of at most {self.limit} tokens can be built: {name} does not add up")
+
+    def allocate(
+        self,
+        terms: Terms,
+        target: int | None = None,
+        fixed: Mapping[int, int] | None = None,
+        available: int | None = None,
+    ) -> Allocation:
+        """The allocation of `target` tokens, or of the limit; what is `fixed` has its tokens, or none: what is held."""
+        if fixed is None:
+            fixed = self._held_tokens(terms)
+        tokens, shorts = self.tokens.copy(), self._shorts.copy()
+        narrow = self.windows[0] if self.windows else -1
+        if narrow >= 0 and terms.window_most is not None and tokens[narrow] > terms.window_most:
+            tokens[narrow] = max(terms.window_most, self._cores.get(narrow, 0))
+        else:
+            narrow = -1
+        most = tokens[narrow] if narrow >= 0 else 0
         # What is around a core is an item of its own: the core enters whole, this as far as there is room.
-        cores = {index: core for index, core in measured.cores.items() if core and index not in fixed and index in row}
-        around = {index: core for index, core in cores.items() if core < measured.tokens[index]}
-        for index, core in cores.items():
-            tokens[row[index]], shorts[row[index]] = core, None
-        layers = self._profile.rows(available, self._overheads)
+        cores = {i: core for i, core in self._cores.items() if core and i not in fixed and i not in terms.barred}
+        around = {index: tokens[index] - core for index, core in cores.items() if core < tokens[index]}
+        for index, cost in (*fixed.items(), *cores.items()):
+            tokens[index], shorts[index] = cost, None
+        rows: Sequence[int] = range(len(tokens))
+        row: Sequence[int] | Mapping[int, int] = rows
+        columns = self._columns
+        if terms.barred:
+            rows = [index for index in rows if index not in terms.barred]
+            row = {index: place for place, index in enumerate(rows)}
+            columns = self._columns_of(rows)
+            tokens, shorts = [tokens[index] for index in rows], [shorts[index] for index in rows]
         found = allocate(
-            max(target, 0),
-            layers,
+            max(self.limit if target is None else target, 0),
+            self.profile.rows(self.available if available is None else available, self._fences),
             self._headings,
-            self._items,
+            columns,
             tokens,
             shorts,
-            settled,
+            [row[index] for index in fixed],
             [row[index] for index in cores],
-            [(row[index], measured.tokens[index] - core) for index, core in around.items()],
+            [(row[index], rest) for index, rest in around.items()],
         )
-        taken = found.decisions
-        around_cores = taken[len(row) :]
-        if everyone:
-            decisions = taken[: len(row)]
-        else:
-            decisions = [OMITTED] * len(measured.tokens)
-            for index, decision in zip(row, taken, strict=False):
-                decisions[index] = decision
-        for (index, core), decision in zip(around.items(), around_cores, strict=True):
+        decisions = [OMITTED] * len(self.candidates)
+        for index, decision in zip(rows, found.decisions, strict=False):
+            decisions[index] = decision
+        for index, decision in zip(around, found.decisions[len(rows) :], strict=True):
             if decisions[index] == FULL and decision != FULL:
-                decisions[index] = core + max(decision, 0)
+                decisions[index] = cores[index] + max(decision, 0)
+        if narrow >= 0 and decisions[narrow] == FULL:
+            decisions[narrow] = most
         granted = dict(zip(LAYERS, found.granted, strict=True))
         return Allocation(decisions, granted, dict(zip(LAYERS, found.used, strict=True)))
+
+    def place(self, terms: Terms, decisions: Sequence[int], target: int) -> tuple[list[PromptItem], bool]:
+        """The chosen items, slack of cuts used, in no order, and whether a window starts elsewhere than before.
+
+        What is held enters as it stood. Cost: the cuts.
+        """
+        placed = [item for index, item in terms.held.items() if decisions[index] != OMITTED]
+        tokens: dict[int, int] = {}  # that each takes, where some are cut
+        slack, moved, is_cut = 0, False, False
+        for index, decision in enumerate(decisions):
+            if decision == OMITTED or index in terms.held:
+                continue
+            item, start = self._item(terms, index, decision)
+            if item is None:
+                continue
+            placed.append(item)
+            if item.form == "truncated" and item.part is not None:
+                is_cut = True
+                moved |= start is not None and start != item.part[0]
+                tokens[index] = self.counter.section(item.text)
+                # The window's slack is what typing grows into, once there is a prompt to continue.
+                if terms.previous and is_window(item.candidate):
+                    tokens[index] = decision
+                slack += decision - tokens[index]
+            else:
+                tokens[index] = self.tokens[index] if decision == FULL else self._shorts[index] or 0
+        if not is_cut or slack < _REFILL_TOKENS or OMITTED not in decisions:
+            return placed, moved
+        # Cutting at a boundary leaves slack; what was left out may have it, everything placed staying.
+        fixed = self._held_tokens(terms) | tokens
+        again = self.allocate(terms, target, fixed).decisions
+        if all(again[index] != OMITTED for index in fixed):
+            chosen = [(index, decision) for index, decision in enumerate(again) if index not in fixed]
+            more = [self._item(terms, index, decision)[0] for index, decision in chosen if decision != OMITTED]
+            placed += [item for item in more if item is not None]
+        return placed, moved
+
+    def _item(self, terms: Terms, index: int, decision: int) -> tuple[PromptItem | None, int | None]:
+        """The item of a decision, None where nothing fits; where it started in the previous prompt, if it is cut."""
+        candidate = self.candidates[index]
+        if decision == FULL:
+            return PromptItem(candidate, marked(candidate.content, candidate.marks)), None
+        if decision == SHORT:
+            return (None if candidate.short is None else PromptItem(candidate, candidate.short, "short")), None
+        before = None
+        if candidate.id in terms.windows:
+            before, head = terms.windows[candidate.id]
+            if not candidate.content.startswith(head, before):
+                before = at if (at := candidate.content.find(head)) >= 0 else None
+        start, end = self._cut(index, decision, before)
+        if start >= end:
+            return None, before
+        text = marked(candidate.content, candidate.marks, start, end)
+        return PromptItem(candidate, text, "truncated", (start, end)), before
+
+    def _cut(self, index: int, tokens: int, before: int | None) -> tuple[int, int]:
+        """Which code points of a content fit into `tokens`; (0, 0) for none. A core is always among them."""
+        candidate, (text, base), counter = self.candidates[index], self._piece(index), self.counter
+        marks = tuple((offset - base, mark) for offset, mark in candidate.marks)
+        allowed = tokens - counter.count(SEPARATOR) - sum(counter.counts([mark for _, mark in marks]))
+        for _ in range(4):
+            if candidate.keep == "around":
+                earlier = None if before is None else before - base
+                start, end = _around(candidate, text, base, allowed, earlier, counter)
+            else:
+                start, end = cut(text, allowed, keep=candidate.keep or "head", counter=counter.counter)
+            start, end = trimmed(text, marks, start, end)
+            if start >= end:
+                break
+            over = counter.section(marked(text, marks, start, end)) - tokens
+            if over <= 0:
+                return start + base, end + base
+            allowed -= over
+        return (0, 0) if candidate.core is None else candidate.core
+
+    def _insist(self, terms: Terms, decisions: list[int]) -> None:
+        """Raise when what must not be missing is; find the least budget that would do."""
+        must = [i for i, one in enumerate(self.candidates) if one.pinned and one.layer in ("rules", "immediate")]
+        absent = [self.candidates[index] for index in must if decisions[index] == OMITTED]
+        if not absent:
+            return
+
+        def is_missing(budget: int) -> bool:
+            enough = self.allocate(terms, self.profile.limit(budget), {}, budget).decisions
+            return any(enough[index] == OMITTED for index in must)
+
+        low, high = self.available, max(self.available, 1)
+        while is_missing(high):
+            low, high = high, high * 2
+        while low + 1 < high:
+            middle = (low + high) // 2
+            low, high = (middle, high) if is_missing(middle) else (low, middle)
+        names = ", ".join("the selection" if c.core else c.source for c in absent[:3])
+        raise BudgetTooSmall(
+            f"a budget of {self.available} tokens is below the minimum of {high} for this request: "
+            f"{names} would be missing",
+            minimum=high,
+        )
+
+    def _account(
+        self, placed: Sequence[PromptItem], admitted: Admitted | None
+    ) -> tuple[int, list[tuple[Candidate, int]]]:
+        """The tokens of everything that competes, and what of it is not among `placed`."""
+        costs = list(zip(self.candidates, self.tokens, strict=True))
+        if admitted is not None and len(admitted.candidates) < len(costs):
+            competing = {(one.layer, one.id) for one in admitted.candidates}
+            costs = [(one, tokens) for one, tokens in costs if (one.layer, one.id) in competing]
+        groups = {(one.layer, one.group) for one, _ in costs if one.group}
+        headings = sum([self._headings[self._groups[group]] for group in groups])
+        fences = sum([self._fences[layer] for layer in {one.layer for one, _ in costs}])
+        entered = {id(item.candidate) for item in placed}
+        omitted = [(one, tokens) for one, tokens in costs if id(one) not in entered]
+        return sum([tokens for _, tokens in costs]) + headings + fences, omitted
+
+    def _held_tokens(self, terms: Terms) -> dict[int, int]:
+        costs = self.counter.sections([item.text for item in terms.held.values()]) if terms.held else []
+        return dict(zip(terms.held, costs, strict=True))
+
+    def _columns_of(self, rows: Iterable[int]) -> BudgetItems:
+        some = [self.candidates[index] for index in rows]
+        bundles: dict[tuple[LayerName, str], int] = {}
+        return BudgetItems(
+            [LAYER_INDEX[one.layer] for one in some],
+            [self._groups[one.layer, one.group] if one.group else None for one in some],
+            [bundles.setdefault((one.layer, one.together), len(bundles)) if one.together else None for one in some],
+            [one.pinned for one in some],
+            [one.keep is not None for one in some],
+            [one.score for one in some],
+            [one.source for one in some],
+            [one.id for one in some],
+        )
+
+    def _long_pieces(self) -> dict[int, tuple[str, int]]:
+        """By index the part of a long content that can matter at all, and where it starts."""
+        pieces = {}
+        reach = self.limit * _CHARACTERS_PER_TOKEN + 64
+        for index, one in enumerate(self.candidates):
+            if one.keep is None or len(one.content) <= reach:
+                continue
+            start, end = 0, reach
+            if one.keep == "tail":
+                start, end = len(one.content) - reach, len(one.content)
+            elif one.keep == "around":
+                first, last = one.core or (one.anchor, one.anchor)
+                start, end = max(0, min(first, one.anchor) - reach), max(last, one.anchor) + reach
+            if len(piece := one.content[start:end]) < len(one.content):
+                pieces[index] = piece, start
+        return pieces
+
+    def _piece(self, index: int) -> tuple[str, int]:
+        """The piece of a content that can matter, and where it starts."""
+        return self._pieces.get(index) or (self.candidates[index].content, 0)
+
+
+def is_window(candidate: Candidate) -> bool:
+    """Whether it is the text around the cursor, which takes what others leave."""
+    return candidate.layer == "immediate" and candidate.keep == "around"
+
+
+def _binding(candidate: Candidate) -> Candidate:
+    """Rules are never trimmed, the window around the cursor is never left out."""
+    if candidate.layer == "rules":
+        return replace(candidate, pinned=True, keep=None, short=None)
+    return replace(candidate, pinned=True) if is_window(candidate) else candidate
+
+
+def _said(candidate: Candidate, text: str, base: int) -> str:
+    return marked(candidate.content, candidate.marks, base, base + len(text)) if candidate.marks else text
+
+
+def _around(
+    candidate: Candidate, text: str, base: int, allowed: int, before: int | None, counter: CachedCounter
+) -> tuple[int, int]:
+    """The window around the cursor, or around the core: it counts as one place, and what is around it is cut."""
+    if candidate.core is None:
+        key = text, candidate.anchor - base, allowed, before
+        known = counter.windows.get(key)
+        if known is None:
+            if len(counter.windows) >= _WINDOWS:
+                counter.windows.clear()
+            known = counter.windows[key] = window(text, key[1], allowed, counter, before)
+        return known
+    first, last = (end - base for end in candidate.core)
+    rest = text[:first] + text[last:]
+    room = allowed - counter.count(text[first:last])
+    start, end = window(rest, first, room, counter, before if before is None or before <= first else None)
+    return min(start, first), max(end, first) + last - first

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from armarius.deadline import stage
 from armarius.errors import BudgetError, ContextWarning
 from armarius.prompt.admit import Admitted, admit
-from armarius.prompt.allocate import Previous, available_tokens
-from armarius.prompt.continuation import Continuation, still_valid
+from armarius.prompt.allocate import FittedPrompt, available_tokens
+from armarius.prompt.continuation import Continuation, Previous, still_valid
 from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.fetch import apply_pins, confirmed, dropped_pins, fetch_all
 from armarius.prompt.pack import pack
-from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.prefix import PrefixMemory, stable_hash
 from armarius.prompt.profile import BudgetProfile, LayerBudget
 from armarius.prompt.render import Texts
@@ -112,7 +111,9 @@ class Assembler:
                 failure = COUNTER_FAILED(counter=task.counter.counter.name, kind=type(error).__name__, error=error)
                 line = replace(line, counter=self._fallback, warnings=(*line.warnings, failure))
                 fitted = line.fit(available)
-        stable = stable_hash(fitted.rendered.contents["rules"] + fitted.rendered.contents["settings"])
+        with stage("render"):
+            contents = fitted.rendered.contents
+        stable = stable_hash(contents["rules"] + contents["settings"])
         key, last = _identity(task.request, line.counter), None
         if before is not None and (before.counter, _identity(before, line.counter)) == (line.counter.counter.name, key):
             last = before.stable_prefix_hash

@@ -20,7 +20,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
 
@@ -29,10 +29,9 @@ from pydantic import TypeAdapter
 from armarius.errors import BudgetError, ContractError
 from armarius.headings import Reason
 from armarius.prompt.admit import Admitted, canonical
-from armarius.prompt.allocate import FULL, OMITTED, Allocation, Previous
+from armarius.prompt.allocate import FULL, OMITTED, Allocation, Demand, FittedPrompt, Terms, is_window
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape
-from armarius.prompt.plan import FittedPrompt, Plan, is_window
 from armarius.prompt.prefix import common_prefix
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import PromptItem
@@ -43,6 +42,27 @@ PREVIOUS = Evidence("previous", Reason("previous"))
 _WINDOW_PERCENT = 35
 # A held form counts as the item when it has at least this share of what a prompt without history would show.
 _FORM_PERCENT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """What of the previous prompt decides about the next one.
+
+    Attributes:
+        prompt: Its text.
+        retrieved: The items of its retrieved layer, in their order.
+        rows: The paragraphs that filled its room, in their order; not among `retrieved`.
+        demand: Its text before they did.
+        ends: Where each of `retrieved` ends in `demand`, code points.
+        windows: By item: where its piece started in its content, and how that piece began.
+    """
+
+    prompt: str = ""
+    retrieved: tuple[PromptItem, ...] = ()
+    rows: tuple[PromptItem, ...] = ()
+    demand: str = ""
+    ends: tuple[int, ...] = ()
+    windows: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
 
 def still_valid(
@@ -61,9 +81,9 @@ def still_valid(
     }
 
 
-def fit(
+def fit_demand(
     admitted: Admitted,
-    measured: CachedCounter,
+    counter: CachedCounter,
     profile: BudgetProfile,
     available: int,
     previous: Previous,
@@ -74,7 +94,7 @@ def fit(
 
     Args:
         admitted: The candidates of this request.
-        measured: The counter.
+        counter: Counts tokens.
         profile: The rules for dividing.
         available: The budget less the reserve.
         previous: The previous prompt, empty if there is none.
@@ -87,34 +107,33 @@ def fit(
     Cost: without a previous prompt one fit; else a logarithm of its items in allocations, and a second fit where
     the prompt changes.
     """
-    plain = Plan(admitted, measured, profile, available, window_most=window_most)
     if not previous.prompt:
-        return plain.fit()
-    line = _line(plain, previous, valid)
-    trial = _Trial(plain, previous, line, window_most)
+        return Demand(admitted, counter, profile, available).fit(Terms(window_most=window_most))
+    line = _line(admitted, previous, valid)
+    trial = _Trial(admitted, Demand(_with(admitted, line), counter, profile, available), previous, line, window_most)
     kept = line[: trial.most()]
     try:
-        fitted = trial.plan(kept).fit()
+        fitted = trial.fit(trial.terms(kept), kept)
         rest = trial.behind(fitted, kept)
         if rest is not None:
-            fitted = trial.plan(rest, free=True).fit()
+            fitted = trial.fit(replace(trial.terms(rest), windows={}), rest)
     except BudgetError:
         # A counter that does not add up: what was chosen together with the held items may take more in the end.
         kept, rest = [], None
-        fitted = Plan(admitted, measured, profile, available, previous, window_most=window_most).fit()
+        fitted = trial.fit(replace(trial.fresh, windows=previous.windows, previous=previous.prompt), kept)
     return replace(fitted, anchor_moved=fitted.anchor_moved or rest is not None or len(kept) < len(line))
 
 
-def _line(plain: Plan, previous: Previous, valid: Collection[str]) -> list[PromptItem]:
+def _line(admitted: Admitted, previous: Previous, valid: Collection[str]) -> list[PromptItem]:
     """The previous items that may stay as they stand, in their order."""
-    offered = {c.id: c for c in plain.candidates if c.layer == "retrieved"}
-    contents = {c.content for c in plain.candidates}
+    offered = {c.id: c for c in admitted.candidates if c.layer == "retrieved"}
+    contents = {c.content for c in admitted.candidates}
     line = []
     for item in previous.retrieved:
         was = item.candidate
         now = offered.get(was.id)
         # A heading that is new to this prompt may be one that an item of the previous prompt was free to spell.
-        if now is None and was.id in valid and was.content not in contents and _harmless(item, plain.admitted.groups):
+        if now is None and was.id in valid and was.content not in contents and _harmless(item, admitted.groups):
             evidence = (*(e for e in was.evidence if e != PREVIOUS), PREVIOUS)
             line.append(replace(item, candidate=replace(was, pinned=False, evidence=evidence)))
         elif now is not None and (now.content, now.group) == (was.content, was.group):
@@ -126,7 +145,7 @@ def _harmless(item: PromptItem, groups: tuple[str, ...]) -> bool:
     return all(escape(text, groups) == text for text in (item.text, item.candidate.content))
 
 
-def carry(admitted: Admitted, items: Sequence[PromptItem]) -> Admitted:
+def _with(admitted: Admitted, items: Sequence[PromptItem]) -> Admitted:
     """`admitted` with the items that it does not offer itself."""
     offered = {(c.layer, c.id) for c in admitted.candidates}
     staying = {(i.candidate.layer, i.candidate.id): i.candidate for i in items}
@@ -139,106 +158,118 @@ def carry(admitted: Admitted, items: Sequence[PromptItem]) -> Admitted:
     return replace(admitted, candidates=candidates, omitted=omitted)
 
 
-@dataclass
 class _Trial:
-    """Tries how much of the previous layer a prompt can hold."""
+    """Tries how much of the previous layer a prompt can hold.
 
-    plain: Plan
-    previous: Previous
-    line: list[PromptItem]
-    window_most: int | None = None
+    Args:
+        admitted: The candidates of this request.
+        demand: Those, and the items of `line` that are none of them.
+        previous: The previous prompt.
+        line: What of its retrieved layer may stay, in order.
+        window_most: Tokens that the window around the cursor may take.
 
-    def __post_init__(self) -> None:
-        self._allocation = self.plain.allocate()
-        entering = self.plain.entering(self._allocation)
+    Attributes:
+        fresh: The terms of a prompt without history.
+    """
+
+    def __init__(
+        self,
+        admitted: Admitted,
+        demand: Demand,
+        previous: Previous,
+        line: Sequence[PromptItem],
+        window_most: int | None,
+    ) -> None:
+        self._admitted, self._demand, self._previous, self._line = admitted, demand, previous, line
+        self._retrieved = {one.id: at for at, one in enumerate(demand.candidates) if one.layer == "retrieved"}
+        offered = {one.id for one in admitted.candidates if one.layer == "retrieved"}
+        self.fresh = Terms(barred=self._barred(offered), window_most=window_most)
+        self._allocation = demand.allocate(self.fresh)
+        entering, _ = demand.place(self.fresh, self._allocation.decisions, demand.limit)
         mine = [item for item in entering if item.candidate.layer == "retrieved"]
-        wanted = [item for item in mine if item.form != "truncated"]
         # What is cut differs from prompt to prompt: it may enter again, but is not promised.
         self._cut = {item.candidate.id for item in mine if item.form == "truncated"}
+        wanted = [item for item in mine if item.form != "truncated"]
         self._wanted = sorted(wanted, key=lambda i: (-i.candidate.score, i.candidate.source, i.candidate.id))
-        profile = self.plain.profile
-        least = max(self.plain.limit * _WINDOW_PERCENT // 100, profile.insisted_min(self.plain.available))
-        alone = self.plan([])
-        self._window = min(_window(alone, alone.allocate()), least)
-        self._most = max(profile.most("retrieved", self.plain.available), self._allocation.used["retrieved"])
+        least = max(demand.limit * _WINDOW_PERCENT // 100, demand.profile.insisted_min(demand.available))
+        self._window = min(self._window_tokens(demand.allocate(self.terms([]))), least)
+        self._most = max(demand.profile.most("retrieved", demand.available), self._allocation.used["retrieved"])
+        self._others = [  # which decide as without history
+            at for at, one in enumerate(demand.candidates) if one.layer != "retrieved" and at not in demand.windows
+        ]
 
-    def plan(self, kept: Sequence[PromptItem], *, free: bool = False) -> Plan:
-        """The plan that holds `kept` and what is wanted; `free` lets the window start where it is best."""
+    def fit(self, terms: Terms, kept: Sequence[PromptItem]) -> FittedPrompt:
+        """The prompt with `kept`."""
+        return self._demand.fit(terms, _with(self._admitted, kept))
+
+    def terms(self, kept: Sequence[PromptItem]) -> Terms:
+        """The terms on which `kept` and what is wanted are held."""
         wanted = {item.candidate.id: item for item in self._wanted}
-        held = []
+        held: dict[str, PromptItem] = {}
         for item in kept:
             better = wanted.get(item.candidate.id)
             if better is None or len(item.text) * 100 >= _FORM_PERCENT * len(better.text):
-                held.append(item)
-        ids = {item.candidate.id for item in held}
-        held += [item for item in self._wanted if item.candidate.id not in ids]
-        previous = replace(self.previous, windows={}) if free else self.previous
-        entering = {item.candidate.id for item in held} | self._cut
-        barred = [c.id for c in self.plain.candidates if c.layer == "retrieved" and c.id not in entering]
-        plain, admitted = self.plain, carry(self.plain.admitted, kept)
-        return Plan(admitted, plain.measured, plain.profile, plain.available, previous, held, barred, self.window_most)
+                held[item.candidate.id] = item
+        held = {**held, **{id_: item for id_, item in wanted.items() if id_ not in held}}
+        candidates, places = self._demand.candidates, self._retrieved
+        return Terms(
+            {places[id_]: replace(item, candidate=candidates[places[id_]]) for id_, item in held.items()},
+            self._barred(held.keys() | self._cut),
+            self._previous.windows,
+            self._previous.prompt,
+            self.fresh.window_most,
+        )
+
+    def _barred(self, entering: Collection[str]) -> frozenset[int]:
+        return frozenset([at for id_, at in self._retrieved.items() if id_ not in entering])
 
     def most(self) -> int:
         """How many items of the line fit, from its first on, together with all that is wanted."""
-        low, high = 0, len(self.line)
+        low, high = 0, len(self._line)
         if self._fits(high):
             return high
         while low + 1 < high:
             middle = (low + high) // 2
-            if self._fits(middle):
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if self._fits(middle) else (low, middle)
         if low == 0 and not self._fits(0):
             # The layers would not divide as they do without history: let them divide anew, nothing promised.
-            self._wanted, self._cut = [], {c.id for c in self.plain.candidates}
+            self._wanted, self._cut = [], {one.id for one in self._admitted.candidates}
         return low
 
     def _fits(self, count: int) -> bool:
-        plan = self.plan(self.line[:count])
-        allocation = plan.allocate()
-        if _window(plan, allocation) < self._window or allocation.used["retrieved"] > self._most:
-            return False
-        theirs = {(c.layer, c.id): d for c, d in zip(self.plain.candidates, self._allocation.decisions, strict=True)}
-        for candidate, decision in zip(plan.candidates, allocation.decisions, strict=True):
-            key = (candidate.layer, candidate.id)
-            if candidate.layer == "retrieved":
-                if decision == OMITTED and key in plan.places:
-                    return False
-            elif not is_window(candidate) and decision != theirs[key]:
-                return False
-        return True
+        terms = self.terms(self._line[:count])
+        allocation = self._demand.allocate(terms)
+        decisions, alone = allocation.decisions, self._allocation.decisions
+        return (
+            self._window_tokens(allocation) >= self._window
+            and allocation.used["retrieved"] <= self._most
+            and all(decisions[at] != OMITTED for at in terms.held)
+            and all(decisions[at] == alone[at] for at in self._others)
+        )
+
+    def _window_tokens(self, allocation: Allocation) -> int:
+        """Tokens of the window around the cursor."""
+        whole, decisions = self._demand.tokens, allocation.decisions
+        return sum([whole[at] if decisions[at] == FULL else max(decisions[at], 0) for at in self._demand.windows])
 
     def behind(self, fitted: FittedPrompt, kept: Sequence[PromptItem]) -> list[PromptItem] | None:
         """What stays of `kept` when what stands behind the first change gives way; None when nothing need change."""
-        rendered = fitted.rendered
-        spans = zip(rendered.placed, rendered.spans, strict=True)
+        placed = fitted.items
+        spans = zip(placed, fitted.rendered.spans, strict=True)
         window = next((span for item, span in spans if is_window(item.candidate)), None)
-        shared = common_prefix(self.previous.demand, rendered.prompt)
+        shared = common_prefix(self._previous.demand, fitted.rendered.prompt)
         if window is None or shared > window[0]:
             return None
-        ends = {item.candidate.id: end for item, end in zip(self.previous.retrieved, self.previous.ends, strict=True)}
+        is_cramped = any(item.form == "truncated" and item.candidate.layer == "immediate" for item in placed)
+        if not is_cramped and all(one.layer != "retrieved" for one, _ in fitted.omitted):
+            return None
+        ends = dict(zip([item.candidate.id for item in self._previous.retrieved], self._previous.ends, strict=True))
         front = 0
         while front < len(kept) and ends[kept[front].candidate.id] <= shared:
             front += 1
-        cramped = any(i.form == "truncated" for i in rendered.placed if i.candidate.layer == "immediate") or any(
-            one.layer == "retrieved" for one, _ in fitted.omitted
-        )
-        if not cramped:
-            return None
         while front and PREVIOUS in kept[front - 1].candidate.evidence:
             front -= 1
-        rest = [item for item in kept[front:] if PREVIOUS not in item.candidate.evidence]
-        return [*kept[:front], *rest]
-
-
-def _window(plan: Plan, allocation: Allocation) -> int:
-    """Tokens of the window around the cursor."""
-    total = 0
-    for candidate, tokens, decision in zip(plan.candidates, plan.sizes.tokens, allocation.decisions, strict=True):
-        if is_window(candidate):
-            total += tokens if decision == FULL else max(decision, 0)
-    return total
+        return [*kept[:front], *(item for item in kept[front:] if PREVIOUS not in item.candidate.evidence)]
 
 
 MAX_BYTES: Final = 4 * 1024 * 1024

@@ -1,11 +1,16 @@
 """`CachedCounter`: a token counter with a memory, so that only new text is counted."""
 
-from collections.abc import Callable, Sequence
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Protocol
 
 from armarius.prompt.render import SEPARATOR
 from armarius.text.tokens import TokenCounter
+from armarius.types import LayerName
+
+logger = logging.getLogger("armarius")
 
 _FIRSTS = 10_000  # characters
 
@@ -152,6 +157,33 @@ class CachedCounter:
         known = self._safe[first] = self.counter.starts_safely(first)
         return known
 
+    def of_layers(self, layers: Mapping[LayerName, Sequence[tuple[str, bool]]]) -> dict[LayerName, int]:
+        """Tokens of each layer on its own, from its pieces.
+
+        Cost: a look-up per piece; for counters that do not add up, a count of the prompt.
+        """
+        return {layer: self.of_pieces(pieces) for layer, pieces in layers.items()}
+
+    def of_prompt(
+        self, layers: Mapping[LayerName, Sequence[tuple[str, bool]]]
+    ) -> tuple[int, dict[LayerName, int] | None]:
+        """Tokens of the prompt as it is sent, and of its layers where they add up to that.
+
+        A layer begins with its tag, which no counter that adds up joins with what stands before it. In Python's
+        development mode the prompt is counted as a whole, too; if the two differed, that would be logged and the whole
+        would count.
+
+        Cost: as `of_layers`.
+        """
+        if not self.adds_up:
+            return self.count_uncached(_joined(layers)), None
+        by_layer = self.of_layers(layers)
+        total = sum(by_layer.values())
+        if sys.flags.dev_mode and (whole := self.count_uncached(_joined(layers))) != total:
+            logger.error("%s: pieces count %d, the prompt %d", self.counter.name, total, whole)
+            return whole, None
+        return total, by_layer
+
     def count_uncached(self, text: str) -> int:
         """Tokens of `text`, counted now and not remembered: prompts, which differ every time."""
         return self.counter.count(text)
@@ -159,3 +191,7 @@ class CachedCounter:
 
 def _whole(text: str, is_section: bool) -> str:
     return text + SEPARATOR if is_section else text
+
+
+def _joined(layers: Mapping[LayerName, Sequence[tuple[str, bool]]]) -> str:
+    return "".join([_whole(*piece) for pieces in layers.values() for piece in pieces])

@@ -7,32 +7,25 @@ previous prompt held keeps its place, and new ones follow. Neighbours join under
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import PurePosixPath
+from typing import Final
 
-from armarius.deadline import stage
+from armarius.codex.cards import one_line
+from armarius.codex.profiles.fields import role_of
+from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame
 from armarius.prompt.admit import Admitted
-from armarius.prompt.allocate import Previous, cards_of, covering_card, layer_tokens, prompt_tokens
-from armarius.prompt.continuation import fit
+from armarius.prompt.allocate import FittedPrompt, is_window
+from armarius.prompt.continuation import Previous, fit_demand
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape, group_heading
-from armarius.prompt.plan import FittedPrompt, is_window
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, render
-from armarius.prompt.shares import (
-    drop_older_turns,
-    has_turns,
-    limit_cards,
-    limit_story,
-    limit_style,
-    limit_turns,
-    story_layers,
-    story_percent,
-)
+from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, layer_pieces
+from armarius.prompt.shares import drop_older_turns, has_turns, limited
 from armarius.types import PASSAGE, STORY, Candidate, Omission, PassageRow, PassageStream
 
 WINDOW_PERCENT = 25
@@ -51,7 +44,11 @@ _REPAIRS = 12
 _LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
 _OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
 _PLACE = attrgetter("place")
+_FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
+_NAMES: Final = re.compile(r"[、，,;；/／|｜]")
+_LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _SHARD = 60  # code points: what is shorter is not read alone, but with what stands around it in its scene
 _STRETCH = 400  # code points of the stretch around the best line; around another less, by the square of its worth
 _STRETCH_SHARE = 20  # of the room: a stretch has at most as many code points as this part of it has tokens
@@ -86,13 +83,7 @@ def pack(
     Raises:
         BudgetError: What must be in does not fit, without any turn of the conversation either.
     """
-    limit = profile.limit(available)
-    told = story_percent(admitted, counter, profile, available)
-    profile = profile.with_layers(story_layers(admitted, profile, told))
-    admitted = limit_cards(admitted, counter, available)
-    admitted = limit_style(admitted, counter, profile, limit)
-    admitted = limit_turns(admitted, counter, limit)
-    admitted = limit_story(admitted, counter, limit, told)
+    admitted, profile = limited(admitted, counter, profile, available)
     while True:
         try:
             fitted = _packed(admitted, counter, profile, available, previous, valid, language)
@@ -110,7 +101,7 @@ def pack(
 
 def _shown_twice(fitted: FittedPrompt) -> Candidate | None:
     """An end of a chapter that the window around the cursor shows too: the file holds both chapters."""
-    placed = fitted.rendered.placed
+    placed = fitted.items
     window = next((item for item in placed if is_window(item.candidate)), None)
     if window is None or (span := _span_of(window.candidate)) is None:
         return None
@@ -139,22 +130,19 @@ def _packed(
 ) -> FittedPrompt:
     offers = [one for one in admitted.offers if any(next(rows, None) is not None for rows in (one.rows, one.stretches))]
     if not offers:
-        return fit(admitted, counter, profile, available, previous, valid)
-    limit = profile.limit(available)
-    most = max(limit * WINDOW_PERCENT // 100, profile.insisted_min(available))
-    fitted = fit(admitted, counter, profile, available, previous, valid, most)
-    for offer in offers:
-        fitted = _filled(fitted, offer, previous, most, language)
-    spare = limit - fitted.token_count
-    if spare <= _SPARE or not any(
-        item.form == "truncated" and is_window(item.candidate) for item in fitted.rendered.placed
-    ):
-        return fitted
-    # What no paragraph wanted is the window's again.
-    fitted = fit(admitted, counter, profile, available, previous, valid, most + spare - _SPARE // 2)
-    for offer in offers:
-        fitted = _filled(fitted, offer, previous, None, language)
-    return fitted
+        return fit_demand(admitted, counter, profile, available, previous, valid)
+    most: int | None = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available))
+    window_most = most
+    while True:
+        fitted = fit_demand(admitted, counter, profile, available, previous, valid, window_most)
+        for offer in offers:
+            fitted = _filled(fitted, offer, previous, most, language)
+        spare = profile.limit(available) - fitted.token_count
+        cut = (item for item in fitted.items if item.form == "truncated" and is_window(item.candidate))
+        if most is None or spare <= _SPARE or next(cut, None) is None:
+            return fitted
+        # What no paragraph wanted is the window's again.
+        window_most, most = most + spare - _SPARE // 2, None
 
 
 def _filled(
@@ -171,21 +159,17 @@ def _filled(
 
     Cost: one count of each paragraph tried, remembered; one count of the final prompt.
     """
-    plan = fitted.plan
     packer = _Packer(fitted, offer, previous, language)
     rows = packer.choose(packer.room(window_most))
     for attempt in range(_REPAIRS):
         if not rows:
             break
         placed = packer.place(rows)
-        with stage("render"):
-            rendered = render(packer.arranged(placed))
-        total, by_layer = prompt_tokens(rendered, plan.measured)
-        if total <= plan.limit:
+        items = packer.arranged(placed)
+        total, by_layer = fitted.demand.counter.of_prompt(layer_pieces(items))
+        if total <= fitted.demand.limit:
             line = min((row.score for row in rows if not (row.asked or row.signature or row.plain)), default=0.0)
-            return replace(
-                fitted, rendered=rendered, token_count=total, by_layer=by_layer, entered=len(placed), line=line
-            )
+            return replace(fitted, items=items, token_count=total, by_layer=by_layer, entered=len(placed), line=line)
         worst = sorted(rows, key=lambda row: (not row.asked, not row.plain, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
         rows = [row for row in rows if row.source not in gone]
@@ -200,18 +184,17 @@ class _Packer:
         self.offer = offer
         self.previous = previous
         self.language = language
-        self.measured = fitted.plan.measured
-        self.groups = fitted.plan.admitted.groups
+        self.measured = fitted.demand.counter
+        self.groups = fitted.admitted.groups
         self.group = group_heading(offer.group)  # as it may stand in a prompt
-        placed = fitted.rendered.placed
+        placed = fitted.items
         self.cards = cards_of(placed)
-        self.card_paths = {path for card in self.cards for path in card.candidate.documents}
         # What the window and the story so far show already, line by line.
         self.shown = _lines("\n\n".join([_unmarked(item) for item in placed if _is_text(item.candidate)]))
 
     def room(self, window_most: int | None) -> int:
         """Tokens that rows may take in all."""
-        plan, placed = self.fitted.plan, self.fitted.rendered.placed
+        demand, placed = self.fitted.demand, self.fitted.items
         layer = [item for item in placed if item.candidate.layer == "retrieved"]
         frame = 0 if layer else sum(self.measured.counts([OPENING["retrieved"], CLOSING["retrieved"]]))
         if all(item.candidate.group != self.group for item in layer):
@@ -221,9 +204,9 @@ class _Packer:
         if window is not None and window_most is not None:
             tokens = self.measured.section(window.text)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
-        held = (self.fitted.by_layer or layer_tokens(self.fitted.rendered, self.measured))["retrieved"]
-        room = plan.limit - self.fitted.token_count - unused - frame
-        return min(room, plan.profile.most("retrieved", plan.available) - frame - held)
+        held = (self.fitted.by_layer or self.measured.of_layers(layer_pieces(placed)))["retrieved"]
+        room = demand.limit - self.fitted.token_count - unused - frame
+        return min(room, demand.profile.most("retrieved", demand.available) - frame - held)
 
     def choose(self, room: int) -> list[PassageRow]:
         """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.
@@ -288,12 +271,12 @@ class _Packer:
         window = sum(
             [
                 self.measured.section(item.text)
-                for item in self.fitted.rendered.placed
+                for item in self.fitted.items
                 if is_window(item.candidate) and not paths.isdisjoint(item.candidate.documents)
             ]
         )
-        least = min(self.fitted.plan.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
-        return max(least, room - max(0, self.fitted.plan.available * shares.asked // 100 - window))
+        least = min(self.fitted.demand.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
+        return max(least, room - max(0, self.fitted.demand.available * shares.asked // 100 - window))
 
     def _unchanged(self, item: PromptItem) -> PassageRow | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
@@ -335,7 +318,7 @@ class _Packer:
         before: list[PromptItem] = []
         group: list[PromptItem] = []
         behind: list[PromptItem] = []
-        for item in self.fitted.rendered.placed:
+        for item in self.fitted.items:
             if item.candidate.layer == "immediate":
                 behind.append(item)
             elif item.candidate.layer == "retrieved" and item.candidate.group == self.group:
@@ -436,9 +419,7 @@ class _Chosen:
         packer, seen, source, heading = self._packer, self._seen, row.source, _heading_of(row)
         if not row.text or row.text in seen or source in self.rows:
             return None
-        if row.path in packer.card_paths and covering_card(row, packer.cards) is not None:
-            return None
-        if packer.shows(row.text):
+        if covering_card(row, packer.cards) is not None or packer.shows(row.text):
             return None
         if row.path not in seen or row.signature:
             tokens += 0 if heading in seen else packer.measured.count(_head(row, None, packer.language))
@@ -455,6 +436,76 @@ class _Chosen:
             seen.add(row.path)
         self.room -= tokens
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class CardLines:
+    """A card that is in a prompt, read line by line.
+
+    Attributes:
+        item: The card.
+        name: Of its entity.
+        values: Of its lines, each whole.
+        pairs: Those of lines that hold attributes, between commas.
+        names: Of lines, what may be one of several names.
+    """
+
+    item: PromptItem
+    name: str
+    values: frozenset[str]
+    pairs: str
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, item: PromptItem) -> "CardLines":
+        """The lines of a card."""
+        name, *values = [one_line(_LABEL.split(line, maxsplit=1)[-1]) for line in item.text.splitlines()]
+        pairs = ", ".join([value for value in values if "=" in value])
+        names = {one.strip() for value in values for one in _NAMES.split(value)}
+        return cls(item, name, frozenset(values), f", {pairs}, ", frozenset(names))
+
+    def has(self, line: str) -> bool:
+        """Whether a labelled line of a paragraph is on the card."""
+        field = _FIELD.fullmatch(line)
+        if field is None:
+            return False
+        label, value = one_line(field["label"]), one_line(field["value"])
+        if value in self.values or f", {label}={value}, " in self.pairs:
+            return True
+        role = role_of(label)  # the type of the thing is on every card
+        names = {one.strip() for one in _NAMES.split(value)} - {""}
+        return role == "type" or (role == "aliases" and names <= self.names)
+
+
+def cards_of(placed: Iterable[PromptItem]) -> dict[str, list[CardLines]]:
+    """The cards that are in whole, by the path of each document that they draw on."""
+    found: dict[str, list[CardLines]] = {}
+    for item in placed:
+        if item.form == "full" and item.candidate.id.startswith("entity:"):
+            card = CardLines.of(item)
+            for path in dict.fromkeys(item.candidate.documents):
+                found.setdefault(path, []).append(card)
+    return found
+
+
+def covering_card(row: PassageRow, cards: Mapping[str, Sequence[CardLines]]) -> PromptItem | None:
+    """The card that says all of a paragraph; None where one of its lines is not on it, or is no labelled line.
+
+    The paragraph stands in a document that the card draws on, under the name of the card. A line is on the card when
+    the card has its value whole: as a line, as an attribute of that label, or all of it among the names. An entry of
+    data is on the card when all its values are.
+
+    Cost: none for what does not stand under the name of a card.
+    """
+    for card in cards.get(row.path, ()):
+        if row.title != card.name:
+            continue
+        if (values := values_in(row.path, row.text)) and all(one_line(value) in card.item.text for value in values):
+            return card.item
+        lines = [line for line in row.text.splitlines() if line.strip()]
+        if lines and all(map(card.has, lines)):
+            return card.item
+    return None
 
 
 def _lines(text: str) -> str:
@@ -489,7 +540,7 @@ def _is_said_by_path(title: str, path: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    return _ZEROS.sub("", "".join(char for char in text.casefold() if char.isalnum()))
+    return _ZEROS.sub("", _NO_LETTERS.sub("", text.casefold()))
 
 
 def _place(row: PassageRow) -> str:

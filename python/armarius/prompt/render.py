@@ -48,9 +48,6 @@ class PromptItem:
     fills: bool = False
 
 
-_END: tuple[PromptItem | None, tuple[int, int]] = (None, (0, 0))
-
-
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A prompt, its layers, and where each placed item's text stands in it (code points)."""
@@ -59,29 +56,6 @@ class Rendered:
     contents: dict[LayerName, str]
     placed: tuple[PromptItem, ...]
     spans: tuple[tuple[int, int], ...]
-
-    def pieces(self) -> dict[LayerName, list[tuple[str, bool]]]:
-        """Each layer in the pieces that it was put together from, each with whether the separator follows it.
-
-        With that, all but the last of a layer end with a line end.
-        """
-        found: dict[LayerName, list[tuple[str, bool]]] = {}
-        prompt, items = self.prompt, zip(self.placed, self.spans, strict=True)
-        item, (start, end) = next(items, _END)
-        last = stop = 0
-        for layer in LAYERS:
-            mine: list[tuple[str, bool]] = []
-            stop += len(self.contents[layer])
-            while item is not None and start < stop:
-                if last < start:
-                    mine.append((prompt[last:start], False))
-                mine.append((item.text, True))
-                last = end + len(SEPARATOR)
-                item, (start, end) = next(items, _END)
-            if last < stop:
-                mine.append((prompt[last:stop], False))
-            found[layer], last = mine, stop
-        return found
 
 
 OPENING: Final = {layer: opening(layer) + "\n" for layer in LAYERS}
@@ -121,6 +95,33 @@ def arrange(placed: Sequence[PromptItem], before: Mapping[tuple[LayerName, str],
     return [item for layer in LAYERS for key, items in groups.items() if key[0] == layer for item in items]
 
 
+def layer_pieces(ordered: Sequence[PromptItem]) -> dict[LayerName, list[tuple[str, bool]]]:
+    """The pieces that each layer is put together from, each with whether the separator follows it.
+
+    With that, all but the last of a layer end with a line end.
+
+    Args:
+        ordered: Items as `arrange` returns them.
+    """
+    layers: dict[LayerName, list[tuple[str, bool]]] = {layer: [] for layer in LAYERS}
+    group = ""
+    for item in ordered:
+        layer = item.candidate.layer
+        pieces, opened = layers[layer], ""
+        if not pieces:
+            opened, group = OPENING[layer], ""
+        if item.candidate.group != group:
+            group = item.candidate.group
+            opened += heading_piece(group)
+        if opened:
+            pieces.append((opened, False))
+        pieces.append((item.text, True))
+    for layer, pieces in layers.items():
+        if pieces:
+            pieces.append((CLOSING[layer], False))
+    return layers
+
+
 def render(ordered: Sequence[PromptItem]) -> Rendered:
     """Write the prompt.
 
@@ -132,24 +133,17 @@ def render(ordered: Sequence[PromptItem]) -> Rendered:
     contents: dict[LayerName, str] = {}
     spans: list[tuple[int, int]] = []
     at = 0
-    for layer in LAYERS:
-        pieces: list[str] = []
-        start, group = at, ""
-        for item in ordered:
-            if item.candidate.layer != layer:
-                continue
-            opened = "" if pieces else OPENING[layer]
-            if item.candidate.group != group:
-                group = item.candidate.group
-                opened += heading_piece(group)
-            pieces += (opened, item.text, SEPARATOR)
-            at += len(opened)
-            spans.append((at, at + len(item.text)))
-            at += len(item.text) + len(SEPARATOR)
-        if pieces:
-            pieces.append(CLOSING[layer])
-        contents[layer] = "".join(pieces)
-        at = start + len(contents[layer])
+    for layer, pieces in layer_pieces(ordered).items():
+        texts = []
+        for text, is_item in pieces:
+            end = at + len(text)
+            texts.append(text)
+            if is_item:
+                spans.append((at, end))
+                texts.append(SEPARATOR)
+                end += len(SEPARATOR)
+            at = end
+        contents[layer] = "".join(texts)
     return Rendered("".join(contents.values()), contents, tuple(ordered), tuple(spans))
 
 

@@ -10,12 +10,13 @@ rest. A turn that does not fit is left out with all before it, so that what stan
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from armarius.headings import Reason, frame, heading
-from armarius.prompt.admit import QUERY_SOURCE, Admitted, canonical
+from armarius.prompt.admit import QUERY_SOURCE, Admitted
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.fetch import FetchOutcome
 from armarius.prompt.profile import BudgetProfile, LayerBudget
@@ -91,72 +92,100 @@ _STYLE_BY_NAME: Final = "memory.style_named"
 _LEAST = 40  # characters of an ending that are worth their heading
 
 
-def limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> Admitted:
-    """`admitted` with as many cards as their share of `available` tokens holds, short where they do not fit whole.
+Limited = tuple[Candidate, Candidate | None, Reason | None]
+"""A candidate, what of it may be in the prompt, and why the rest, or all of it, is omitted."""
 
-    Pinned ones stay, and are not counted.
 
-    Cost: one count of each card, remembered; none where no offer has shares.
+def limited(
+    admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int
+) -> tuple[Admitted, BudgetProfile]:
+    """`admitted` with what fits into the shares of its parts, and the profile with the room that its story takes.
+
+    Args:
+        admitted: The candidates of a request.
+        counter: Counts tokens.
+        profile: How the budget is divided.
+        available: The budget less the reserve.
+
+    Cost: one count of each card, style guide, turn and item of the story, remembered; more of what is cut.
+    """
+    story = [one for one in admitted.candidates if one.layer == "settings" and one.source.startswith(STORY)]
+    most = profile.limit(available)
+    percent = _story_percent(story, admitted, counter, profile, available)
+    profile = profile.with_layers(_story_layers(profile, percent) if story else {})
+    changes = [
+        *_limit_cards(admitted, counter, available),
+        *_limit_style(admitted, counter, profile, most, writes_on=bool(story)),
+        *_limit_turns(admitted, counter, most),
+        *_limit_story(story, counter, most, percent),
+    ]
+    return _with(admitted, changes), profile
+
+
+def _with(admitted: Admitted, changes: Sequence[Limited]) -> Admitted:
+    """`admitted` with what of some candidates may be in the prompt."""
+    changed = {(one.layer, one.id): fits for one, fits, _ in changes if fits is not one}
+    if not changed:
+        return admitted
+    omitted = [Omission(one.id, one.layer, one.source, "budget", why) for one, _, why in changes if why is not None]
+    fitting = [changed.get((one.layer, one.id), one) for one in admitted.candidates]
+    candidates = tuple([one for one in fitting if one is not None])
+    return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
+
+
+def _limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> Iterator[Limited]:
+    """As many cards as their share of `available` tokens holds, short where they do not fit whole.
+
+    Pinned ones stay, and are not counted; where no offer has shares, all stay.
     """
     divided = next((offer.shares for offer in admitted.offers if offer.shares is not None), None)
     if divided is None:
-        return admitted
+        return
     order = {id_: place for place, id_ in enumerate(divided.first)}
-    cards = [one for one in admitted.candidates if one.layer == "retrieved" and one.id.startswith("entity:")]
-    cards = sorted((one for one in cards if not one.pinned), key=lambda one: order.get(one.id, len(order)))
-    share = room = available * divided.cards // 100
-    kept: dict[str, Candidate] = {}
-    for one in cards:
-        for content in filter(None, (one.content, one.short)):
-            if (tokens := counter.section(content)) <= room:
-                room -= tokens
-                kept[one.id] = one if content is one.content else replace(one, content=content, short=None)
-                break
-    why = Reason("out.share_cards", tokens=share, percent=divided.cards)
-    gone = {one.id for one in cards if one.id not in kept}
-    omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in cards if one.id in gone)
-    left = (
-        kept.get(one.id, one) if one.layer == "retrieved" else one
+    cards = [
+        one
         for one in admitted.candidates
-        if one.layer != "retrieved" or one.id not in gone
-    )
-    return replace(admitted, candidates=tuple(sorted(left, key=canonical)), omitted=(*admitted.omitted, *omitted))
+        if one.layer == "retrieved" and one.id.startswith("entity:") and not one.pinned
+    ]
+    share = room = available * divided.cards // 100
+    why = Reason("out.share_cards", tokens=share, percent=divided.cards)
+    for one in sorted(cards, key=lambda one: order.get(one.id, len(order))):
+        whole = counter.section(one.content)
+        if whole <= room:
+            room -= whole
+        elif one.short and (short := counter.section(one.short)) <= room:
+            room -= short
+            yield one, replace(one, content=one.short, short=None), None
+        else:
+            yield one, None, why
 
 
 _SECTION: Final = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)
 
 
-def limit_style(admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, limit: int) -> Admitted:
-    """`admitted` with the style guides that nobody declared held to the share of the settings layer.
+def _limit_style(
+    admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, limit: int, *, writes_on: bool
+) -> Iterator[Limited]:
+    """The style guides that nobody declared, held to the share of the settings layer.
 
-    One that does not fit is left out, or, where the story so far is told for whoever writes on, comes by its first
-    sections. What the words of a question choose of it is found as in any text.
-
-    Cost: one count of each guide, remembered, and of its sections where it does not fit.
+    One that does not fit is left out, or, where the prompt `writes_on` and so tells the story so far, comes by its
+    first sections. What the words of a question choose of it is found as in any text.
     """
     percent = int(profile.layers["settings"].ratio or 0)
     share = room = limit * percent // 100
-    kept: dict[str, Candidate] = {}
-    guides = [one for one in admitted.candidates if any(_is_style_by_name(why.detail) for why in one.evidence[:1])]
-    for one in guides:
+    for one in admitted.candidates:
+        detail = one.evidence[0].detail if one.evidence else ""
+        if not isinstance(detail, Reason) or detail.code != _STYLE_BY_NAME:
+            continue
         fits: Candidate | None = one
         if counter.section(one.content) > room:
-            fits = _first_sections(one, counter, room) if _story(admitted) else None
-        if fits is not None:
-            room -= counter.section(fits.content)
-            kept[one.id] = fits
-    gone = [one for one in guides if kept.get(one.id) is not one]
-    if not gone:
-        return admitted
-    why = Reason("out.share_style", tokens=share, percent=percent)
-    omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in gone if one.id not in kept)
-    left = {one.id for one in gone if one.id not in kept}
-    candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if one.id not in left)
-    return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
-
-
-def _is_style_by_name(detail: str) -> bool:
-    return isinstance(detail, Reason) and detail.code == _STYLE_BY_NAME
+            fits = _first_sections(one, counter, room) if writes_on else None
+        if fits is None:
+            yield one, None, Reason("out.share_style", tokens=share, percent=percent)
+            continue
+        room -= counter.section(fits.content)
+        if fits is not one:
+            yield one, fits, None
 
 
 def _first_sections(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
@@ -174,83 +203,60 @@ def has_turns(admitted: Admitted) -> bool:
     return bool(_turns(admitted))
 
 
-def limit_turns(admitted: Admitted, counter: CachedCounter, limit: int) -> Admitted:
-    """`admitted` with as many of the newest turns as fit into their share of a prompt of `limit` tokens.
-
-    Cost: one count of each turn that is short enough.
-    """
-    share = limit * TURNS_PERCENT // 100
-    used, kept = 0, 0
-    for turn in sorted(_turns(admitted), key=_number, reverse=True):
-        if len(turn.content) > share * _MOST_PER_TOKEN:
-            break
-        used += counter.section(turn.content)
-        if used > share:
-            break
-        kept += 1
-    return _newest(admitted, kept, Reason("out.share_turns", tokens=share, percent=TURNS_PERCENT))
-
-
 def drop_older_turns(admitted: Admitted) -> Admitted:
     """`admitted` with the newer half of its turns."""
-    return _newest(admitted, len(_turns(admitted)) // 2, Reason("out.turns"))
+    turns = _turns(admitted)
+    return _with(admitted, [(one, None, Reason("out.turns")) for one in turns[len(turns) // 2 :]])
 
 
-def _newest(admitted: Admitted, count: int, why: Reason) -> Admitted:
-    turns = sorted(_turns(admitted), key=_number)
-    gone = turns[: len(turns) - count]
-    if not gone:
-        return admitted
-    ids = {one.id for one in gone}
-    candidates = tuple(one for one in admitted.candidates if not (one.layer == "immediate" and one.id in ids))
-    omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in gone)
-    return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
+def _limit_turns(admitted: Admitted, counter: CachedCounter, limit: int) -> Iterator[Limited]:
+    """As many of the newest turns as fit into their share of a prompt of `limit` tokens."""
+    share = room = limit * TURNS_PERCENT // 100
+    for turn in _turns(admitted):
+        if room >= 0:
+            room = -1 if len(turn.content) > share * _MOST_PER_TOKEN else room - counter.section(turn.content)
+        if room < 0:  # and none behind it, so that what stands has no hole
+            yield turn, None, Reason("out.share_turns", tokens=share, percent=TURNS_PERCENT)
 
 
 def _turns(admitted: Admitted) -> list[Candidate]:
-    return [one for one in admitted.candidates if one.layer == "immediate" and one.source.startswith(MESSAGE)]
+    """The turns, newest first."""
+    turns = [one for one in admitted.candidates if one.layer == "immediate" and one.source.startswith(MESSAGE)]
+    return sorted(turns, key=attrgetter("score"))
 
 
-def _number(candidate: Candidate) -> float:
-    return -candidate.score
-
-
-def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent: int) -> Admitted:
-    """`admitted` with as much of the story as `percent` of a prompt of `limit` tokens holds (`story_percent`).
+def _limit_story(story: list[Candidate], counter: CachedCounter, limit: int, percent: int) -> Iterator[Limited]:
+    """As much of the story as `percent` of a prompt of `limit` tokens holds.
 
     Whole items, those of the outline first; of the plan of the chapter and of a state so many of the first lines as
     there is room for, of the end of a chapter so many of the last, and for those a third is kept.
 
     Cost: one count for each item, and for each halving of an ending that does not fit.
     """
-    story = _story(admitted)
     if not story:
-        return admitted
-    story.sort(key=lambda one: (-one.score, one.source))
+        return
     room = limit * percent // 100
-    endings = sum(counter.section(one.content) for one in story if one.source.startswith(_ENDING))
+    endings = sum([counter.section(one.content) for one in story if one.source.startswith(_ENDING)])
     reserved = min(endings, room * _STORY_SHARES["ending"] // 100)
     states = room if _alone(story) is not None else room * _STORY_SHARES["state"] // 100
-    kept: dict[str, Candidate] = {}
-    for one in story:
+    why = Reason("out.share_story", tokens=room, percent=percent)
+    for one in sorted(story, key=lambda one: (-one.score, one.source)):
         share = room if one.source.startswith(_ENDING) else room - reserved
-        is_state = one.source.startswith(_STATE)
+        is_state, is_place = one.source.startswith(_STATE), one.source.startswith(_PLACE)
         fits = _fitting(one, counter, min(share, states) if is_state else share)
         if fits is not None:
             tokens = counter.section(fits.content)
             room -= tokens
             states -= tokens * is_state
-            kept[one.id] = fits
-        if fits is not one and one.source.startswith(_PLACE):  # places stand in order: none behind the first gap
+        if fits is one:
+            continue
+        if is_place:  # places stand in order: none behind the first gap
             room = 0
-    why = Reason("out.share_story", tokens=limit * percent // 100, percent=percent)
-    gone = tuple(
-        Omission(one.id, one.layer, one.source, "budget", _left_off(one, kept.get(one.id), why))
-        for one in story
-        if one.id not in kept or (one.source.startswith(_PLACE) and kept[one.id] is not one)
-    )
-    candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if not _is_story(one) or one.id in kept)
-    return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *gone))
+            lines = one.content.count("\n") - (0 if fits is None else fits.content.count("\n"))
+            gone = one.evidence[0].detail if fits is None else Reason("out.last", count=lines)
+            yield one, fits, Reason("omit.detail", reason=gone, detail=why)
+        else:
+            yield one, fits, None if fits is not None else why
 
 
 def _alone(story: Sequence[Candidate]) -> int | None:
@@ -261,16 +267,9 @@ def _alone(story: Sequence[Candidate]) -> int | None:
     return shares("state")["states"] if parts == {"state"} else None
 
 
-def _left_off(one: Candidate, kept: Candidate | None, why: Reason) -> Reason:
-    """`why`, behind how many places of a name are left out with an item."""
-    if not one.source.startswith(_PLACE):
-        return why
-    lines = one.content.count("\n") - (0 if kept is None else kept.content.count("\n"))
-    gone = one.evidence[0].detail if kept is None else Reason("out.last", count=lines)
-    return Reason("omit.detail", reason=gone, detail=why)
-
-
-def story_percent(admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int) -> int:
+def _story_percent(
+    story: Sequence[Candidate], admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int
+) -> int:
     """What the story may take of the prompt in percent: its share, up to as much again for a long plan or state.
 
     Where nothing but places of a name or a state is told, those have a share of their own.
@@ -278,7 +277,7 @@ def story_percent(admitted: Admitted, counter: CachedCounter, profile: BudgetPro
     Cost: one count of each of those, remembered.
     """
     limit, percent = profile.limit(available), profile.story_percent
-    if (alone := _alone(_story(admitted))) is not None:
+    if (alone := _alone(story)) is not None:
         least = profile.rows(available, dict.fromkeys(LAYERS, 0))[LAYERS.index("immediate")].minimum
         fixed = _FRAME
         for one in admitted.candidates:  # what stands whatever the story takes
@@ -288,21 +287,16 @@ def story_percent(admitted: Admitted, counter: CachedCounter, profile: BudgetPro
                 fixed += counter.section(one.content)
         return max(percent, min(alone, 98 - 100 * fixed // limit))
     room = limit * percent // 100
-    long = sum(counter.section(one.content) for one in _story(admitted) if one.keep == "head")
+    long = sum([counter.section(one.content) for one in story if one.keep == "head"])
     more = min(room, long - room * _STORY_SHARES["plan"] // 100)
     return percent + (-(-more * 100 // limit) if more > 0 else 0)
 
 
-def story_layers(admitted: Admitted, profile: BudgetProfile, percent: int) -> Mapping[LayerName, LayerBudget]:
-    """What the layers may take when there is a story to tell; nothing changed when there is none."""
-    if not _story(admitted):
-        return {}
+def _story_layers(profile: BudgetProfile, percent: int) -> dict[LayerName, LayerBudget]:
+    """What the layers may take when there is a story to tell."""
     settings, around = (profile.layers[name].ratio or 0 for name in ("settings", "immediate"))
     more = min(percent, around)
-    return {
-        "settings": LayerBudget(ratio=min(100, settings + more)),
-        "immediate": LayerBudget(ratio=around - more),
-    }
+    return {"settings": LayerBudget(ratio=min(100, settings + more)), "immediate": LayerBudget(ratio=around - more)}
 
 
 def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
@@ -328,11 +322,3 @@ def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | N
 
 def _from(lines: list[str], first: int) -> str:
     return "\n".join(lines[first:]).strip()
-
-
-def _story(admitted: Admitted) -> list[Candidate]:
-    return [one for one in admitted.candidates if one.layer == "settings" and one.source.startswith(STORY)]
-
-
-def _is_story(candidate: Candidate) -> bool:
-    return candidate.layer == "settings" and candidate.source.startswith(STORY)

@@ -11,9 +11,9 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, kind_name, say, sentence
 from armarius.prompt.admit import QUERY_SOURCE
-from armarius.prompt.allocate import cards_of, covering_card
+from armarius.prompt.allocate import FittedPrompt
 from armarius.prompt.escape import escape, unmarked
-from armarius.prompt.plan import FittedPrompt
+from armarius.prompt.pack import cards_of, covering_card
 from armarius.prompt.render import Form, PromptItem, Texts, shown_span
 from armarius.search.passages import title_of
 from armarius.types import (
@@ -193,7 +193,7 @@ class Account:
         self._texts = texts
         self.known = known
         self.language = language
-        self._groups = fitted.plan.admitted.groups
+        self._groups = fitted.admitted.groups
 
     @cached_property
     def _entities(self) -> Mapping[str, Entity]:
@@ -202,13 +202,13 @@ class Account:
     @cached_property
     def shown(self) -> list[tuple[str, int, int] | None]:
         """Of each item what it shows, in prompt order. Cost: a look-up for each."""
-        return [shown_span(item, self._texts, self._groups) for item in self._fitted.rendered.placed]
+        return [shown_span(item, self._texts, self._groups) for item in self._fitted.items]
 
     @cached_property
     def items(self) -> tuple[PackItem, ...]:
         """What is in, in prompt order. Cost: of each paragraph one look for the words of the question."""
         rendered = self._fitted.rendered
-        tokens = self._fitted.plan.measured.sections([item.text for item in rendered.placed])
+        tokens = self._fitted.demand.counter.sections([item.text for item in rendered.placed])
         return tuple(map(self._item, rendered.placed, rendered.spans, tokens, self.shown))
 
     def _item(
@@ -240,7 +240,7 @@ class Account:
         """That of the item; of a paragraph that filled room all that speaks for it."""
         path, _, number = item.candidate.source.removeprefix(PASSAGE).rpartition("#")
         if item.fills and number.isdecimal() and item.candidate.source.startswith(PASSAGE):
-            for offer in self._fitted.plan.admitted.offers:
+            for offer in self._fitted.admitted.offers:
                 if (row := offer.row(path, int(number))) is not None:
                     return offer.explain(row)
         return item.candidate.evidence
@@ -290,9 +290,9 @@ class Account:
         An entity stands here once for one reason, and not at all while it is in.
         """
         fitted = self._fitted
-        placed = {thing(item.candidate.id, item.candidate.source) for item in fitted.rendered.placed}
+        placed = {thing(item.candidate.id, item.candidate.source) for item in fitted.items}
         there = {id_ for id_ in placed if id_.startswith("entity:")}
-        admitted = sorted(fitted.plan.admitted.omitted, key=lambda one: one.detail)
+        admitted = sorted(fitted.admitted.omitted, key=lambda one: one.detail)
         found = [
             self.omission(o.id, o.layer, o.source, o.reason, o.detail, o.aspect)
             for o in admitted
@@ -304,7 +304,7 @@ class Account:
             detail = Reason("out.tokens", tokens=tokens)
             more: dict[str, Any] = {"candidate": one, "evidence": one.evidence, "tokens": tokens}
             found.append(self.omission(one.id, one.layer, one.source, "budget", detail, **more, score=score_of(one)))
-        unused = sum(1 for offer in fitted.plan.admitted.offers for _ in offer.rows) - fitted.entered
+        unused = sum(1 for offer in fitted.admitted.offers for _ in offer.rows) - fitted.entered
         if unused > 0:
             rest = Reason("out.rest" if fitted.line >= 0.001 else "out.rest_weak", count=unused)
             found.append(self.omission(ROWS, "retrieved", ROWS, "budget", rest))
@@ -494,7 +494,7 @@ class Account:
 
     def _best(self, path: str, body: Sequence[Paragraph]) -> Iterator[PackOmission]:
         """Why the paragraph that is worth most did not enter."""
-        rows = [offer.row(path, one.index) for offer in self._fitted.plan.admitted.offers for one in body]
+        rows = [offer.row(path, one.index) for offer in self._fitted.admitted.offers for one in body]
         best = max((row for row in rows if row is not None), key=lambda row: row.score, default=None)
         if best is None:
             yield self.omission(DOCUMENT + path, "retrieved", DOCUMENT + path, "no match", Reason("out.unasked"))
@@ -531,10 +531,10 @@ class Account:
             cut: Whether its document is in, cut before it.
         """
         path, _, number = wanted.rpartition("#")
-        placed, line = self._fitted.rendered.placed, self._fitted.line
+        placed, line = self._fitted.items, self._fitted.line
         if not number.isdecimal() or any(item.candidate.source == PASSAGE + wanted for item in placed):
             return
-        for offer in self._fitted.plan.admitted.offers:
+        for offer in self._fitted.admitted.offers:
             row = offer.row(path, int(number))
             if row is None:
                 continue

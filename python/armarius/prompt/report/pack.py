@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import DEFAULT_LANGUAGE, Reason, say
 from armarius.prompt.admit import QUERY_SOURCE
-from armarius.prompt.allocate import Previous, layer_tokens
-from armarius.prompt.continuation import Continuation
-from armarius.prompt.plan import FittedPrompt, is_window
+from armarius.prompt.allocate import FittedPrompt, is_window
+from armarius.prompt.continuation import Continuation, Previous
 from armarius.prompt.prefix import PrefixReport, common_prefix, layer_at, stable_hash
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.render import Difference, PromptPlace, Region, Texts, difference, located, shown_span
+from armarius.prompt.render import (
+    Difference,
+    PromptPlace,
+    Region,
+    Texts,
+    difference,
+    layer_pieces,
+    located,
+    render,
+    shown_span,
+)
 from armarius.prompt.report.items import (
     UNKNOWN,
     Account,
@@ -227,7 +236,7 @@ class Pack:
     @cached_property
     def prefix(self) -> PrefixReport:
         """How much of this prompt a provider's cache can reuse."""
-        measured, before = self._fitted.plan.measured, self._fitted.plan.previous.prompt
+        measured, before = self._fitted.demand.counter, self._fitted.previous
         shared = common_prefix(before, self.prompt)
         rule = cache_rule(self.request.model, self.request.provider)
         minimum = rule.minimum_tokens if rule else None
@@ -271,7 +280,7 @@ class Pack:
 
         def again(budget: int) -> set[str]:
             fitted = self._again(budget)._fitted
-            return {thing(one.candidate.id, one.candidate.source) for one in fitted.rendered.placed}
+            return {thing(one.candidate.id, one.candidate.source) for one in fitted.items}
 
         return replace(found, change=say(self._account.budget_for(short, again, self.budget), found.language))
 
@@ -293,7 +302,7 @@ class Pack:
 
         Cost: one search of what is shown.
         """
-        placed = list(zip(self._fitted.rendered.placed, self._account.shown, strict=True))
+        placed = list(zip(self._fitted.items, self._account.shown, strict=True))
         regions = [Region(item.candidate.source, *shows) for item, shows in placed if shows is not None]
         found = located(quote, regions, self._texts)
         if found:
@@ -324,7 +333,7 @@ class Pack:
     @property
     def retrieved(self) -> tuple[Candidate, ...]:
         """The candidates behind the items of the retrieved layer; paragraphs that filled room are none."""
-        placed = self._fitted.rendered.placed
+        placed = self._fitted.items
         return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved" and not item.fills)
 
     def continuation(self) -> bytes:
@@ -357,7 +366,7 @@ class Pack:
             language=request.language or DEFAULT_LANGUAGE,
             counter=self.counter,
             stable_prefix_hash=self.stable_prefix_hash,
-            ids=tuple(item.candidate.id for item in self._fitted.rendered.placed),
+            ids=tuple(item.candidate.id for item in self._fitted.items),
             stamps=self.stamps,
             previous=self.as_previous(),
         )
@@ -366,10 +375,10 @@ class Pack:
         """What of this prompt decides how the next is laid out; a request's `previous` takes the pack itself."""
         windows = {
             item.candidate.id: (item.part[0], item.candidate.content[item.part[0] : item.part[1]][:48])
-            for item in self._fitted.rendered.placed
+            for item in self._fitted.items
             if item.part is not None and item.candidate.layer == "immediate"
         }
-        demand = self._fitted.demand
+        demand = render(self._fitted.demanded)
         demanded = [
             (item, span[1])
             for item, span in zip(demand.placed, demand.spans, strict=True)
@@ -378,7 +387,7 @@ class Pack:
         return Previous(
             prompt=self.prompt,
             retrieved=tuple(item for item, _ in demanded),
-            rows=tuple(item for item in self._fitted.rendered.placed if item.fills),
+            rows=tuple(item for item in self._fitted.items if item.fills),
             demand=demand.prompt,
             ends=tuple(end for _, end in demanded),
             windows=windows,
@@ -400,12 +409,12 @@ class Pack:
     @property
     def item_count(self) -> int:
         """How many items are in. Cost: none; `items` need not be made."""
-        return len(self._fitted.rendered.placed)
+        return len(self._fitted.items)
 
     @property
     def omitted_count(self) -> int:
         """How many candidates are not in; paragraphs that filled no room are none. Cost: none."""
-        return len(self._fitted.plan.admitted.omitted) + len(self._fitted.omitted)
+        return len(self._fitted.admitted.omitted) + len(self._fitted.omitted)
 
     def __repr__(self) -> str:
         about = "" if self.counter_exact else "≈"
@@ -448,14 +457,15 @@ def account(
 
     Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
     """
-    plan, available, language = fitted.plan, fitted.plan.available, request.language or DEFAULT_LANGUAGE
+    demand, language = fitted.demand, request.language or DEFAULT_LANGUAGE
+    available = demand.available
     contents = fitted.rendered.contents
-    placed = fitted.rendered.placed
-    tokens = fitted.by_layer or layer_tokens(fitted.rendered, plan.measured)
+    placed = fitted.items
+    tokens = fitted.by_layer or demand.counter.of_layers(layer_pieces(placed))
     said = _warnings(request, fitted, tokens)
     shaped = [item for item in placed if item.form != "full"]
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
-    everything += _capacity(plan.profile, fitted, available, Account(fitted, texts, known, language))
+    everything += _capacity(demand.profile, fitted, available, Account(fitted, texts, known, language))
     trimmed = {item.candidate.layer for item in shaped} | {one.layer for one, _ in fitted.omitted}
     layers = {
         layer: LayerResult(
@@ -479,15 +489,15 @@ def account(
         warnings=tuple(dict.fromkeys(everything)),
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
-        confidence=plan.admitted.confidence,
+        confidence=fitted.admitted.confidence,
         shown=_shown(fitted, texts, encoding) if tells_places else None,
     )
 
     return Pack(
         result=result,
         request=request,
-        counter=plan.measured.counter.name,
-        counter_exact=plan.measured.counter.exact,
+        counter=demand.counter.counter.name,
+        counter_exact=demand.counter.counter.exact,
         budget=available + request.reserve_output,
         contents=contents,
         granted=fitted.granted,
@@ -503,14 +513,14 @@ def _warnings(
     request: AssembleRequest, fitted: FittedPrompt, tokens: Mapping[LayerName, int]
 ) -> dict[LayerName, list[str]]:
     """The warnings of each layer: of its fetchers, of rules over their share, of a query that was cut."""
-    plan, placed = fitted.plan, fitted.rendered.placed
+    demand, placed = fitted.demand, fitted.items
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
-    for layer, warning in plan.admitted.warnings:
+    for layer, warning in fitted.admitted.warnings:
         said[layer].append(str(warning))
     if any(item.candidate.layer == "rules" for item in placed):
-        share = plan.profile.layers["rules"].ratio or 0
-        if tokens["rules"] * 100 > share * plan.available:
-            over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=plan.available)
+        share = demand.profile.layers["rules"].ratio or 0
+        if tokens["rules"] * 100 > share * demand.available:
+            over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=demand.available)
             said["rules"].append(str(over))
     query = (i for i in placed if i.candidate.source == QUERY_SOURCE and i.form == "truncated")
     if (cut := next(query, None)) is not None and cut.part is not None:
@@ -521,8 +531,8 @@ def _warnings(
 
 def _shown(fitted: FittedPrompt, texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:
     """Where what is shown stands, in the units of the request."""
-    groups = fitted.plan.admitted.groups
-    spans = ((item.candidate.source, shown_span(item, texts, groups)) for item in fitted.rendered.placed)
+    groups = fitted.admitted.groups
+    spans = ((item.candidate.source, shown_span(item, texts, groups)) for item in fitted.items)
     places = ((source, shows, texts(shows[0]) or "") for source, shows in spans if shows is not None)
     return tuple(
         ShownPlace(source=source, document=path, span=(units(text, start, encoding), units(text, end, encoding)))
@@ -537,16 +547,16 @@ def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, rows
     """
     said: list[str] = []
     if fitted.required * 100 >= profile.warn_percent * available:
-        must = [item.text for item in fitted.demand.placed if item.candidate.pinned and not is_window(item.candidate)]
-        tokens = sum(fitted.plan.measured.sections(must))
+        must = [item.text for item in fitted.demanded if item.candidate.pinned and not is_window(item.candidate)]
+        tokens = sum(fitted.demand.counter.sections(must))
         if tokens * 100 >= profile.warn_percent * available:
             said.append(str(CONTEXT_CAPACITY_WARNING(percent=100 * tokens / available, available=available)))
-    cut = [item.candidate for item in fitted.rendered.placed if item.form != "full"]
+    cut = [item.candidate for item in fitted.items if item.form != "full"]
     lost = [one for one in (*cut, *(one for one, _ in fitted.omitted)) if _is_asked_for(one)]
-    if lost and fitted.demanded * 100 >= profile.trim_percent * available:
+    if lost and fitted.wanted * 100 >= profile.trim_percent * available:
         names = [rows.title(one.source, one.id, one.content) for one in lost[:_LOST]]
         more = ["…"] * (len(lost) > _LOST)
-        trim = {"demanded": fitted.demanded, "percent": profile.trim_percent, "available": available}
+        trim = {"demanded": fitted.wanted, "percent": profile.trim_percent, "available": available}
         said.append(str(CONTEXT_CAPACITY_FORCE_TRIM(lost=", ".join([*names, *more]), **trim)))
     return said
 
