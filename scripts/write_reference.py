@@ -93,11 +93,12 @@ _OF_MODULES = {
     "vectors.embedder": "AnyEmbedder Fingerprint OneKindEmbedder",
     "deadline": "Call Observer observe",
     "evaluation": "Evaluation Miss Question read_questions",
-    "rewording": "ChatModel Message Model Reworded Reworder RewordingRequest parse request",
+    "rewording": "Model Reworded Reworder RewordingRequest parse request",
     "requests": (
         "InspectMeta InspectRequest InspectResult InspectTotals LayerDetail LayerDetails LayerResult LayerResults "
         "PositionEncoding RequestFields code_points"
     ),
+    "text.chat": "ChatModel Message",
     "types": "LAYERS Confirming LayerName OmitReason Omission",
 }
 # Classes that lend an engine its verbs.

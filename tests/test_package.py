@@ -142,7 +142,7 @@ INTERNAL = {
     ),
     *("SummarySource", "Unread"),
 }
-GIVEN_INSIDE = {"VectorHits", "Passage", "Previous", "Snapshot"}
+GIVEN_INSIDE = {"BookSearch", "VectorHits", "Passage", "Previous", "Snapshot"}
 
 
 def test_every_protocol_that_a_host_may_implement_is_public():

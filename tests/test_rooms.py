@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,9 +71,14 @@ def test_a_room_that_the_contract_does_not_name_is_found(copied):
     assert "cellar" in said
 
 
+@cache
 def doors_contract():
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     return next(one for one in contracts if one["id"] == "doors")
+
+
+def is_door(module):
+    return any(module == door or module.startswith(f"{door}.") for door in doors_contract()["forbidden_modules"])
 
 
 def test_an_import_of_a_door_by_the_core_is_found(copied):
@@ -97,8 +103,29 @@ def test_a_folder_of_prose_and_a_prompt_load_no_door(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", probe, str(tmp_path)], capture_output=True, text=True, check=True
     )
-    doors = doors_contract()["forbidden_modules"]
-    assert [name for name in done.stdout.split() if name.startswith(tuple(doors))] == []
+    loaded = done.stdout.split()
+    assert [name for name in loaded if is_door(name)] == []
+
+
+def test_no_file_of_the_core_loads_a_door_by_a_string():
+    package = ROOT / "python" / "armarius"
+    found = []
+    for path in package.rglob("*.py"):
+        module = ".".join(("armarius", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+        if is_door(module) or module in ("armarius.doors", "armarius.lazy"):
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        texts = {one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        tables = [
+            one.value for one in tree.body if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "TABLE"
+        ]
+        keys = {
+            key.value for table in tables for one in ast.walk(table) if isinstance(one, ast.Dict) for key in one.keys
+        }
+        found += [(module, text) for text in (*texts, *(f"armarius.{key}" for key in keys)) if is_door(text)]
+        named = {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(tree)}
+        found += [(module, name) for name in named & {"import_module", "__import__"}]
+    assert found == []
 
 
 def test_every_exception_from_the_contract_has_its_reason_beside_it():

@@ -17,10 +17,10 @@ from armarius.code import CodeIndex, CodeOptions
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.index import project_index
 from armarius.index.project_index import ProjectIndex
+from armarius.lorebooks.fetcher import LoreFetcher
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.entities import CodexSource
-from armarius.prompt.fetchers.lore import LoreFetcher
 from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.prompt.fetchers.rules import RulesFetcher
 from armarius.prompt.fetchers.settings import SettingsFetcher

@@ -19,6 +19,16 @@ Kind = Literal[
     "manuscript",
 ]  # fmt: skip
 """Of a document; character profiles and places are `setting`. A `manuscript` holds several chapters or a whole book."""
+BookFormat = Literal[
+    "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",
+    "lorebook-v3",
+]  # fmt: skip
+"""Of a lorebook that is exported."""
+ProfileName = Literal[
+    "armarius", "sillytavern", "character-card-spec", "novelai", "risu", "agnai", "kobold-lite", "koboldai",
+    "ai-dungeon", "novelcrafter", "obsidian",
+]  # fmt: skip
+"""Whose rules decide which entries of a lorebook are active."""
 Chapters = tuple[int | None, int | None]
 """First and last chapter, inclusive; None is open."""
 Hidden = tuple[tuple[str, tuple[tuple[int, int], ...]], ...]

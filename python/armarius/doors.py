@@ -9,10 +9,21 @@ from armarius.lazy import lazy
 
 TABLE = {
     "cli": "main",
+    "code.fetcher": "SubgraphFetcher",
+    "code.index": "CodeIndex read_options",
+    "code.subgraph": "Subgraph TextMatches matches tree",
     "embedders": "configured",
     "embedders.static_table": "LexicalEmbedder",
     "documents.manuscripts.extract": "extract",
     "graph.nervusdb": "NervusDBGraph",
+    "lorebooks.activation": "BookSearch",
+    "lorebooks.active": "Activation State",
+    "lorebooks.book": "read_book",
+    "lorebooks.fetcher": "LoreFetcher LoreSearch",
+    "lorebooks.importing": "Importing",
+    "lorebooks.project_books": "BookKeeping Books user_of",
+    "lorebooks.record": "Entry Key",
+    "rewording": "MOST_NAMES Model Reworder",
     "search.thesaurus.cedict": "chinese_alternatives headwords",
     "workspace.server": "Novel Shelf",
 }
@@ -21,6 +32,7 @@ TABLE = {
 PUBLIC = {
     "": {"evaluation": "evaluate", "lorebooks.activation": "activate", "rewording": "Reworder"},
     "graph": {"graph.nervusdb": "NervusDBGraph from_bytes to_bytes"},
+    "prompt": {"code.fetcher": "SubgraphFetcher", "lorebooks.fetcher": "LoreFetcher"},
 }
 """Room, "" for the root, to the public names that it has of doors, by module."""
 

@@ -42,11 +42,10 @@ from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.io import folder_lock, read_file, rewrite_file
-from armarius.lorebooks.project_books import Books, user_of
 from armarius.prompt.fetchers.detected import RetrievedFetcher
+from armarius.prompt.fetchers.doors import ProjectDoors
 from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
 from armarius.prompt.fetchers.immediate import ImmediateFetcher
-from armarius.prompt.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.prompt.fetchers.pins import PinFetcher, same_target, wishes
 from armarius.prompt.fetchers.relations import relation_source
@@ -64,6 +63,7 @@ from armarius.store.protocol import Store
 from armarius.store.rows import Changed, DerivedRow
 from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
+from armarius.trust.settings import Permissions
 from armarius.types import Fetcher, Wish
 from armarius.validation import near, near_paths, shown, suggestion
 from armarius.warnings import (
@@ -314,6 +314,7 @@ class Project:
         vectors: Vector search, if there is an embedder.
         reranking: Reranks the candidate paragraphs, if there is a reranker.
         graph: Adds its entities and relations to those of the files.
+        permissions: What the project may set.
 
     Attributes:
         stale_s: How long the last view is used while the server of the project is unreachable, in seconds.
@@ -331,6 +332,7 @@ class Project:
         vectors: VectorSearch | VectorGuard | None = None,
         graph: GraphGuard | None = None,
         reranking: Reranking | None = None,
+        permissions: Permissions | None = None,
     ) -> None:
         self.index = index
         self._config = config
@@ -346,15 +348,14 @@ class Project:
         self.constraints = Constraints(index.authored)
         self._pins = Pins(index.authored)
         self.summaries = Summaries(index.authored)
-        self.books = Books(index.root, index.books)
-        self.lore = LoreSearch(self.books, user=user_of(config, index.root))
+        self.doors = ProjectDoors(index.root, index.books, config, permissions)
         self._sources = Sources(index.root, vectors, graph, SummaryIndex(self.summaries))
         self._lives = EditorTexts(config, index.placed)
         self._described = Described()
         self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._fetcher_inputs: tuple[object, ...] | None = None
-        self._seen: tuple[Store, int, Snapshot, bool, bool] | None = None
+        self._seen: tuple[Store, int, Snapshot, bool, bool, bool] | None = None
         self._view: ProjectView | None = None
         self._measured: tuple[Mapping[str, Document], int] = ({}, 0)
         self.stale_s = _STALE_SECONDS
@@ -414,15 +415,16 @@ class Project:
             store, generation = self.index.equal or self.index.ask(lambda store: (store, store.generation()))
         except StoreUnavailable as error:
             return self._last(error)
-        if self._view is None or self._seen != (store, generation, snapshot, behind, complete):
+        books = self.doors.has_books()
+        if self._view is None or self._seen != (store, generation, snapshot, behind, complete, books):
             store, changed = self.index.ask(self._read)
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
             # Codex files and books have no stamp of their own: use the digest of the codex.
-            books = {one.path for entity in snapshot.codex.entities for one in entity.origins} - stamps.keys()
-            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE, *sorted(books)), snapshot.codex_digest)
-            self._view = self._build(snapshot, documents, stamps, behind=behind, complete=complete)
-            self._seen = (store, changed.generation, snapshot, behind, complete)
+            others = {one.path for entity in snapshot.codex.entities for one in entity.origins} - stamps.keys()
+            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE, *sorted(others)), snapshot.codex_digest)
+            self._view = self._build(snapshot, documents, stamps, behind=behind, complete=complete, books=books)
+            self._seen = (store, changed.generation, snapshot, behind, complete, books)
         skipped = self.index.skipped
         warnings = (
             *troubles,
@@ -479,6 +481,7 @@ class Project:
         *,
         behind: bool,
         complete: bool,
+        books: bool,
     ) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in (*STORY_KINDS, "code")}
         watched = {path: stamp for path, stamp in stamps.items() if path not in quiet}
@@ -505,12 +508,15 @@ class Project:
         scope = FileScope(self.index.map, documents)
         fetchers = self._given
         if fetchers is None:
+            paths = (*documents, *(one.path for one in self.index.skipped))
             fetchers = (
                 *self._own_fetchers,
+                *(self.doors.lore_fetchers() if books else ()),
                 PassageFetcher(corpus, self._sources, files=scope, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
                 StoryFetcher(documents, snapshot.codex.entities, self.index.map, self.summaries, snapshot.matcher),
                 *self._more,
+                *(self.doors.code_fetchers() if self.doors.has_code(paths) else ()),
             )
         return ProjectView(
             source=self.index.source,
@@ -551,5 +557,4 @@ class Project:
             SettingsFetcher(self.memories, style=style),
             RetrievedFetcher(source, matcher=matcher, report_levels=True),
             ImmediateFetcher(),
-            *(LoreFetcher(self.lore, layer) for layer in ("rules", "settings", "retrieved")),
         )

@@ -7,7 +7,7 @@ that fails returns what it has with a warning, or raises; the assembler turns th
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, runtime_checkable
 
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.display import ResultList
@@ -27,6 +27,11 @@ PASSAGE = "rag:passage:"
 DOCUMENT = "rag:document:"
 WINDOW = "editor:cursor-window"
 """What sources begin with: of the story so far, a thread of it, a paragraph, a document; the source of the window."""
+
+Direction = Literal["callers", "callees", "both"]
+EdgeKind = Literal["calls", "inherits", "overrides", "refs", "imports"]
+"""Of an edge between symbols of source code."""
+EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 
 OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
 

@@ -3,8 +3,8 @@
 import threading
 
 import armarius
+from armarius.code.fetcher import SubgraphFetcher
 from armarius.prompt.fetch import fetch_all
-from armarius.prompt.fetchers.code import SubgraphFetcher
 from armarius.types import Fetched, FetchRequest
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from armarius.code import CodeIndex
-from armarius.prompt.fetchers.code import SubgraphFetcher, written_symbols
+from armarius.code.fetcher import SubgraphFetcher, written_symbols
 from armarius.types import Fetcher, FetchRequest
 
 

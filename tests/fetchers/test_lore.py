@@ -7,8 +7,8 @@ import pytest
 
 import armarius
 from armarius.arguments import read_messages
+from armarius.lorebooks.fetcher import LoreFetcher, LoreSearch, body, header
 from armarius.lorebooks.record import ProfileName
-from armarius.prompt.fetchers.lore import LoreFetcher, LoreSearch, body, header
 from armarius.types import FetchRequest
 
 

@@ -55,7 +55,7 @@ def engine(tmp_path_factory):
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda one: one.name)
 def test_a_verb_in_python_takes_the_fields_of_its_request_with_their_defaults(engine, verb):
-    call = armarius.ContextEngine.subgraph if verb.python == "subgraph" else attrgetter(verb.python)(engine)
+    call = attrgetter(verb.python)(engine)
     parameters = inspect.signature(call).parameters.values()
     names = {"id_": "id", **NAMED.get(verb.name, {})}
     python = {names.get(one.name, one.name): one for one in parameters if one.kind in KEYWORDS and one.name != "self"}

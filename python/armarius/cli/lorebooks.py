@@ -10,8 +10,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from armarius.arguments import ProfileName
 from armarius.cli.terminal import add_project, note, plain, printable, show_json
 from armarius.codex.load import load_codex
 from armarius.display import counted
@@ -117,10 +118,6 @@ def _story_folder(root: Path) -> str:
 
 
 def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
-    from typing import get_args
-
-    from armarius.lorebooks.record import ProfileName
-
     profile = arguments.profile
     if profile is not None and profile not in get_args(ProfileName):
         raise ArmariusError(f"--profile: expected one of {', '.join(get_args(ProfileName))}, got {profile!r}")

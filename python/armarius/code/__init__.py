@@ -5,6 +5,7 @@ source.py    `CodeSource`; changed files; building a graph
 scip.py      `index.scip` as a source; running indexers
 ckb.py       CKB's MCP server as a source
 subgraph.py  the subgraph around a symbol, as text and JSON; the text search without a graph
+fetcher.py   symbols that a request names, as candidates
 commands.py  `armarius code-index`, `armarius subgraph`
 
 The graph is built and walked in `rust/code`; a new language is a scanner there, a new index format a `CodeSource` here.
@@ -17,8 +18,9 @@ from armarius.lazy import lazy
 TABLE = {
     "code.index": "CodeIndex CodeOptions",
     "code.source": "BatchSource CodeSource Reference build_graph",
-    "code.subgraph": "CodeEdge CodeNode Direction Subgraph TextMatch TextMatches",
+    "code.subgraph": "CodeEdge CodeNode Subgraph TextMatch TextMatches",
     "errors": "SourceUnavailable",
+    "types": "Direction",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -7,8 +7,8 @@ from armarius.code.source import Reference as Reference
 from armarius.code.source import build_graph as build_graph
 from armarius.code.subgraph import CodeEdge as CodeEdge
 from armarius.code.subgraph import CodeNode as CodeNode
-from armarius.code.subgraph import Direction as Direction
 from armarius.code.subgraph import Subgraph as Subgraph
 from armarius.code.subgraph import TextMatch as TextMatch
 from armarius.code.subgraph import TextMatches as TextMatches
 from armarius.errors import SourceUnavailable as SourceUnavailable
+from armarius.types import Direction as Direction

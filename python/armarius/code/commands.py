@@ -8,12 +8,14 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from armarius.code.index import CodeIndex, default_cache, read_options
+from armarius.code.index import CodeIndex, read_options
 from armarius.code.scip import build_index
-from armarius.code.subgraph import KINDS, Subgraph, matches, tree
+from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.config import load_config
 from armarius.errors import AmbiguousSymbol, CodeGraphError, ProjectError
+from armarius.io.write import cache_of
 from armarius.trust.settings import Permissions
+from armarius.types import EDGE_KINDS
 
 BAD_INPUT = 2
 
@@ -51,7 +53,7 @@ def _guarded(command: Callable[[argparse.Namespace], int], args: argparse.Namesp
 
 def _code_index(args: argparse.Namespace) -> int:
     """Index a repository and print a report; 0 when an index was made."""
-    report = build_index(args.repo, default_cache(args.repo) if args.cache is None else args.cache)
+    report = build_index(args.repo, cache_of(args.repo, "code") if args.cache is None else args.cache)
     if args.json:
         print(json.dumps(asdict(report), ensure_ascii=False, default=str))
         return 0 if report.index else 1
@@ -72,7 +74,7 @@ def _subgraph(args: argparse.Namespace) -> int:
         options = replace(options, source=args.source)
     if args.source == "ckb":  # the user asks for it, over this folder
         options = replace(options, withheld="")
-    kinds = KINDS if args.kinds is None else tuple(kind.strip() for kind in args.kinds.split(","))
+    kinds = EDGE_KINDS if args.kinds is None else tuple(kind.strip() for kind in args.kinds.split(","))
     index = CodeIndex(args.repo, cache_dir=args.cache, options=options)
     found = index.subgraph(args.symbol, depth=args.depth, direction=args.direction, kinds=kinds)
     if args.json:

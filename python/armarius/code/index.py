@@ -15,8 +15,6 @@ else `CKB_BIN`, the user's configuration or the PATH does. What such a project m
 """
 
 import contextlib
-import hashlib
-import os
 import threading
 import time
 from collections.abc import Sequence
@@ -29,7 +27,7 @@ from armarius.code import source as freshness
 from armarius.code.ckb import CkbSource
 from armarius.code.scip import ScipSource
 from armarius.code.source import build_graph
-from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, text_search, walk
+from armarius.code.subgraph import Subgraph, TextMatches, text_search, walk
 from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
@@ -43,9 +41,10 @@ from armarius.errors import (
     UnknownSymbol,
 )
 from armarius.io import folder_lock, is_regular
-from armarius.io.write import cache_root
+from armarius.io.write import cache_of
 from armarius.trust import way
 from armarius.trust.settings import Permissions
+from armarius.types import EDGE_KINDS, Direction
 from armarius.validation import valid_text
 from armarius.warnings import CODE_INDEX_STALE
 
@@ -109,12 +108,6 @@ def read_options(config: Config, root: Path, *, permissions: Permissions | None 
     return CodeOptions(**found, withheld=permissions.to_run_ckb())
 
 
-def default_cache(root: Path) -> Path:
-    """The cache folder of `root` in the user's cache directory."""
-    key = hashlib.blake2b(os.fsencode(root.resolve()), digest_size=6).hexdigest()
-    return cache_root() / "code" / f"{root.resolve().name}-{key}"
-
-
 @dataclass(slots=True)
 class _Loaded:
     graph: _core.CodeGraph
@@ -150,7 +143,7 @@ class CodeIndex:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
             raise ProjectError(f"{root} is not a folder")
-        self.cache_dir = default_cache(self.root) if cache_dir is None else Path(cache_dir)
+        self.cache_dir = cache_of(self.root, "code") if cache_dir is None else Path(cache_dir)
         if options is None:
             options = CodeOptions(withheld=Permissions.of(self.root).to_run_ckb())
         self.options = options
@@ -165,7 +158,7 @@ class CodeIndex:
         *,
         depth: int | None = None,
         direction: Direction = "both",
-        kinds: Sequence[str] = KINDS,
+        kinds: Sequence[str] = EDGE_KINDS,
         max_nodes: int | None = None,
         max_edges: int | None = None,
         external: bool = False,

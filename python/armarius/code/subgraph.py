@@ -13,11 +13,10 @@ from armarius.errors import AmbiguousSymbol, ContextWarning, ContractError, Sour
 from armarius.io import read_file
 from armarius.text.matcher import scan
 from armarius.trust import is_file_within
+from armarius.types import EDGE_KINDS, Direction
 from armarius.validation import shown, whole
 from armarius.warnings import CODE_DEPTH_LIMIT, CODE_GRAPH_UNAVAILABLE
 
-Direction = Literal["callers", "callees", "both"]
-KINDS = ("calls", "inherits", "overrides", "refs", "imports")
 DEGRADED_REASON = "CKB MCP unavailable"
 
 
@@ -204,7 +203,7 @@ def walk(
     max_depth: int = 5,
     max_nodes: int = 200,
     max_edges: int = 600,
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] = EDGE_KINDS,
     external: bool = False,
     warnings: Sequence[ContextWarning] = (),
 ) -> Subgraph:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 
 import armarius.doors as doors
-from armarius.code.index import CodeIndex, read_options
 from armarius.config import Config, load_config
 from armarius.deadline import SingleFlight
 from armarius.engine.maps import Maps
@@ -20,10 +19,8 @@ from armarius.io.folder import project_folder, project_name
 from armarius.project import Project
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter
-from armarius.prompt.fetchers.code import SubgraphFetcher
 from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.prompt.request import CounterFor, Resolver
-from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
@@ -69,7 +66,7 @@ class EngineParts:
         graph: GraphStore | None,
         rerank: Reranker | Reranking | None,
         trusted: bool | None = None,
-        reword: Model | Reworder | None = None,
+        reword: "doors.Model | doors.Reworder | None" = None,
         with_: Sequence[str | PathLike[str]] = (),
     ) -> None:
         _check_fetchers((*(fetchers or ()), *more_fetchers))
@@ -98,22 +95,19 @@ class EngineParts:
         except BaseException:
             index.close()
             raise
-        code = None
-        if folder is not None:
-            code = CodeIndex(folder, options=read_options(config, folder, permissions=permissions))
-            more_fetchers = (*more_fetchers, SubgraphFetcher(code))
         # The entities of the project's own graph are those of the files, which retrieval already has.
         guard = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
         vectors = _vectors(recall, no_recall, settings.fetch_timeout_s)
         project = Project(
-            index, config, fetchers=fetchers, more=more_fetchers, vectors=vectors, graph=guard, reranking=reranking
-        )
+            index, config, fetchers=fetchers, more=more_fetchers, vectors=vectors, graph=guard, reranking=reranking,
+            permissions=permissions,
+        )  # fmt: skip
         profiles = ProfileStore(index.authored, settings.profile)
         name = index.project_id if folder is None else project_name(folder)
         resolver = Resolver(name, settings, counters, fallback, profiles, project_id)
         assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
         queue = settings.max_concurrent, settings.queue_timeout_s
-        self.root, self.config, self.index, self.project, self.code = folder, config, index, project, code
+        self.root, self.config, self.index, self.project = folder, config, index, project
         self.recall, self.no_recall = recall, no_recall
         self.graph, self.guard = ProjectGraph(index, project.codex) if graph is None else graph, guard
         self.resolver = resolver

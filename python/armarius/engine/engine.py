@@ -1,14 +1,14 @@
 """`ContextEngine`: the parts of an open project, and the verbs that need several of them; `armarius.open`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from armarius.code.index import CodeIndex
+import armarius.doors as doors
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.config import Config
 from armarius.deadline import awaitable, verb_of
@@ -23,16 +23,12 @@ from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress, progress_bar
 from armarius.io.processes import PerProcess
-from armarius.lorebooks.activation import BookSearch
-from armarius.lorebooks.importing import Importing
-from armarius.lorebooks.project_books import Books
 from armarius.project import counter_for
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
-from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
-from armarius.types import Fetcher
+from armarius.types import EDGE_KINDS, Direction, Fetcher
 from armarius.validation import flag
 from armarius.vectors.embedder import AnyEmbedder
 from armarius.vectors.recall import ProjectRecall
@@ -50,6 +46,81 @@ class _NoRecall(EmbeddingError, AttributeError):
 
 class _NoCode(ProjectError, AttributeError):
     """An engine without a folder has no attribute `code`."""
+
+
+def _active(  # noqa: D417 - its first argument is the part that is asked
+    search: "doors.BookSearch",
+    *,
+    messages: Sequence[object] = (),
+    text: str = "",
+    story: str | tuple[str, Sequence[str]] = "",
+    books: Sequence[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    turn: int | None = None,
+    rolls: Sequence[float] = (),
+    state: "doors.State | None" = None,
+    character: str = "",
+    user: str = "",
+    trigger: str = "normal",
+    tags: Sequence[str] = (),
+    sources: Mapping[str, str] | None = None,
+    greeting: int | None = None,
+    model: str | None = None,
+    budget: int | None = None,
+) -> "doors.Activation":
+    """The active lorebook entries, in order, with book, position and reason; and the skipped ones.
+
+    Args:
+        messages: Messages of a chat, oldest first: `{"name", "text"}`, a text, or any form that `assemble` takes.
+        text: Instead, the text of a story.
+        story: Instead, opening and actions; or the id of a book with a story in its file.
+        books: Book ids; None is all that are not switched off.
+        settings: Settings of the emulated programs, by their own names, such as `world_info_depth`.
+        turn: Number of the turn, part of the random seed; None is the number of messages.
+        rolls: Random numbers between 0 and 1, used in order; further ones are derived from book, entry and turn.
+        state: State of the previous turn; None replays it from the messages.
+        character: `{{char}}`; default is the character of the book's card, else of the first card.
+        user: `{{user}}`; default is `user` in `[books]`, and without one the macro stays as written. A message of
+            this name ends a turn when state is replayed.
+        trigger: Kind of generation: `normal`, `continue`, `swipe`, ….
+        tags: Tags of the character.
+        sources: Other texts that entries may scan: `persona`, `character`, `scenario`, `memory`, ….
+        greeting: Number of the opening message.
+        model: Selects the token counter; None estimates.
+        budget: Tokens for entries; None uses each profile's setting.
+
+    Raises:
+        UnknownId: No such book.
+        ContractError: An argument has the wrong type, or no profile here knows a setting.
+
+    Cost: one pass over the scanned text, independent of the size of the books.
+    """
+    return search.active(
+        messages=messages, text=text, story=story, books=books, settings=settings, turn=turn, rolls=rolls, state=state,
+        character=character, user=user, trigger=trigger, tags=tags, sources=sources, greeting=greeting, model=model,
+        budget=budget,
+    )  # fmt: skip
+
+
+def _subgraph(
+    code: "doors.CodeIndex",
+    symbol: str,
+    *,
+    depth: int | None = None,
+    direction: Direction = "both",
+    kinds: Sequence[str] = EDGE_KINDS,
+    max_nodes: int | None = None,
+    max_edges: int | None = None,
+    external: bool = False,
+) -> "doors.Subgraph | doors.TextMatches":
+    """What calls, references, inherits, imports and overrides what around `symbol`.
+
+    Arguments, answer and errors are those of `armarius.code.CodeIndex.subgraph`.
+    """
+    return code.subgraph(
+        symbol, depth=depth, direction=direction, kinds=kinds, max_nodes=max_nodes, max_edges=max_edges,
+        external=external,
+    )  # fmt: skip
 
 
 class ContextEngine:
@@ -97,7 +168,7 @@ class ContextEngine:
         graph: GraphStore | None = None,
         rerank: Reranker | Reranking | None = None,
         trusted: bool | None = None,
-        reword: Model | Reworder | None = None,
+        reword: "doors.Model | doors.Reworder | None" = None,
         with_: Sequence[str | PathLike[str]] = (),
     ) -> None:
         watch, wait = flag("watch", watch), flag("wait", wait)
@@ -158,14 +229,14 @@ class ContextEngine:
         return ProjectSummaries(self._parts.project)
 
     @property
-    def books(self) -> Books:
+    def books(self) -> "doors.Books":
         """Lorebooks by id: entries, export, profiles, edits; kept under `.armarius/books/`."""
-        return self._parts.project.books
+        return self._parts.project.doors.lore.books
 
     @property
-    def importing(self) -> Importing:
+    def importing(self) -> "doors.Importing":
         """`preview` and `add` of lorebooks, cards, modules, vaults and exports."""
-        return Importing(self.books, self.codex.list)
+        return doors.Importing(self.books, self.codex.list)
 
     @property
     def graph(self) -> GraphStore:
@@ -173,15 +244,16 @@ class ContextEngine:
         return self._parts.graph
 
     @property
-    def code(self) -> CodeIndex:
+    def code(self) -> "doors.CodeIndex":
         """The code graph of a project with source files.
 
         Raises:
             ProjectError: The project is no folder. It is an AttributeError too: `hasattr(engine, "code")` is False.
         """
-        if self._parts.code is None:
+        code = self._parts.project.doors.code
+        if code is None:
             raise _NoCode("the code graph needs a project folder")
-        return self._parts.code
+        return code
 
     @property
     def recall(self) -> ProjectRecall:
@@ -250,13 +322,13 @@ class ContextEngine:
     set_kind = verb_of(lambda self: self._parts.maps, Maps.set_kind)
     """Say what files are: one line of armarius.toml."""
 
-    active = verb_of(lambda self: self._parts.project.lore.asked, BookSearch.active)
+    active = verb_of(lambda self: self._parts.project.doors.lore.asked, _active, "active")
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""
     similar = verb_of(lambda self: self.recall, ProjectRecall.similar)
     """The paragraphs nearest to a question in meaning, best first."""
     asimilar = awaitable(similar)
     reembed = verb_of(lambda self: self.recall, ProjectRecall.reembed)
-    subgraph = verb_of(lambda self: self.code, CodeIndex.subgraph)
+    subgraph = verb_of(lambda self: self.code, _subgraph, "subgraph")
     """What calls, references, inherits, imports and overrides what around a symbol."""
     detect = verb_of(lambda self: self.matcher, EntityMatcher.detect)
     """Which known entities a text names: one match each, the earliest, by position."""
@@ -335,7 +407,7 @@ def open(  # noqa: A001 - armarius.open
     graph: GraphStore | None = None,
     rerank: Reranker | Reranking | None = None,
     trusted: bool | None = None,
-    reword: Model | Reworder | None = None,
+    reword: "doors.Model | doors.Reworder | None" = None,
     with_: Sequence[str | PathLike[str]] = (),
 ) -> ContextEngine:
     """Open the project at `path`; needs no configuration. Builds or repairs its index.

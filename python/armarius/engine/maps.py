@@ -20,7 +20,7 @@ from armarius.documents.project_map import ProjectMap
 from armarius.errors import ArmariusError, ConfigError, ContractError
 from armarius.io.toml import quoted, with_value
 from armarius.project import Project, ProjectView
-from armarius.rewording import Asked, ChatModel, Message, check_model, read_object, reply_of
+from armarius.text.chat import Asked, ChatModel, Message, check_model, read_object, reply_of
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import fold
 from armarius.validation import near, seconds, shown, suggestion, valid_text

@@ -6,6 +6,7 @@ from inspect import Parameter, signature
 from textwrap import fill
 from typing import Any, TypeVar, Unpack, get_type_hints
 
+import armarius.doors as doors
 from armarius.arguments import asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
 from armarius.engine.questions import FollowUps, Rewords
@@ -16,7 +17,6 @@ from armarius.prompt.render import PromptPlace, Region, located
 from armarius.prompt.report.pack import Pack, inspection
 from armarius.prompt.request import Resolver, read_request
 from armarius.requests import AssembleRequest, InspectRequest, InspectResult, RequestFields
-from armarius.rewording import Model, Reworder
 from armarius.types import LayerName
 from armarius.validation import LONGEST_TEXT, cleaned, valid_text
 from armarius.validation import text as strict_text
@@ -80,7 +80,7 @@ class Prompts:
         *,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
-        reword: Model | Reworder | None = None,
+        reword: "doors.Model | doors.Reworder | None" = None,
         timeout_s: float | None = None,
         **fields: Unpack[RequestFields],
     ) -> Pack:
@@ -124,7 +124,7 @@ class Prompts:
         *,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
-        reword: Model | Reworder | None = None,
+        reword: "doors.Model | doors.Reworder | None" = None,
         debug_mode: bool = False,
         requested_by: str = "",
         timeout_s: float | None = None,
@@ -202,7 +202,7 @@ class Prompts:
         request: AssembleRequest,
         previous: Pack | bytes | None,
         layers: Layers | None,
-        reword: Model | Reworder | None,
+        reword: "doors.Model | doors.Reworder | None",
     ) -> Pack:
         with stage("look"):
             view = self._project.view()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+import armarius.doors as doors
 from armarius.arguments import (
     OPEN,
     Bounds,
@@ -32,7 +33,6 @@ from armarius.index.search import search
 from armarius.names.proposals import ProposedName, propose_names
 from armarius.project import Project, ProjectView
 from armarius.prompt.fetchers.entities import hidden
-from armarius.rewording import MOST_NAMES, Model, Reworder
 from armarius.search.contradictions.detect import said_of
 from armarius.search.contradictions.statements import Statement, Statements
 from armarius.search.hits import Retrieval, excerpt
@@ -62,13 +62,13 @@ class Rewords:
         model: The engine's model; None asks only a model passed per call.
     """
 
-    def __init__(self, model: Model | Reworder | None = None) -> None:
-        self._own = None if model is None else Reworder.of(model)
+    def __init__(self, model: "doors.Model | doors.Reworder | None" = None) -> None:
+        self._own = None if model is None else doors.Reworder.of(model)
         self._lock = threading.Lock()
-        self._others: OrderedDict[int, Reworder] = OrderedDict()
+        self._others: OrderedDict[int, doors.Reworder] = OrderedDict()
 
     def ask(
-        self, view: ProjectView, query: str, also: tuple[str, ...], model: Model | Reworder | None = None
+        self, view: ProjectView, query: str, also: tuple[str, ...], model: "doors.Model | doors.Reworder | None" = None
     ) -> Worded:
         """`also` if not empty, else the variants of `model` or the engine's model; none for an empty query."""
         asked = self._own if model is None else self._of(model)
@@ -77,14 +77,14 @@ class Rewords:
         found = asked.ask(query.strip(), names=_names(view, query))
         return Worded(found.wordings, () if found.warning is None else (found.warning,))
 
-    def _of(self, model: Model | Reworder) -> Reworder:
+    def _of(self, model: "doors.Model | doors.Reworder") -> "doors.Reworder":
         """The cached `Reworder` of a model, which caches its answers."""
-        if isinstance(model, Reworder):
+        if isinstance(model, doors.Reworder):
             return model
         with self._lock:
             known = self._others.pop(id(model), None)
             if known is None or known.model is not model:
-                known = Reworder(model)
+                known = doors.Reworder(model)
             self._others[id(model)] = known
             while len(self._others) > _REMEMBERED:
                 self._others.popitem(last=False)
@@ -96,7 +96,7 @@ def _names(view: ProjectView, query: str) -> tuple[str, ...]:
     named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
     entities = [one for one in view.codex.entities if one.level in _SHOWN]
     first = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
-    return tuple(dict.fromkeys([*first, *(one.name for one in entities)]))[:MOST_NAMES]
+    return tuple(dict.fromkeys([*first, *(one.name for one in entities)]))[: doors.MOST_NAMES]
 
 
 class FollowUps:
@@ -152,7 +152,7 @@ class Questions:
         as_of: int | None = None,
         also: Sequence[str] = (),
         messages: Sequence[object] = (),
-        reword: Model | Reworder | None = None,
+        reword: "doors.Model | doors.Reworder | None" = None,
         timeout_s: float | None = None,
     ) -> Retrieval:
         """The documents and sections that answer a question, best first, each with every reason for it.

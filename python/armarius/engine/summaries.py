@@ -13,8 +13,8 @@ from armarius.errors import ArmariusError, ContractError, UnknownId
 from armarius.headings import Language
 from armarius.index.status import IndexStatus
 from armarius.project import Project
-from armarius.rewording import Asked, Message, read_object
 from armarius.search.summaries import stated
+from armarius.text.chat import Asked, Message, read_object
 from armarius.text.tokens import TokenCounter
 from armarius.validation import near, shown, suggestion, whole
 

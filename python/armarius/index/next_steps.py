@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import armarius._core as _core
+import armarius.doors as doors
 from armarius.arguments import KINDS
 from armarius.codex.identity import SharedName
 from armarius.config import Config
@@ -24,7 +25,6 @@ from armarius.documents.titles import front_matter_faults
 from armarius.errors import ArmariusError
 from armarius.index.status import IndexStatus
 from armarius.io import read_file
-from armarius.lorebooks.book import read_book
 from armarius.store.rows import DocumentRow
 
 _SUFFIXES = (".json", ".png", ".charx", ".lorebook", ".risum")
@@ -54,7 +54,8 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
             continue
         room -= file.size
         try:
-            book = read_book(read_file(root / file.path, limit=file.size, below=root), name=Path(file.path).name)
+            data = read_file(root / file.path, limit=file.size, below=root)
+            book = doors.read_book(data, name=Path(file.path).name)
         except (ArmariusError, OSError, ValueError):  # a picture, a package file: nothing of ours
             continue
         in_picture = (

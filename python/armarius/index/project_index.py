@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, Self
 
+import armarius.doors as doors
 from armarius._core import is_local
 from armarius.arguments import Bounds, Kind, checked, read_wordings
 from armarius.codex.authored.protocol import Authored
@@ -34,7 +35,6 @@ from armarius.index.status import IndexStatus, Progress
 from armarius.index.watcher import Following, Watcher, weakly
 from armarius.io.folder import project_folder, project_name
 from armarius.io.processes import let_go_unclosed
-from armarius.lorebooks.project_books import BookKeeping
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
@@ -70,7 +70,7 @@ class ProjectIndex:
         root: Path | None = None,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
         roots: Mapping[str, Path] | None = None,
-        books: BookKeeping | None = None,
+        books: "doors.BookKeeping | None" = None,
     ) -> None:
         self.source = source
         self.authored = authored
@@ -154,7 +154,7 @@ class ProjectIndex:
         wait: bool = True,
         progress: Callable[[Progress], None] | None = None,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
-        books: BookKeeping | None = None,
+        books: "doors.BookKeeping | None" = None,
     ) -> Self:
         """Open the index of a source that is not a folder.
 

@@ -6,6 +6,7 @@ Below: the cache folder, which holds only derived data.
 """
 
 import errno
+import hashlib
 import os
 import re
 import shutil
@@ -366,6 +367,12 @@ def cache_root() -> Path:
     temporary = Path(tempfile.gettempdir()) / f"armarius-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     private_folder(temporary)  # its parent is writable by all users
     return temporary
+
+
+def cache_of(root: Path, what: str) -> Path:
+    """The folder for `what` of a project in the cache, such as `code/<name>-<digest>`."""
+    key = hashlib.blake2b(os.fsencode(root.resolve()), digest_size=6).hexdigest()
+    return cache_root() / what / f"{root.resolve().name}-{key}"
 
 
 def is_remote(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:

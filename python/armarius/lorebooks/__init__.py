@@ -3,6 +3,7 @@
 record.py (`Entry`, `UnsupportedField`, `Conflict`, edits)   book.py (`Book`: read, edit, export)
 formats/ (detect, read, write)   active/ (activation rules of each profile)   activation.py (by profile, in a project)
 project_books.py (books of a project, their files)   importing.py (files, manuscripts)
+fetcher.py (active entries as candidates of a prompt)
 
 Invariants: formats are detected from content, not from names; an unchanged book is exported byte for byte; every field
 without effect is reported; equal input gives equal active entries; limits are checked before unpacking and parsing.

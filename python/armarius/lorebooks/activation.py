@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from armarius.arguments import checked, read_messages
+from armarius.arguments import ProfileName, checked, read_messages
 from armarius.deadline import Recent
 from armarius.errors import ContractError
 from armarius.lorebooks.active import Activation, Active, Random, Scan, SkippedEntry, State
@@ -31,7 +31,7 @@ from armarius.lorebooks.active.programs import (
 from armarius.lorebooks.active.rounds import search_rounds
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.project_books import Books
-from armarius.lorebooks.record import Decorator, Entry, ProfileName, Timing
+from armarius.lorebooks.record import Decorator, Entry, Timing
 from armarius.text.tokens import TokenCounter
 from armarius.validation import MOST, cleaned, shown, texts, whole
 from armarius.validation import text as strict_text
@@ -316,33 +316,7 @@ class BookSearch:
         model: str | None = None,
         budget: int | None = None,
     ) -> Activation:
-        """The active lorebook entries, in order, with book, position and reason; and the skipped ones.
-
-        Args:
-            messages: Messages of a chat, oldest first: `{"name", "text"}`, a text, or any form that `assemble` takes.
-            text: Instead, the text of a story.
-            story: Instead, opening and actions; or the id of a book with a story in its file.
-            books: Book ids; None is all that are not switched off.
-            settings: Settings of the emulated programs, by their own names, such as `world_info_depth`.
-            turn: Number of the turn, part of the random seed; None is the number of messages.
-            rolls: Random numbers between 0 and 1, used in order; further ones are derived from book, entry and turn.
-            state: State of the previous turn; None replays it from the messages.
-            character: `{{char}}`; default is the character of the book's card, else of the first card.
-            user: `{{user}}`; default is `user` in `[books]`, and without one the macro stays as written. A message of
-                this name ends a turn when state is replayed.
-            trigger: Kind of generation: `normal`, `continue`, `swipe`, ….
-            tags: Tags of the character.
-            sources: Other texts that entries may scan: `persona`, `character`, `scenario`, `memory`, ….
-            greeting: Number of the opening message.
-            model: Selects the token counter; None estimates.
-            budget: Tokens for entries; None uses each profile's setting.
-
-        Raises:
-            UnknownId: No such book.
-            ContractError: An argument has the wrong type, or no profile here knows a setting.
-
-        Cost: one pass over the scanned text, independent of the size of the books.
-        """
+        """See `armarius.ContextEngine.active`."""
         if books is None:
             chosen = list(self.books.values())
         else:

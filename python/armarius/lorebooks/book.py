@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
+from armarius.arguments import BookFormat, ProfileName
 from armarius.documents.decode import Undecodable, decode
 from armarius.errors import BookError, UnknownId
 from armarius.io import is_regular, names_in, read_file, stat_of
@@ -23,13 +24,9 @@ from armarius.lorebooks.formats.containers import (
     open_container,
 )
 from armarius.lorebooks.formats.notes import NO_ENTITIES, VAULT_MARK, ExtractedEntities, extract_entities
-from armarius.lorebooks.record import LEAVES, Entry, ProfileName, UnsupportedField, checked_profile, dotted, value_of
+from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, checked_profile, dotted, value_of
 from armarius.validation import near, shown, suggestion, valid_text
 
-BookFormat = Literal[
-    "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",
-    "lorebook-v3",
-]  # fmt: skip
 EXPORTS = get_args(BookFormat)
 _FREE = frozenset({"entity"})  # fields of ours that no format has; leaving them out is no loss
 

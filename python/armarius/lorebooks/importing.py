@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import armarius.doors as doors
+from armarius.arguments import ProfileName
 from armarius.codex.identity import SharedName, shared_names
 from armarius.codex.model import Entity
 from armarius.config import Config, load_config
@@ -32,7 +33,6 @@ from armarius.lorebooks.record import (
     Change,
     Conflict,
     Entry,
-    ProfileName,
     UnsupportedField,
     applied,
     book_id,

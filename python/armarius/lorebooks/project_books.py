@@ -23,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, get_args
 
+from armarius.arguments import ProfileName
 from armarius.codex.model import Deleted
 from armarius.config import CONFIG_NAME, Config
 from armarius.display import counted
@@ -31,7 +32,7 @@ from armarius.io import folder_lock, names_in, read_file, remove_folder, stat_of
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, read_book
 from armarius.lorebooks.formats.notes import NO_ENTITIES, codex_json
-from armarius.lorebooks.record import ProfileName, applied, checked_profile, to_json
+from armarius.lorebooks.record import applied, checked_profile, to_json
 from armarius.trust import read_user_config
 from armarius.trust.settings import allow as remember
 from armarius.trust.settings import allowed, disallow

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+from armarius.arguments import ProfileName
 from armarius.codex.model import ContextLevel
 from armarius.errors import ContractError, UnknownId
 from armarius.validation import near, shown, suggestion
@@ -25,10 +26,6 @@ Boundary = Literal["auto", "word", "substring"]
 Slot = Literal[
     "before", "after", "note_top", "note_bottom", "at_depth", "examples_before", "examples_after", "outlet", "key"
 ]
-ProfileName = Literal[
-    "armarius", "sillytavern", "character-card-spec", "novelai", "risu", "agnai", "kobold-lite", "koboldai",
-    "ai-dungeon", "novelcrafter", "obsidian",
-]  # fmt: skip
 
 
 def checked_profile(value: object) -> ProfileName:

@@ -19,19 +19,18 @@ reason; nothing fetched can close a fence or equal a heading; a fetcher never kn
 files is a contract of `lint-imports` (pyproject.toml).
 """
 
+import armarius.doors as doors
 from armarius.lazy import lazy
 
 TABLE = {
-    "prompt.fetchers.code": "SubgraphFetcher",
     "prompt.fetchers.detected": "RetrievedFetcher",
     "prompt.fetchers.entities": "EntitySource",
     "prompt.fetchers.immediate": "ImmediateFetcher",
-    "prompt.fetchers.lore": "LoreFetcher",
     "prompt.fetchers.passages": "PassageFetcher",
     "prompt.fetchers.rules": "ConstraintSource RulesFetcher",
     "prompt.fetchers.settings": "MemorySource SettingsFetcher StyleSource",
     "prompt.prefix": "PrefixReport",
     "prompt.render": "Difference PromptPlace",
-}
+} | doors.PUBLIC["prompt"]
 
 __getattr__, __all__ = lazy(__name__, TABLE)

@@ -1,9 +1,9 @@
 # Written by scripts/write_reference.py from the table in __init__.py.
-from armarius.prompt.fetchers.code import SubgraphFetcher as SubgraphFetcher
+from armarius.code.fetcher import SubgraphFetcher as SubgraphFetcher
+from armarius.lorebooks.fetcher import LoreFetcher as LoreFetcher
 from armarius.prompt.fetchers.detected import RetrievedFetcher as RetrievedFetcher
 from armarius.prompt.fetchers.entities import EntitySource as EntitySource
 from armarius.prompt.fetchers.immediate import ImmediateFetcher as ImmediateFetcher
-from armarius.prompt.fetchers.lore import LoreFetcher as LoreFetcher
 from armarius.prompt.fetchers.passages import PassageFetcher as PassageFetcher
 from armarius.prompt.fetchers.rules import ConstraintSource as ConstraintSource
 from armarius.prompt.fetchers.rules import RulesFetcher as RulesFetcher

@@ -2,6 +2,7 @@
 
 matcher.py  `EntityMatcher`, over `rust/matching`; search of a folder, over `rust/files`
 tokens.py   `TokenCounter` and truncation, over `rust/tokens`
+chat.py     messages for a host's language model, and its reply
 unicode.py  punctuation, scripts, folding, similar names
 
 The rules are in the core, where they are tested without Python. The boundaries of a mention are in

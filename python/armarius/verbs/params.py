@@ -9,11 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictInt
 
-from armarius.arguments import OPEN, Kind
-from armarius.code.subgraph import KINDS
+from armarius.arguments import OPEN, BookFormat, Kind, ProfileName
 from armarius.codex.model import ContextLevel, PassageSummary
-from armarius.lorebooks.book import BookFormat
-from armarius.lorebooks.record import ProfileName
 from armarius.requests import (
     AsOfIn,
     AssembleRequest,
@@ -34,6 +31,7 @@ from armarius.requests import (
     Wire,
     WordingsIn,
 )
+from armarius.types import EDGE_KINDS, Direction, EdgeKind
 
 _MOST = 1_000  # results of one answer; a list of documents goes on with `offset`
 _LONGEST_MS = 600_000
@@ -43,7 +41,6 @@ MemoryKind = Annotated[
     Literal["semantic", "episodic", "procedural"], Field(description="Only semantic ones enter prompts by themselves.")
 ]
 NameIn = Annotated[str, Field(description="Name, alias or id of an entity.", min_length=1)]
-EdgeKind = Literal["calls", "inherits", "overrides", "refs", "imports"]
 
 
 class Params(Wire):
@@ -352,8 +349,8 @@ class Around(Params):
 
     symbol: str = Field(description="Name or qualified name of a function, method or class.", min_length=1)
     depth: Count | None = Field(default=None, description="Edges from the symbol, at most.")
-    direction: Literal["callers", "callees", "both"] = "both"
-    kinds: tuple[EdgeKind, ...] = KINDS  # type: ignore[assignment]
+    direction: Direction = "both"
+    kinds: tuple[EdgeKind, ...] = EDGE_KINDS
     max_nodes: Annotated[StrictInt, Field(ge=1)] | None = None
     max_edges: Count | None = None
     external: Flag = False

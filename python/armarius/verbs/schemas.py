@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, create_model
 
-from armarius.arguments import Kind
+from armarius.arguments import Kind, ProfileName
 from armarius.codex.model import ContextLevel, Fact, Origin, Overruled
 from armarius.documents.document import Skipped
 from armarius.documents.project_map import DocumentState, Edition
 from armarius.index.status import Progress
 from armarius.io.folder import answer_without_paths
-from armarius.lorebooks.record import ProfileName
 from armarius.requests import Flag, Share, Text, Whole, Wire, wire_name
 from armarius.search.hits import Outcome
 from armarius.types import Evidence, Omission

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import armarius.doors as doors
 from armarius.arguments import Bounds
-from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
 from armarius.codex.model import Constraint, Deleted, Entity, Memory, Pin, RejectedName, Relation, Summary
 from armarius.errors import BudgetError, ContextWarning, ContractError, UnknownId
 from armarius.io.folder import warnings_without_paths
-from armarius.lorebooks.active import State
-from armarius.lorebooks.record import Entry, Key
 from armarius.names.proposals import ProposedName
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import Difference, PromptPlace
@@ -479,10 +476,10 @@ def _update_book(engine: "Engine", asked: p.ChangedBook) -> Json:
         if said is None:
             book = _known(partial(book.without, id_), f"entries.{id_}")
             continue
-        entry = next((one for one in book if one.id == id_), None) or Entry(id_)
+        entry = next((one for one in book if one.id == id_), None) or doors.Entry(id_)
         fields = {name: value for name, value in said if value is not None and name != "keys"}
         if said.keys is not None:
-            fields["match__keys"] = tuple(Key(key.text, key.kind) for key in said.keys)
+            fields["match__keys"] = tuple(doors.Key(key.text, key.kind) for key in said.keys)
         book = book.with_entry(entry.changed(**fields))
     return engine.books.update(replace(book, **values)).to_wire(texts=True)
 
@@ -497,11 +494,11 @@ def _delete_book(engine: "Engine", asked: p.ById) -> Json:
 @_verb("books:active", {"active": list[s.ActiveEntry], "left": list[s.ActiveEntry], "state": Json}, "active")
 def _active(engine: "Engine", asked: p.Activating) -> Json:
     """Which lorebook entries a chat or a text wakes, as the books' own programs would, and which nearly."""
-    state = None if asked.state is None else State.from_wire(asked.state)
+    state = None if asked.state is None else doors.State.from_wire(asked.state)
     return engine.active(**asked.stated("state"), state=state).to_wire()
 
 
-def around(engine: "Engine", asked: p.Around) -> Subgraph | TextMatches:
+def around(engine: "Engine", asked: p.Around) -> "doors.Subgraph | doors.TextMatches":
     """A subgraph as a wire may say it: no warning names a path of this machine.
 
     Raises:
@@ -520,7 +517,7 @@ def _subgraph(engine: "Engine", asked: p.Around) -> Json:
     found = around(engine, asked)
     plain = found.to_wire()
     if asked.include_tree:
-        plain["tree"] = tree(found) if isinstance(found, Subgraph) else matches(found)
+        plain["tree"] = doors.tree(found) if isinstance(found, doors.Subgraph) else doors.matches(found)
     return plain
 
 

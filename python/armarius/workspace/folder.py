@@ -23,7 +23,6 @@ from armarius.index.watcher import Watcher
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
 from armarius.project import counter_for
-from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.validation import near, shown, suggestion, text, valid_text, whole
 from armarius.vectors.embedder import AnyEmbedder, as_embedder
@@ -45,7 +44,7 @@ def shelf(
     progress: Callable[[str, Progress], None] | None = None,
     embedder: AnyEmbedder | None = None,
     rerank: Reranker | Reranking | None = None,
-    reword: Model | Reworder | None = None,
+    reword: "doors.Model | doors.Reworder | None" = None,
     trusted: bool | None = None,
 ) -> "LocalShelf":
     """The projects that lie side by side in a folder. One shelf for a process; threads share it.
@@ -194,7 +193,7 @@ class LocalShelf:
         progress: Callable[[str, Progress], None] | None = None,
         embedder: AnyEmbedder | None = None,
         rerank: Reranker | Reranking | None = None,
-        reword: Model | Reworder | None = None,
+        reword: "doors.Model | doors.Reworder | None" = None,
         trusted: bool | None = None,
     ) -> None:
         self.root = project_folder(root).absolute()
@@ -338,7 +337,7 @@ def connect(
     quota: "Quota | None" = None,
     embedder: AnyEmbedder | None = None,
     rerank: Reranker | Reranking | None = None,
-    reword: Model | Reworder | None = None,
+    reword: "doors.Model | doors.Reworder | None" = None,
 ) -> "doors.Shelf":
     """The projects of a PostgreSQL server. One shelf for a process; threads share it. Needs `armarius[postgres]`.
 

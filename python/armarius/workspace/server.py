@@ -211,8 +211,8 @@ class Novel(ShelvedEngine):
     codex = property(lambda self: self._parts.project.codex)
     memories = property(lambda self: self._parts.project.memories)
     constraints = property(lambda self: self._parts.project.constraints)
-    books = property(lambda self: self._parts.project.books)
-    importing = property(lambda self: Importing(self._parts.project.books, self._parts.project.codex.list))
+    books = property(lambda self: self._parts.project.doors.lore.books)
+    importing = property(lambda self: Importing(self._parts.project.doors.lore.books, self._parts.project.codex.list))
     graph = property(lambda self: self._parts.graph)
 
     def _used(self) -> AbstractContextManager[HotStored]:

@@ -18,13 +18,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
+from armarius.arguments import ProfileName
 from armarius.lorebooks.record import (
     Condition,
     Entry,
     EntrySource,
     Key,
     KeyKind,
-    ProfileName,
     UnsupportedField,
     book_id,
     dotted,

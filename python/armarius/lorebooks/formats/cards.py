@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from armarius.arguments import ProfileName
 from armarius.documents.data import card_members
 from armarius.lorebooks.formats import (
     FieldOrigin,
@@ -27,7 +28,7 @@ from armarius.lorebooks.formats import (
     written_id,
 )
 from armarius.lorebooks.formats.chats import DEFAULTS, native_table
-from armarius.lorebooks.record import Entry, ProfileName, Range, dotted
+from armarius.lorebooks.record import Entry, Range, dotted
 
 _OWN = {
     "key": "keys", "keysecondary": "secondary_keys", "selective": "selective", "constant": "constant",
