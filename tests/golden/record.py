@@ -1,18 +1,14 @@
 """Record golden outputs of projects, or compare with recorded ones.
 
     python -m tests.golden.record --write FILE.jsonl FOLDER...     outputs whole, one request a line
-    python -m tests.golden.record --digests FOLDER...              digests only, to digests.json: texts of others
-    python -m tests.golden.record --check FILE FOLDER...           compare with either; exits with 1 on a difference
+    python -m tests.golden.record --check FILE.jsonl FOLDER...     compare; exits with 1 on a difference
 
-A file of digests also says where the text of each project is from, with a digest of that text, so that anybody who has
-the text can repeat its requests (`requests.py` derives them from documents and entities) and compare. It holds no text.
-
+Two states of the code are compared over any project by the two commands, without its text in the repository.
 A folder is copied without `.armarius/` and `truth/`; a lorebook is added. Each project is served by `armarius channel`,
 so the outputs are those of the wire; the prompt's items and omissions are read from the Python API beside it.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import shutil
@@ -24,8 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.golden.requests import LOREBOOK, requests_of
-
-DIGESTS = Path(__file__).parent / "digests.json"
 
 CHANGING = frozenset({"requestedAt", "seconds", "timings"})
 """Fields of the wire that hold a time."""
@@ -113,45 +107,15 @@ def stable(value: Any) -> Any:
     return round(value, 6) if isinstance(value, float) else value
 
 
-def digest(value: Any) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of the value's JSON."""
-    return hashlib.sha256(json.dumps(value, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def digest_of_texts(folder: Path) -> str:
-    """The first 16 hexadecimal digits of a SHA-256 over the paths and bytes of a project's files, in path order."""
-    made = hashlib.sha256()
-    left_out = {".armarius", ".git", "truth", "__pycache__"}
-    for path in sorted(one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()):
-        if left_out.isdisjoint(Path(path).parts):
-            made.update(f"{path}\0".encode() + hashlib.sha256((folder / path).read_bytes()).digest())
-    return made.hexdigest()[:16]
-
-
-def write_digests(file: Path, folders: list[Path], found: Mapping[str, Any]) -> None:
-    """Replace the digests of these projects in the file; those of others and the sources stay."""
-    names = {folder.name for folder in folders}
-    held = json.loads(file.read_text("utf-8"))
-    held["outputs"] = {key: one for key, one in held["outputs"].items() if key.partition("/")[0] not in names}
-    held["outputs"] |= {key: digest(value) for key, value in found.items()}
-    for folder in folders:
-        held["projects"].setdefault(folder.name, {"source": ""})["texts"] = digest_of_texts(folder)
-    file.write_text(json.dumps(held, ensure_ascii=False, indent=1) + "\n", "utf-8")
-
-
 def recorded(file: Path) -> dict[str, Any]:
-    """By `project/label`: the output, or its digest."""
-    text = file.read_text("utf-8")
-    if file.suffix == ".json":
-        return dict(json.loads(text)["outputs"])
-    return dict(map(json.loads, text.splitlines()))
+    """Output by `project/label`."""
+    return dict(map(json.loads, file.read_text("utf-8").splitlines()))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--write", type=Path)
-    parser.add_argument("--digests", action="store_const", const=DIGESTS)
     parser.add_argument("--check", type=Path)
     parser.add_argument("--symbol", default="", help="a symbol of the code, for projects with source files")
     given = parser.parse_args()
@@ -163,13 +127,10 @@ def main() -> int:
     if given.write:
         lines = (json.dumps([key, value], ensure_ascii=False) for key, value in found.items())
         given.write.write_text("\n".join(lines) + "\n", "utf-8")
-    if given.digests:
-        write_digests(given.digests, given.folders, found)
     if not given.check:
         return 0
     known = recorded(given.check)
-    whole = given.check.suffix != ".json"
-    differing = [key for key, value in found.items() if known.get(key) != (value if whole else digest(value))]
+    differing = [key for key, value in found.items() if known.get(key) != value]
     for key in differing:
         print("differs:", key)
     print(f"{len(found) - len(differing)} of {len(found)} outputs are as recorded")
