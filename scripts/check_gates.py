@@ -26,14 +26,14 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
     "studio/changes.py": (frozenset({"write"}), "a temporary folder, for a book that is uploaded"),
-    "studio/__init__.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
+    "studio/server.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the schema that the package carries"),
     "code/ckb.py": (
         frozenset({"process", "read", "write"}),
         "CKB's server, for one build; its id in /proc; a pipe for what it complains of",
     ),
-    "trust/__init__.py": (frozenset({"process"}), "ends what another room has started; starts nothing"),
+    "trust/user_config.py": (frozenset({"process"}), "ends what another room has started; starts nothing"),
     "code/scip.py": (frozenset({"process"}), "the SCIP indexers, on the user's word"),
     "graph/nervusdb.py": (frozenset({"process"}), "the graph program that the user named, limited in time and output"),
     "cli/prompts.py": (
@@ -41,7 +41,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
         "the command that the user typed behind --reword, limited in time and output",
     ),
     "embedders/openai_server.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
-    "cli/__init__.py": (frozenset({"write"}), "the null device in the place of a standard stream that is gone"),
+    "cli/entry.py": (frozenset({"write"}), "the null device in the place of a standard stream that is gone"),
 }
 """Path in the package: what it may do, and why. `io/lock.py` is not here: it opens through `io/folder.py`."""
 

@@ -82,6 +82,7 @@ def test_the_version_is_told_without_loading_any_command():
     assert [name for name in loaded if name.startswith("armarius.")] == [
         "armarius._core",
         "armarius.cli",
+        "armarius.cli.entry",
         "armarius.doors",
         "armarius.errors",
         "armarius.lazy",

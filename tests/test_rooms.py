@@ -147,6 +147,23 @@ def test_a_room_names_the_files_that_it_has():
         assert {name for name in named if not (room.parent / name).exists()} <= {"warnings.py"}, room
 
 
+def test_the_file_of_a_package_defines_nothing():
+    package = ROOT / "python" / "armarius"
+    held = {}
+    for path in package.rglob("__init__.py"):
+        names = [
+            one.name
+            for one in ast.parse(path.read_text("utf-8")).body
+            if isinstance(one, ast.ClassDef | ast.FunctionDef)
+        ]
+        held[path.relative_to(package).as_posix()] = names
+    expected = {
+        "__init__.py": ["__dir__"],
+        "lexicon/__init__.py": ["word_file"],
+    }  # the room of the words has no other file
+    assert {path: names for path, names in held.items() if names} == expected
+
+
 def test_every_word_file_is_named_where_they_lie():
     room = ROOT / "python" / "armarius" / "lexicon"
     said = (room / "__init__.py").read_text("utf-8")

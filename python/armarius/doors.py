@@ -8,16 +8,16 @@ from a door it takes from this module, by a name of `TABLE`, which is loaded on 
 from armarius.lazy import lazy
 
 TABLE = {
-    "cli": "main",
+    "cli.entry": "main",
     "code.fetcher": "SubgraphFetcher",
     "code.index": "CodeIndex read_options",
     "code.subgraph": "Subgraph TextMatches matches tree",
-    "embedders": "configured",
+    "embedders.loaders": "configured",
     "embedders.static_table": "LexicalEmbedder",
     "documents.manuscripts.extract": "extract",
     "graph.nervusdb": "NervusDBGraph",
     "lorebooks.activation": "BookSearch",
-    "lorebooks.active": "Activation State",
+    "lorebooks.active.records": "Activation State",
     "lorebooks.book": "read_book",
     "lorebooks.fetcher": "LoreFetcher LoreSearch",
     "lorebooks.importing": "Importing",

@@ -1,5 +1,5 @@
 # Written by scripts/write_reference.py from the table in doors.py.
-from armarius.cli import main as main
+from armarius.cli.entry import main as main
 from armarius.code.fetcher import SubgraphFetcher as SubgraphFetcher
 from armarius.code.index import CodeIndex as CodeIndex
 from armarius.code.index import read_options as read_options
@@ -8,12 +8,12 @@ from armarius.code.subgraph import TextMatches as TextMatches
 from armarius.code.subgraph import matches as matches
 from armarius.code.subgraph import tree as tree
 from armarius.documents.manuscripts.extract import extract as extract
-from armarius.embedders import configured as configured
+from armarius.embedders.loaders import configured as configured
 from armarius.embedders.static_table import LexicalEmbedder as LexicalEmbedder
 from armarius.graph.nervusdb import NervusDBGraph as NervusDBGraph
 from armarius.lorebooks.activation import BookSearch as BookSearch
-from armarius.lorebooks.active import Activation as Activation
-from armarius.lorebooks.active import State as State
+from armarius.lorebooks.active.records import Activation as Activation
+from armarius.lorebooks.active.records import State as State
 from armarius.lorebooks.book import read_book as read_book
 from armarius.lorebooks.fetcher import LoreFetcher as LoreFetcher
 from armarius.lorebooks.fetcher import LoreSearch as LoreSearch

@@ -19,8 +19,8 @@ from armarius.errors import BookError
 from armarius.lorebooks import read_book
 from armarius.lorebooks.active.syntax import compiled
 from armarius.lorebooks.book import EXPORTS
-from armarius.lorebooks.formats import MAX_KEYS
 from armarius.lorebooks.formats.chats import DEFAULTS
+from armarius.lorebooks.formats.format import MAX_KEYS
 from armarius.lorebooks.record import expression_of
 
 SEEDED = 600

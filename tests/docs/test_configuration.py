@@ -10,7 +10,7 @@ import armarius
 from armarius.arguments import KINDS
 from armarius.config import TABLES
 from armarius.errors import ConfigError
-from armarius.trust import PROGRAMS, read_user_config
+from armarius.trust.user_config import PROGRAMS, read_user_config
 from armarius.types import LAYERS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")

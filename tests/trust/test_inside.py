@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armarius.documents.kinds import Glob
-from armarius.trust import inside, is_file_within, way
+from armarius.trust.folders import inside, is_file_within, way
 
 
 @pytest.fixture

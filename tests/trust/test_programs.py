@@ -15,7 +15,8 @@ from armarius.code.scip import INDEXERS, find_indexer
 from armarius.errors import ConfigError
 from armarius.graph import NervusDBGraph
 from armarius.index.graph import ProjectGraph
-from armarius.trust import child_path, named_by_user, trust
+from armarius.trust import trust
+from armarius.trust.user_config import child_path, named_by_user
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 

@@ -89,7 +89,7 @@ def test_a_damaged_list_is_said_and_trusts_nobody(cloned, config, text):
 def test_a_list_that_cannot_be_written_stays_as_it_was(cloned, config, monkeypatch):
     trust(cloned)
     before = (config / "trusted.toml").read_bytes()
-    monkeypatch.setattr("armarius.trust.write_atomic", lambda *_: (_ for _ in ()).throw(StoreFull("full")))
+    monkeypatch.setattr("armarius.trust.folders.write_atomic", lambda *_: (_ for _ in ()).throw(StoreFull("full")))
     with pytest.raises(StoreFull):
         revoke(cloned)
     assert (config / "trusted.toml").read_bytes() == before

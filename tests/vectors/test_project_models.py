@@ -15,8 +15,8 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from armarius import embedders
 from armarius.config import Config
-from armarius.embedders import load_folder
 from armarius.embedders.folder import ModelFolder
+from armarius.embedders.loaders import load_folder
 from armarius.embedders.preprocess import Tokens
 from armarius.errors import EmbeddingError
 

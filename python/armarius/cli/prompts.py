@@ -31,7 +31,7 @@ from armarius.prompt.report.display import Highlight, overview, page
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest, PositionEncoding
 from armarius.rewording import Reworder, RewordingRequest
-from armarius.trust import end_program, find_program
+from armarius.trust.user_config import end_program, find_program
 from armarius.verbs.wire import account_wire
 
 __all__ = ["add_commands", "command_model"]

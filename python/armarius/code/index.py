@@ -42,7 +42,7 @@ from armarius.errors import (
 )
 from armarius.io import folder_lock, is_regular
 from armarius.io.write import cache_of
-from armarius.trust import way
+from armarius.trust.folders import way
 from armarius.trust.settings import Permissions
 from armarius.types import EDGE_KINDS, Direction
 from armarius.validation import valid_text

@@ -14,7 +14,8 @@ from armarius.config import load_config
 from armarius.documents.document import walk_files
 from armarius.errors import CodeGraphError, SourceUnavailable
 from armarius.io import move_atomic, read_file, remove_file, scratch_folder, write_atomic
-from armarius.trust import child_path, find_program, is_trusted, named_by_user, way
+from armarius.trust.folders import is_trusted, way
+from armarius.trust.user_config import child_path, find_program, named_by_user
 
 
 class ScipSource:

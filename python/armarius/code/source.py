@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import armarius._core as _core
 from armarius.errors import SourceUnavailable, StoreError
 from armarius.io import open_file, read_file, refusal, stat_of, write_atomic
-from armarius.trust import is_file_within
+from armarius.trust.folders import is_file_within
 
 MAX_SOURCE_BYTES = 32 * 1024 * 1024
 _MAX_INDEX_BYTES = 2 * 1024 * 1024 * 1024

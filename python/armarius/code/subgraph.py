@@ -12,7 +12,7 @@ from armarius.code.source import MAX_SOURCE_BYTES
 from armarius.errors import AmbiguousSymbol, ContextWarning, ContractError, SourceUnavailable, UnknownSymbol
 from armarius.io import read_file
 from armarius.text.matcher import scan
-from armarius.trust import is_file_within
+from armarius.trust.folders import is_file_within
 from armarius.types import EDGE_KINDS, Direction
 from armarius.validation import shown, whole
 from armarius.warnings import CODE_DEPTH_LIMIT, CODE_GRAPH_UNAVAILABLE

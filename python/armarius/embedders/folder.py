@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from armarius.errors import EmbeddingError, MissingExtra
 from armarius.io import is_regular, names_in, open_file, read_file
 from armarius.io.processes import PerProcess, is_locale_usable
-from armarius.trust import way
+from armarius.trust.folders import way
 
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _NEEDED = "config.json, tokenizer.json (or vocab.txt) and model.safetensors (or onnx/model.onnx)"

@@ -24,8 +24,8 @@ from armarius.prompt.request import CounterFor, Resolver
 from armarius.search.rerank import Reranker, Reranking
 from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
-from armarius.trust import read_user_config
 from armarius.trust.settings import Permissions, without
+from armarius.trust.user_config import read_user_config
 from armarius.types import LAYERS, Fetcher
 from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder
 from armarius.vectors.model_quality import VectorHits

@@ -13,7 +13,7 @@ from armarius.lazy import lazy
 
 TABLE = {
     "lorebooks.activation": "ProfileDifference activate profile_differences scan_of",
-    "lorebooks.active": "Activation Active Effect Scan SkippedEntry State",
+    "lorebooks.active.records": "Activation Active Effect Scan SkippedEntry State",
     "lorebooks.book": "Book Exported detect_book read_book",
     "lorebooks.importing": "ImportReport Importing Proposal",
     "lorebooks.project_books": "BookKeeping Books",

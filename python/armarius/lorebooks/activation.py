@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from armarius.arguments import ProfileName, checked, read_messages
 from armarius.deadline import Recent
 from armarius.errors import ContractError
-from armarius.lorebooks.active import Activation, Active, Random, Scan, SkippedEntry, State
 from armarius.lorebooks.active.compiled import ROUNDS, SETTINGS, CompiledBooks, Rules, read_settings, unknown_settings
 from armarius.lorebooks.active.programs import (
     AGNAI_SETTINGS,
@@ -28,6 +27,7 @@ from armarius.lorebooks.active.programs import (
     search_risu,
     search_story,
 )
+from armarius.lorebooks.active.records import Activation, Active, Random, Scan, SkippedEntry, State
 from armarius.lorebooks.active.rounds import search_rounds
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.project_books import Books

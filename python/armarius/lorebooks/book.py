@@ -13,7 +13,6 @@ from armarius.errors import BookError, UnknownId
 from armarius.io import is_regular, names_in, read_file, stat_of
 from armarius.io.folder import no_path
 from armarius.io.read import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
-from armarius.lorebooks.formats import FieldOrigin, Format, Reader, TreePath, at, is_empty
 from armarius.lorebooks.formats.containers import (
     Container,
     EmbeddedText,
@@ -23,6 +22,7 @@ from armarius.lorebooks.formats.containers import (
     found_in,
     open_container,
 )
+from armarius.lorebooks.formats.format import FieldOrigin, Format, Reader, TreePath, at, is_empty
 from armarius.lorebooks.formats.notes import NO_ENTITIES, VAULT_MARK, ExtractedEntities, extract_entities
 from armarius.lorebooks.record import LEAVES, Entry, UnsupportedField, checked_profile, dotted, value_of
 from armarius.validation import near, shown, suggestion, valid_text

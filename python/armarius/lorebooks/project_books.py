@@ -33,9 +33,9 @@ from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, read_book
 from armarius.lorebooks.formats.notes import NO_ENTITIES, codex_json
 from armarius.lorebooks.record import applied, checked_profile, to_json
-from armarius.trust import read_user_config
 from armarius.trust.settings import allow as remember
 from armarius.trust.settings import allowed, disallow
+from armarius.trust.user_config import read_user_config
 from armarius.validation import near, shown, suggestion
 
 FOLDER = ".armarius/books"

@@ -18,16 +18,8 @@ from armarius.errors import ConfigError, ContextWarning
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
 from armarius.io.toml import quoted, read_toml
-from armarius.trust import (
-    UserConfig,
-    config_folder,
-    display_path,
-    inside,
-    is_trusted,
-    own_folder,
-    read_user_config,
-    storable,
-)
+from armarius.trust.folders import inside, is_trusted, storable
+from armarius.trust.user_config import UserConfig, config_folder, display_path, own_folder, read_user_config
 from armarius.validation import near, suggestion
 from armarius.warnings import SETTING_IGNORED
 

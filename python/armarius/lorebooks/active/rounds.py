@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from armarius.headings import Reason
-from armarius.lorebooks.active import Activation, Active, Effect, Random, Scan, SkippedEntry, State
 from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry, KeyRef, Rules
+from armarius.lorebooks.active.records import Activation, Active, Effect, Random, Scan, SkippedEntry, State
 from armarius.lorebooks.active.syntax import expanded, searched, without_comments
 from armarius.validation import cleaned
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from armarius._core import KeyPattern
-from armarius.lorebooks.active import Random
+from armarius.lorebooks.active.records import Random
 from armarius.lorebooks.record import LONGEST_EXPRESSION, Condition, Decorator, Entry, Key, Range
 
 _COMMENT = re.compile(r"\{\{(?://|comment:)[^{}]*\}\}", re.IGNORECASE)

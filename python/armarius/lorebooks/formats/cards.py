@@ -14,7 +14,8 @@ from typing import Any
 
 from armarius.arguments import ProfileName
 from armarius.documents.data import card_members
-from armarius.lorebooks.formats import (
+from armarius.lorebooks.formats.chats import DEFAULTS, native_table
+from armarius.lorebooks.formats.format import (
     FieldOrigin,
     Format,
     Reader,
@@ -27,7 +28,6 @@ from armarius.lorebooks.formats import (
     sample,
     written_id,
 )
-from armarius.lorebooks.formats.chats import DEFAULTS, native_table
 from armarius.lorebooks.record import Entry, Range, dotted
 
 _OWN = {

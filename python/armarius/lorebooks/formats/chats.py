@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from operator import not_
 from typing import Any
 
-from armarius.lorebooks.formats import (
+from armarius.lorebooks.formats.format import (
     UNSAID,
     FieldRow,
     FieldTable,

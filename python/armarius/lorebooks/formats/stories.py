@@ -7,7 +7,7 @@ scenario or a story; what an entry leaves out its category says.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from armarius.lorebooks.formats import (
+from armarius.lorebooks.formats.format import (
     UNSAID,
     FieldRow,
     FieldTable,

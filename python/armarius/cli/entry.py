@@ -1,0 +1,190 @@
+"""Parser and entry point of the command line."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from armarius._core import __version__
+from armarius.errors import ArmariusError
+
+BAD_INPUT = 2
+_FAILED = 1
+_INTERRUPTED = 130
+
+
+_COMMANDS = {
+    "cli.prompts": "assemble inspect ask",
+    "cli.detecting": "detect entities propose",
+    "cli.retrieving": "retrieve evidence evaluate",
+    "cli.indexing": "index search watch",
+    "cli.doctor": "doctor map",
+    "cli.embedding": "embed",
+    "cli.lorebooks": "import export",
+    "cli.starting": "new completion studio",
+    "cli.serving": "serve channel",
+    "cli.servers": "server",
+    "code.commands": "code-index subgraph",
+    "cli.trusting": "trust",
+}
+"""File of the package to its commands, in the order of the help."""
+
+
+def _near(wanted: str, names: Sequence[str]) -> str:
+    from armarius.validation import near, suggestion  # what compares is loaded when something is wrong
+
+    return suggestion(near(wanted, names))
+
+
+_UNRECOGNISED = "unrecognized arguments: "  # as argparse says it
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    _mixing = False
+
+    def error(self, message: str) -> NoReturn:
+        unknown = message.removeprefix(_UNRECOGNISED).split()
+        if message.startswith(_UNRECOGNISED) and unknown:
+            wanted = unknown[0].partition("=")[0]
+            message += _near(wanted, [one for one in self._options() if one.startswith("--")])
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401
+        """As the base; the folder may be left out before another argument, wherever options stand."""
+        places = [action for action in self._actions if not action.option_strings]
+        if self._mixing or len(places) < 2 or places[0].nargs != "?":
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            found, rest = self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+        folder, said = (getattr(found, action.dest) for action in places[:2])
+        if folder is places[0].default and isinstance(said, str) and os.path.isdir(said):  # noqa: PTH112 - any text
+            self.error(f"the following arguments are required: {places[1].dest}")  # a folder, and nothing to look for
+        return found, rest
+
+    def _options(self) -> list[str]:
+        """The options of this command and of those below it."""
+        found: list[str] = []
+        for action in self._actions:
+            found += action.option_strings
+            if isinstance(action, argparse._SubParsersAction):
+                found += [option for parser in action.choices.values() for option in parser._options()]
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401
+        choices = None if action.choices is None else [str(choice) for choice in action.choices]
+        if choices is not None and value not in choices and not isinstance(value, int):
+            close = _near(str(value), choices) or f"; there are {', '.join(choices)}"
+            raise argparse.ArgumentError(action, f"unknown: {value!r}{close}")
+        super()._check_value(action, value)
+
+
+def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of all commands; with the `words` of a command line, of the commands that they may mean."""
+    parser = _Parser(
+        prog="armarius",
+        description="Exactly the context a language model needs, and why. `armarius FOLDER` opens a book in a browser, "
+        "`armarius FILE` the book that a file is of; the commands below take a folder too.",
+    )
+    parser.add_argument("--version", action="version", version=f"armarius {__version__}")
+    subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
+    for module in _modules(words):
+        import_module(f"armarius.{module}").add_commands(subparsers)
+    if subparsers.choices and (not words or {"-h", "--help"}.intersection(words)):
+        from armarius.cli.terminal import EXAMPLES, explain
+
+        for name, one in subparsers.choices.items():
+            explain(one)
+            one.epilog = f"example: {EXAMPLES[name]}"
+    return parser
+
+
+def _modules(words: Sequence[str]) -> Sequence[str]:
+    """Files with the commands that are needed: one, when the first word is a command of it."""
+    if not words:
+        return tuple(_COMMANDS)
+    if words[0] == "--version":
+        return ()
+    return [module for module, commands in _COMMANDS.items() if words[0] in commands.split()] or tuple(_COMMANDS)
+
+
+def _with_command(words: Sequence[str]) -> Sequence[str]:
+    """The words of a command line; where the first is a folder or a file, or there is none, the studio's before them.
+
+    Raises:
+        SystemExit: The first is neither, nor a command; says what is near it.
+    """
+    first = words[0] if words else os.curdir
+    commands = " ".join(_COMMANDS.values()).split()
+    if first in commands or first.startswith("-"):
+        return words
+    if not os.path.exists(first):  # noqa: PTH110 - any text
+        from armarius.io.folder import near_entries
+        from armarius.validation import near, shown, suggestion
+
+        close = suggestion(dict.fromkeys((*near(first, commands), *near_entries(Path(first)))))
+        _Parser(prog="armarius").error(f"{shown(first)} is no command, folder or file{close}")
+    return ["studio", *words]
+
+
+def main(argv: Sequence[str] | None = None, *, ready: Callable[[], None] = lambda: None) -> int:
+    """Run one command.
+
+    Args:
+        argv: The words after `armarius`; those of the process when not given.
+        ready: Called when the words have been understood, before the command runs.
+
+    Returns:
+        The exit status: 0 done, 1 failed, 2 bad input, 130 interrupted.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or getattr(stream, "closed", False):  # `print` would take None for standard output
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - as long as the process
+            setattr(sys, name, stream)
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        words = _with_command(sys.argv[1:] if argv is None else argv)
+        arguments = build_parser(words).parse_args(words)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return _run(arguments.run, arguments, ready)
+
+
+def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace, ready: Callable[[], None]) -> int:
+    try:
+        ready()
+        status = command(arguments)
+        sys.stdout.flush()
+    except ArmariusError as error:
+        return _say(error, BAD_INPUT)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (`| head`); nothing more can be written, at exit neither.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _say(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_INPUT)
+    except Exception as error:
+        if os.environ.get("ARMARIUS_DEBUG"):
+            raise
+        hint = "set ARMARIUS_DEBUG=1 for the traceback"
+        return _say(f"this should not happen: {type(error).__name__}: {error} ({hint})", _FAILED)
+    return status
+
+
+def _say(what: object, status: int) -> int:
+    print(f"armarius: {' '.join(str(what).split())}", file=sys.stderr)
+    return status
