@@ -5,7 +5,7 @@
 that fails returns what it has with a warning, or raises; the assembler turns the exception into a warning.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, runtime_checkable
 
@@ -240,6 +240,61 @@ class Fetched:
     confidence: float | None = None
 
 
+TaskName = Literal[
+    "ask",
+    "write",
+    "continue",
+    "rewrite",
+    "polish",
+    "check",
+    "summarise",
+    "translate",
+    "brainstorm",
+    "rename",
+    "state",
+    "present",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a request asks for and what its prompt holds: a row of `lexicon/intents.toml` and what its words name.
+
+    Attributes:
+        task: The row; `ask` is a question.
+        parts: What the prompt holds, as the table names it.
+        shares: Of the prompt, in percent, by part.
+        query: What of the words is looked up.
+        bare: Nothing is to be looked up but the chapters, or what is planned.
+        chapters: Those that it names, ascending runs as written; of a request to write, those alone.
+        volume: The volume it names, or None.
+        plans: It speaks of a plan.
+        next: It is to write the next chapter.
+        names: To rename: the name as it is and as it is to be.
+        as_of: The chapter after which nothing counts; None is the current one.
+        scope: Of a request that reads: the scene around the cursor, or the story up to the chapter named or open.
+        opened: Of a request that reads and names no chapter: the open one.
+    """
+
+    task: TaskName = "ask"
+    parts: frozenset[str] = frozenset({"passages"})
+    shares: Mapping[str, int] = field(default_factory=dict, hash=False)
+    query: str = ""
+    bare: bool = False
+    chapters: tuple[int, ...] = ()
+    volume: int | None = None
+    plans: bool = False
+    next: bool = False
+    names: tuple[str, str] = ("", "")
+    as_of: int | None = None
+    scope: Literal["", "scene", "story"] = ""
+    opened: bool = False
+
+    def wants(self, *parts: str) -> bool:
+        """Whether the prompt holds one of these parts."""
+        return not self.parts.isdisjoint(parts)
+
+
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
     """One request as fetchers see it: resolved, validated, positions in code points; named as in `AssembleRequest`.
@@ -266,6 +321,7 @@ class FetchRequest:
         include_messages: So many of the newest may stand in the prompt.
         asked: The query with what it leaves to those turns, "" when it leaves nothing; looked up and never shown.
         carried: What that is, each with its turn.
+        recipe: What it asks for.
     """
 
     project_id: str
@@ -295,6 +351,7 @@ class FetchRequest:
     carried: tuple[str, ...] = ()
     hidden: Hidden = ()
     chapter_end: int | None = None
+    recipe: Recipe = Recipe()
 
     @property
     def question(self) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import armarius
-from armarius.search.query.intents import meant
+from armarius.lexicon import word_file
+from armarius.search.query.recipe import _of_row, understand
 
 ROOT = Path(__file__).resolve().parents[2]
 NOVEL = ROOT / "examples" / "novel"
@@ -67,7 +68,20 @@ def searched(engine, name):
 
 @pytest.mark.parametrize("intent", ROWS)
 def test_a_request_says_by_its_verb_what_it_needs(intent):
-    assert {query: meant(query).intent for query in ROWS[intent]} == dict.fromkeys(ROWS[intent], intent)
+    assert {query: understand(query).task for query in ROWS[intent]} == dict.fromkeys(ROWS[intent], intent or "ask")
+
+
+def test_every_part_of_a_row_is_asked_for_by_the_name_that_it_has_there():
+    table = word_file("intents").values()
+    parts = {part for row in table if isinstance(row, dict) and "parts" in row for part in row["parts"].split()}
+    sources = (path.read_text("utf-8") for path in Path(armarius.__file__).parent.rglob("*.py"))
+    calls = [call for source in sources for call in re.findall(r"\.wants\(([^)]*)\)", source)]
+    assert {name for call in calls for name in re.findall(r'"(\w+)"', call)} == parts
+
+
+@pytest.mark.parametrize("task", ["rewrite", "polish", "brainstorm"])
+def test_a_task_without_a_row_is_asked_like_a_question(task):
+    assert _of_row(task).parts == _of_row("ask").parts
 
 
 @pytest.mark.parametrize(
@@ -80,12 +94,12 @@ def test_a_request_says_by_its_verb_what_it_needs(intent):
     ],
 )
 def test_a_request_to_rename_is_read_with_both_names(query, names):
-    assert meant(query).names == names
+    assert understand(query).names == names
 
 
 @pytest.mark.parametrize(("query", "as_of"), [("截至第十章，林默有什么", 10), ("state of Pip after chapter 12", 12)])
 def test_a_state_is_asked_for_as_of_a_chapter(query, as_of):
-    assert meant(query).as_of == as_of
+    assert understand(query).as_of == as_of
 
 
 def test_a_rename_lists_what_a_plain_search_of_the_story_finds(novel):

@@ -3,7 +3,7 @@
 import pytest
 
 import armarius
-from armarius.search.query.intents import meant
+from armarius.search.query.recipe import understand
 
 PROSE = "贺砚把船解开了，雾从上游压下来，把两岸的灯一盏一盏吞掉。阿棠抱着包袱站在石阶上，声音压得很低。\n\n"
 FILES = {
@@ -62,8 +62,8 @@ def told(pack):
     ],
 )
 def test_a_verb_of_writing_before_a_chapter_asks_for_it(query, numbers, writes, next_):
-    said = meant(query)
-    assert (said.numbers, said.intent == "write", said.next) == (numbers, writes, next_)
+    recipe = understand(query)
+    assert (recipe.chapters, recipe.wants("target"), recipe.next) == (numbers, writes, next_)
 
 
 def test_a_chapter_to_be_written_has_its_plan_whole_and_the_first_line_of_those_around(engine):

@@ -7,6 +7,7 @@ from armarius.codex import load_codex
 from armarius.documents.document import list_documents
 from armarius.search.corpus import Corpus
 from armarius.search.project_corpus import ProjectCorpus
+from armarius.search.query.recipe import understand
 from armarius.search.retrieve import Sources, find, retrieve
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
@@ -52,7 +53,7 @@ class Asked:
 
     def find(self, query, **options):
         with self.corpus.acquire() as corpus:
-            return find(corpus, query, sources=self.sources, **options)
+            return find(corpus, query, understand(query), sources=self.sources, **options)
 
     @property
     def opened(self) -> Corpus:

@@ -7,7 +7,7 @@ from armarius.codex import build_codex
 from armarius.documents.document import make_document
 from armarius.search import rank as ranking
 from armarius.search.project_corpus import ProjectCorpus
-from armarius.search.query.query import understand
+from armarius.search.query.query import read_question
 from armarius.search.rank import rank
 
 TOPICS = ("lantern", "harbour", "anchor", "orchard", "ledger", "violin", "quarry", "saddle", "pepper", "chapel")
@@ -30,7 +30,7 @@ def corpus():
 
 def ranked(corpus, query, *also):
     def asked(text):
-        return understand(text, matcher=corpus.matcher)
+        return read_question(text, matcher=corpus.matcher)
 
     return rank(corpus, asked(query), also=[(asked(one), {}) for one in also], bounds=EVERYTHING)
 

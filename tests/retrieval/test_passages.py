@@ -8,8 +8,9 @@ from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.search.code_calls import calls
 from armarius.search.contradictions.statements import statements
 from armarius.search.project_corpus import ProjectCorpus
+from armarius.search.query.recipe import understand
 from armarius.search.retrieve import find, retrieve
-from armarius.types import FetchRequest
+from armarius.types import FetchRequest, Recipe
 
 from .conftest import EXAMPLE, corpus_of, write
 
@@ -36,7 +37,7 @@ def house(tmp_path):
 
 def fetch(asked, query, **keywords):
     fetcher = PassageFetcher(asked.corpus, asked.sources)
-    return fetcher.fetch(FetchRequest("p", query=query, **keywords))
+    return fetcher.fetch(FetchRequest("p", query=query, recipe=understand(query), **keywords))
 
 
 def test_a_passage_says_where_it_stands(novel):
@@ -176,6 +177,6 @@ def test_code_that_comes_later_is_followed_to_what_it_calls(tmp_path):
     told = []
     for one in (corpus, ProjectCorpus(documents, corpus.codex, before=corpus)):
         with one.acquire() as tables:
-            found = find(tables, "read_ledger", listed=False)
+            found = find(tables, "read_ledger", Recipe(), listed=False)
             told.append(bool(calls(tables, found.ranked.scores)))
     assert told == [False, True]

@@ -7,7 +7,7 @@ import pytest
 
 import armarius
 from armarius.search.query import query as reading
-from armarius.search.query.query import question, understand
+from armarius.search.query.query import question, read_question
 from armarius.text.matcher import EntityMatcher
 
 TEXTS = {
@@ -51,7 +51,7 @@ def test_a_paragraph_is_found_first_by_words_of_its_heading_or_title(engine, que
     ],
 )
 def test_a_word_with_a_capital_inside_a_sentence_has_no_synonyms(query, with_synonyms):
-    read = question(understand(query, matcher=EntityMatcher([])))
+    read = question(read_question(query, matcher=EntityMatcher([])))
     assert set(read.alternatives) == with_synonyms
 
 
@@ -64,7 +64,7 @@ def test_a_word_of_the_project_is_ranked_as_if_there_were_no_synonyms(name, monk
     with armarius.open(Path(__file__).parents[2] / "examples" / name, watch=False) as engine:
         text = " ".join(document.text for document in engine.documents())
         found = re.findall(r"[a-z]{5,}", text) + re.findall(r"(?<=[，。])[\u4e00-\u9fff]{2}(?=[\u4e00-\u9fff])", text)
-        read = {word: question(understand(word, matcher=EntityMatcher([]))) for word in dict.fromkeys(found)}
+        read = {word: question(read_question(word, matcher=EntityMatcher([]))) for word in dict.fromkeys(found)}
         words = [word for word, one in read.items() if one.alternatives][:40]
         before = {word: ranked(engine, word) for word in words}
         monkeypatch.setattr(reading, "_alternatives", lambda _word: ())

@@ -142,7 +142,7 @@ def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
     for word in asked.relations:
         yield "relation", f"{word.word}: {' of '.join(role.name for role in reversed(word.path)) or 'any kin'}"
     yield "phrases", ", ".join(f"“{phrase}”" for phrase in asked.phrases)
-    yield "wanted", ", ".join(sorted(asked.intents))
+    yield "task", asked.recipe.task
     yield "about", ", ".join(asked.attributes)
     yield "words", asked.content
     for remark in asked.remarks:

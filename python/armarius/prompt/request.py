@@ -22,7 +22,7 @@ from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore,
 from armarius.prompt.report.items import KnownSources
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest, RequestFields
-from armarius.search.query.intents import meant
+from armarius.search.query.recipe import understand
 from armarius.text.tokens import TokenCounter
 from armarius.types import Fetcher, FetchRequest, LayerName, Wish
 from armarius.validation import clamped, code_points, shown, suggestion, units
@@ -175,8 +175,6 @@ class Resolver:
             UnknownId: Nothing is called what the request pins or mutes.
             ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
         """
-        if request.as_of is None and (moment := meant(request.query).as_of) is not None:
-            request = request.model_copy(update={"as_of": moment})
         if request.also and not request.query.strip() and not request.additional_input.strip():
             raise ContractError("also: other wordings of a question, and the request has none")
         continued = _continued(previous)
@@ -187,6 +185,17 @@ class Resolver:
             )
         document, live = _open(view, request)
         cursor, selection, clamps = _places(request, document)
+        says_more = selection or request.additional_input.strip() or request.messages
+        recipe = understand(
+            request.query,
+            asked=asked if asked != request.query else "",
+            text=request.additional_input,
+            skill=request.skill,
+            story=request.story,
+            opened=bool(request.document) and not says_more,
+        )
+        if request.as_of is None and recipe.as_of is not None:
+            request = request.model_copy(update={"as_of": recipe.as_of})
         language = request.language or self._settings.language or view.language
         places = {"cursor": cursor, "selection": selection, "position_encoding": "code-point"}
         resolved = request.model_copy(update={"language": language, "project_id": project_id, **places})
@@ -211,6 +220,7 @@ class Resolver:
             language=language,
             asked=asked if asked != request.query else "",
             carried=carried,
+            recipe=recipe,
         )
         profile, damaged = self._profiles.served()
         warnings = (*view.warnings, *damaged, *warnings, *clamps, *unknown, *extra)

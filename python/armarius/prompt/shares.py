@@ -20,7 +20,7 @@ from armarius.prompt.admit import QUERY_SOURCE, Admitted
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.fetch import FetchOutcome
 from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.search.query.intents import shares
+from armarius.search.query.recipe import shares
 from armarius.types import LAYERS, STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 
 MESSAGE: Final = "request:message:"

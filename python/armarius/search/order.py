@@ -186,7 +186,7 @@ def _texts(
 def _adjacent(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
     """The chapters before and after those asked for, nearest first; a check looks further back."""
     known = {one.key for one in found if one.score >= WEIGHTS["adjacent"]}
-    back = _CHECKED if "consistency" in asked.intents else 1
+    back = _CHECKED if asked.consistency else 1
     for chapter in asked.chapters:
         for story in corpus.stories:
             for here in (at for at, keys in enumerate(story) if corpus.texts[keys[0]].number == chapter):

@@ -260,7 +260,7 @@ def rank(
         tuple(asked_also),
         tuple(strange),
         told=told,
-        signs=READ if asked.chapters and "present" in asked.intents else signs(
+        signs=READ if asked.chapters and asked.reads and asked.recipe.wants("whole") else signs(
             own, scores, _best(core, asked, read, own), asked=named, names=len(asked.entities), worded=len(also),
             sure=len(others),
         ),

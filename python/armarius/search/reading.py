@@ -1,4 +1,4 @@
-"""Requests that read chapters or a scene (check, summarise, present): who is in it, and what of it comes first."""
+"""Requests that read chapters or a scene: who is in it, and what of it comes first, as their recipe says."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +12,9 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus
-from armarius.search.query.intents import READINGS, Name, meant, shares
 from armarius.search.query.kinship import is_unspaced, table
 from armarius.search.query.query import Understanding
-from armarius.types import PassageRow, Shares
+from armarius.types import PassageRow, Recipe, Shares
 
 _PERSON: Final = "character"
 _PEOPLE: Final = 24  # people to search paragraphs for, most often named first
@@ -27,7 +26,7 @@ class Reading:
     """One request that reads.
 
     Attributes:
-        intent: Its row of the table of intents.
+        recipe: What it asks for.
         scene: What of the open document it reads, code points; None where it reads chapters.
         counts: How often that names each entity; people before things, most often named first.
         shares: How its prompt is divided (docs/decisions/0198).
@@ -36,15 +35,15 @@ class Reading:
 
     def __init__(
         self,
-        intent: Name,
+        recipe: Recipe,
         counts: Mapping[str, int],
         scene: tuple[int, int] | None = None,
         scores: Sequence[CorpusScores] = (),
     ) -> None:
-        self.intent: Final = intent
+        self.recipe: Final = recipe
         self.scene: Final = scene
         self.counts: Final = counts
-        self.shares: Final = Shares(**shares(intent), first=tuple(f"entity:{id_}" for id_ in counts))
+        self.shares: Final = Shares(**recipe.shares, first=tuple(f"entity:{id_}" for id_ in counts))
         self.compares: Final = bool(scores)
         self._scores = scores
 
@@ -69,12 +68,12 @@ class Reading:
         return Reason(f"chapter.{'checked' if row.asked else 'before'}{'' if row.score > 0 else '_rest'}")
 
     def in_order(self, rows: Sequence[PassageRow]) -> list[PassageRow]:
-        """The rows of what is read, chapters in turn: of a check the best of each, of a summary evenly spread ones.
+        """The rows of what is read: as they stand, of a check the best of each chapter in turn, or evenly spread ones.
 
-        A summary takes next from the chapter of which it has the fewest code points; of each its begin, its end, and
+        Those take next from the chapter of which it has the fewest code points; of each its begin, its end, and
         what lies midway between what it has, in stretches.
         """
-        if self.intent == "present":
+        if self.recipe.wants("whole"):
             return sorted(rows, key=lambda row: row.place)
         if self.compares:
             ranks: Counter[int] = Counter()
@@ -106,26 +105,26 @@ def reading_of(corpus: Corpus, asked: Understanding, document: Document | None, 
 
     Cost: of a check two searches, each over the words or names of it; of a scene one search for names.
     """
-    said = meant(asked.query)
-    if said.intent not in READINGS or asked.mentions:
+    recipe = asked.recipe
+    if not recipe.wants("chapters") or asked.mentions:
         return None
-    if said.intent in asked.intents and said.place != "scene":
+    if asked.reads and recipe.scope != "scene":
         found: Counter[str] = Counter()
         for number in asked.chapters:
             for key in corpus.by_chapter.get(number, ()):
                 found.update(corpus.texts[key].mentions)
         counts = _in_order(corpus, found)
-        if said.intent != "check":
-            return Reading(said.intent, counts)
+        if not recipe.wants("before"):
+            return Reading(recipe, counts)
         people = [one for one in counts if corpus.entities[one].type == _PERSON][:_PEOPLE]
         about = [CorpusGroup("main", [], entities=[(one, 1.0) for one in people])]
-        return Reading(said.intent, counts, None, (_scored(corpus.core, about), _scored(corpus.core, _topics())))
-    is_here = said.place == "scene" or any(one.relative for one in asked.references) or not said.needs_place
-    if document is None or said.intent == "check" or asked.chapters or not is_here or said.place == "story":
+        return Reading(recipe, counts, None, (_scored(corpus.core, about), _scored(corpus.core, _topics())))
+    is_here = recipe.scope == "scene" or any(one.relative for one in asked.references) or recipe.opened
+    if document is None or not recipe.wants("scene") or asked.chapters or not is_here or recipe.scope == "story":
         return None
-    scene = scene_at(document, cursor) if said.place == "scene" else (0, len(document.text))
+    scene = scene_at(document, cursor) if recipe.scope == "scene" else (0, len(document.text))
     found = Counter(one.entity_id for one in corpus.matcher.find_all(document.text[slice(*scene)]))
-    return Reading(said.intent, _in_order(corpus, found), scene)
+    return Reading(recipe, _in_order(corpus, found), scene)
 
 
 def scene_at(document: Document, cursor: int) -> tuple[int, int]:

@@ -25,14 +25,14 @@ from armarius.search.explain import MatchHighlights, is_content, numbered, occur
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.project_corpus import ProjectCorpus
-from armarius.search.query.intents import meant
-from armarius.search.query.query import Understanding, understand
+from armarius.search.query.query import Understanding, read_question
+from armarius.search.query.recipe import understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.rank import Meaning, Ranked, rank, worded
 from armarius.search.summaries import SummaryIndex, Tell
 from armarius.search.vectors import VectorGuard, VectorSearch, outliers
 from armarius.text.matcher import scan
-from armarius.types import Evidence, Hit, Omission
+from armarius.types import Evidence, Hit, Omission, Recipe
 from armarius.validation import whole
 from armarius.vectors.model_quality import Near
 from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, MEMORY_UNAVAILABLE, SCAN_FAILED
@@ -132,6 +132,7 @@ def unread(
 
 
 _FILES_ALONE = KnownEntities()
+_QUESTION = Recipe()
 _WITHHELD = 10
 _MOST_RELATION_INDEXES = 8
 
@@ -189,7 +190,9 @@ def retrieve(
         return Retrieval((), Understanding(query), "index not ready")
     known = ask_graph(project, query, chapter=chapter, bounds=bounds, graph=sources.graph)
     with project.acquire(bounds, outside=outside) as corpus:
-        found = find(corpus, query, limit=limit, chapter=chapter, also=also, known=known, sources=sources)
+        found = find(
+            corpus, query, understand(query), limit=limit, chapter=chapter, also=also, known=known, sources=sources
+        )
         corpus, answer = found.corpus, found.answer
         if len(answer) < limit and (more := list(lines(corpus, found, limit - len(answer)))):
             outcome: Outcome = "weak" if answer.outcome == "weak" else "found"
@@ -220,6 +223,7 @@ def ask_graph(
 def find(
     corpus: Corpus,
     query: str,
+    recipe: Recipe,
     *,
     limit: int = 5,
     chapter: int | None = None,
@@ -234,16 +238,17 @@ def find(
     needs the people named in them: for a prompt, which takes paragraphs. The order and the hits are a third of the
     cost.
     """
-    found = _find(corpus, query, limit, chapter, also, known, sources, listed=listed)
+    found = _find(corpus, query, recipe, limit, chapter, also, known, sources, listed=listed)
     if corpus.wider is None or found.ranked.outcome == "found" or found.ranked.stated:
         return found
-    wider = _find(corpus.wider(), query, limit, chapter, also, known, sources, listed=listed)
+    wider = _find(corpus.wider(), query, recipe, limit, chapter, also, known, sources, listed=listed)
     return wider if wider.ranked.outcome == "found" else found
 
 
 def _find(
     corpus: Corpus,
     query: str,
+    recipe: Recipe,
     limit: int,
     chapter: int | None,
     also: Sequence[str],
@@ -254,7 +259,7 @@ def _find(
 ) -> FoundPassages:
     clock = Clock()
     asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
-    asked = _understood(corpus, query, chapter)
+    asked = _understood(corpus, query, chapter, recipe)
     bounds = _narrowed(corpus, asked, chapter)
     clock.lap("understand")
     people = _people(corpus, asked, chapter, known)
@@ -290,7 +295,7 @@ def _find(
         ranked = replace(ranked, stated=True)
     clock.lap("search")
     ordered: list[Ordered] = []
-    if listed or "consistency" in asked.intents:
+    if listed or asked.consistency:
         ordered = in_order(corpus, asked, people, ranked, bounds, limit, list(near))
     clock.lap("order")
     hits = _hits(corpus, asked, people, ranked, near, ordered) if listed else []
@@ -389,10 +394,11 @@ def _relation_index(corpus: Corpus, chapter: int | None) -> RelationIndex:
     return index
 
 
-def _understood(corpus: Corpus, query: str, chapter: int | None) -> Understanding:
-    asked = understand(
+def _understood(corpus: Corpus, query: str, chapter: int | None, recipe: Recipe = _QUESTION) -> Understanding:
+    asked = read_question(
         query,
         matcher=corpus.matcher,
+        recipe=recipe,
         chapters=corpus.chapter_numbers,
         current=chapter,
         is_content=partial(is_content, corpus),
@@ -466,13 +472,13 @@ def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
         yield CHAPTER_UNKNOWN(what=strange)
     if not asked.unknown:
         return
-    said, known = meant(asked.query), corpus.whole.chapter_numbers
+    recipe, known = asked.recipe, corpus.whole.chapter_numbers
     written = {*known}
-    unwritten = [one for one in said.numbers if one not in written]
-    if said.next and known:
+    unwritten = [one for one in recipe.chapters if one not in written]
+    if recipe.next and known:
         unwritten.append(known[-1] + 1)
-    plans = _planned(corpus, unwritten, said.volume)
-    if not unwritten or not (said.intent == "write" or all(plans.values())):
+    plans = _planned(corpus, unwritten, recipe.volume)
+    if not unwritten or not (recipe.wants("target") or all(plans.values())):
         for remark in asked.unknown:
             yield CHAPTER_UNKNOWN(what=remark)
         return

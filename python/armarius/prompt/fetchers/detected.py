@@ -14,7 +14,6 @@ from armarius.headings import Reason, heading
 from armarius.names.people import letters, words
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.prompt.fetchers.rules import withheld_facts
-from armarius.search.query.intents import asked_for
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import cleaned
@@ -390,7 +389,7 @@ class RetrievedFetcher:
                 scores[id_] = max(score, scores.get(id_, 0.0))
             shadowed |= read.shadowed
         passing, weight = _in_passing(built, found)
-        if asked_for(request).continues:  # nobody is asked about: who matters to the scene comes first
+        if request.recipe.wants("ending"):  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())

@@ -1,9 +1,8 @@
 """Paragraphs that answer a question, cards of related entities, and both sides of a contradiction."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import zip_longest
 
 from armarius._core import ScoredStretch
@@ -16,8 +15,8 @@ from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading
 from armarius.prompt.fetchers.entities import card_of
+from armarius.prompt.fetchers.place import planned
 from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
-from armarius.prompt.fetchers.story import StoryFetcher
 from armarius.search import vectors
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
@@ -26,9 +25,6 @@ from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
 from armarius.search.passages import RankedPassages
 from armarius.search.project_corpus import ProjectCorpus
-from armarius.search.query.chapters import ChapterReference, chapter_references
-from armarius.search.query.intents import READINGS, asked_for, without_length, words
-from armarius.search.query.kinship import KinshipMatch, Phrases
 from armarius.search.rank import Ranked
 from armarius.search.reading import Reading, reading_of
 from armarius.search.rerank import Reranking
@@ -56,7 +52,6 @@ _SAME = 0.8
 _RELATED_SCORE = 0.9
 _PRESENT_SCORE = 0.2  # below those that the window or the question names
 _RIVAL_SCORE = 1.0
-_QUERY_LIMIT = 400
 _STRETCHES = 64  # of plain search that are looked at
 _TEXTS = ("document", "paragraph")  # kinds of wishes
 
@@ -98,24 +93,18 @@ class PassageFetcher:
 
         Cost: one retrieval and the passages of at most five texts.
         """
-        query = without_length((request.question.strip() or request.additional_input.strip())[:_QUERY_LIMIT])
-        if not query:
+        recipe, query = request.recipe, request.recipe.query
+        if not (request.question.strip() or request.additional_input.strip()):
             return Fetched()
         if not self._corpus.ready:
             return Fetched(warnings=(INDEX_NOT_READY(),))
-        said, sources = asked_for(request), self._sources
-        plan, asks = "", bool(request.query.strip())
-        if "passages" not in said.parts and said.intent not in READINGS:
+        if not recipe.wants("passages", "chapters"):
             return Fetched()
-        if said.continues:
-            chapters = _chapters_alone(query)
-            query = _without_command(query) if chapters is None else chapters
-            if chapters is not None:
-                plan, asks = StoryFetcher(self._corpus.documents, (), self._corpus.map).plan(request), False
-            sources = sources if query else replace(sources, vectors=None)
-        alone = False  # a question about the plan of a chapter gets the plan
-        if said.intent == "" and said.numbers and request.query.strip() and _chapters_alone(query):
-            alone = bool(StoryFetcher(self._corpus.documents, (), self._corpus.map).plan(request))
+        goes_on = recipe.wants("ending")
+        asks = bool(request.query.strip()) and not (goes_on and recipe.bare)
+        plan = planned(self._corpus.documents, self._corpus.map, request) if recipe.bare else ""
+        alone, plan = bool(plan) and not goes_on, plan if goes_on else ""  # a question about a plan gets the plan
+        sources = self._sources if query else replace(self._sources, vectors=None)
         wordings = (*request.also, plan) if plan else request.also
         bounds = request.bounds
         known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=sources.graph)
@@ -125,11 +114,12 @@ class PassageFetcher:
             if sources.vectors is not None:
                 sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
             documents = {**documents, live.path: live}
-        outside = self._outside(request, query, task=said.intent != "" or not request.query.strip())
+        outside = self._outside(request, query, task=not recipe.wants("guessed"))
         with self._corpus.acquire(bounds, live, outside) as corpus:
             found = find(
                 corpus,
                 query,
+                recipe,
                 limit=_HITS,
                 chapter=request.chapter,
                 also=wordings,
@@ -143,7 +133,7 @@ class PassageFetcher:
             reading = reading_of(corpus, asked, self._open(documents, request), request.cursor)
             cards = [*_cards(corpus, found, request), *_present(corpus, found, request, reading)]
             related = relations_asked(corpus, found, request)
-            plain = _plain(corpus, found, (query, *request.also)) if said.intent == "" and request.query.strip() else ()
+            plain = _plain(corpus, found, (query, *request.also)) if recipe.wants("plain") else ()
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(
@@ -152,7 +142,7 @@ class PassageFetcher:
             highlights=MatchHighlights(corpus, asked, found.ranked, found.people.related),
         )  # fmt: skip
         warnings: Sequence[ContextWarning] = found.answer.warnings
-        if said.place == "scene" and said.intent in READINGS and reading is None and not request.document:
+        if recipe.scope == "scene" and reading is None and not request.document:
             warnings = [*warnings, CHAPTER_UNKNOWN(what=f"{query.strip()}: the current scene is not known")]
         if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
             warnings = [one for one in warnings if one.code != CHAPTER_UNKNOWN.code]
@@ -209,33 +199,6 @@ def _plain(corpus: Corpus, found: FoundPassages, wordings: Sequence[str]) -> lis
     return list({(one.path, one.first): one for turn in turns for one in turn if one is not None}.values())
 
 
-def _without_command(query: str) -> str:
-    """What a request to continue says besides that."""
-    query = _without(query, _commands("anywhere", "begins", "command").find(query))
-    return query.strip() if any(map(str.isalnum, query)) else ""
-
-
-def _chapters_alone(query: str) -> str | None:
-    """The chapters that a request to write names; None where it says more, and is looked up."""
-    named = chapter_references(query)
-    rest = _without(query, named)
-    rest = _without(rest, _commands("anywhere", "begins", "command", "whole", "beside").find(rest))
-    chapters = " ".join(query[one.start : one.end] for one in named if one.numbers)
-    return None if any(map(str.isalnum, rest)) else chapters and f"写 {chapters}"
-
-
-def _without(query: str, found: Iterable[KinshipMatch[bool] | ChapterReference]) -> str:
-    for one in found:
-        query = query[: one.start] + " " * (one.end - one.start) + query[one.end :]
-    return query
-
-
-@cache
-def _commands(*rows: str) -> Phrases[bool]:
-    planning = words("write", "verbs", "latin", "plans") if "beside" in rows else ()
-    return Phrases(dict.fromkeys((*words("continue", *rows), *planning), True))
-
-
 def _unknown(ranked: Ranked) -> list[Omission]:
     """The words of the question that occur nowhere, where they make the answer doubtful."""
     if ranked.outcome == "found" or ranked.stated or not ranked.missing:
@@ -251,7 +214,7 @@ def _disputed(corpus: Corpus, found: FoundPassages, chapter: int | None) -> list
     of anything, when consistency is asked in general, of those named or else of those in the chapters found.
     """
     asked = found.answer.understanding
-    checks = "consistency" in asked.intents
+    checks = asked.consistency
     who = list(asked.entities[:_NAMED])
     if checks and not who:
         keys = [one.key for one in found.ordered if one.is_section]
@@ -291,7 +254,7 @@ def _present(
     counts: Mapping[str, int]
     if reading is not None:
         counts = reading.counts
-    elif "consistency" not in asked.intents:
+    elif not asked.consistency:
         return
     else:
         named: Counter[str] = Counter()

@@ -13,10 +13,8 @@ by the project; what files of the kind `state` say; how the chapter before ends;
 and where each was last seen; threads of the plot that the codex marks as `foreshadowing`, unless an attribute says
 that they are closed, with their age.
 
-The chapter is the one that the request is to write (写第202章, 写下一章), else that of the open document, else the one
-after the last. The chapters before are those of the edition of the open document, in the order of the project's map;
-without an open document, all of the main edition. A question about a chapter that is planned gets its plan alone. How
-much of it a prompt holds is decided in `prompt/shares.py`.
+Which of these are told is in the recipe of the request, of which chapter in `place.py`: a question about a chapter that
+is planned gets its plan alone. How much of it a prompt holds is decided in `prompt/shares.py`.
 """
 
 import math
@@ -24,7 +22,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Final
@@ -32,7 +30,7 @@ from typing import Final
 from armarius.codex.cards import chapter_at, holds, one_line, short_card, tidy, visible
 from armarius.codex.model import Entity, Summary
 from armarius.corpus.plans import plans_of, volume_plan
-from armarius.corpus.story import StoryPart, chapters_before, chapters_until, of_edition
+from armarius.corpus.story import StoryPart, chapters_before
 from armarius.documents.document import Document
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
@@ -40,7 +38,8 @@ from armarius.documents.units import bare_number, chapter_number, chapter_range,
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading, say
 from armarius.prompt.fetchers.entities import card_of, file_warnings
-from armarius.search.query.intents import Meant, asked_for, words
+from armarius.prompt.fetchers.place import MOST_BEFORE, Place, place_of, volume_of
+from armarius.search.query.recipe import words
 from armarius.search.summaries import SummarySource, stated
 from armarius.text.matcher import EntityMatcher
 from armarius.types import STORY, THREAD, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
@@ -48,7 +47,6 @@ from armarius.warnings import MEMORY_UNAVAILABLE
 
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
 _SHOWN: Final = 1_000  # code points before the cursor that the window shows anyway
-_SUMMED_UP: Final = 50  # chapters before, the nearest first
 # What is kept first when the share is small; all of it before a guide of style (2), which can be cut.
 _SCORES: Final = {
     "outline": 6.0,
@@ -64,28 +62,8 @@ _SCORES: Final = {
 _TOUCHED: Final = 0.5  # above other threads; those that are overdue by half of that
 _CARD: Final = 0.7  # above those who are named around the cursor alone
 _VOLUME: Final = 1_000  # code points of what the outline says of a volume
-_AT_ONCE: Final = 5  # chapters
 _BESIDE: Final = 60  # code points of a sentence on each side of a name
 _SENTENCE: Final = re.compile(r"[。！？!?…\n]+[”’」』\"]*|\.[”’\"]?\s")
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a request goes on.
-
-    Attributes:
-        numbers: The chapters to be written, ascending; empty where the place has no number.
-        volume: Of them, where known.
-        earlier: The chapters before, the nearest first.
-        named: The request names the chapter, which need not be that of the open document.
-        tells: The story so far is told, and not the plan alone.
-    """
-
-    numbers: tuple[int, ...]
-    volume: int | None
-    earlier: Sequence[StoryPart]
-    named: bool = False
-    tells: bool = True
 
 
 class StoryFetcher:
@@ -122,38 +100,29 @@ class StoryFetcher:
 
         Cost: what the project's outlines and the chapter before hold, read once; for other requests their words.
         """
-        said = asked_for(request)
-        if "places" in said.parts:
-            return _fetched([*self._renamed(request, said)])
-        if "passages" not in said.parts and said.place == "story":
-            return self._with_summaries(request, [], self._up_to(request, said))
-        if said.intent == "state":
-            what = Reason("story.state") if said.as_of is None else Reason("story.state_at", number=said.as_of)
-            return _fetched([_because(one, what) for one in self._states(request)])
-        place = self._place(request, said)
+        recipe = request.recipe
+        if recipe.wants("places"):
+            return _fetched([*self._renamed(request)])
+        if recipe.wants("summaries") and recipe.scope == "story":
+            return self._with_summaries(request, [], self._up_to(request))
+        place = place_of(self._documents, self._map, request) if recipe.wants("plan") else None
         if place is None:
-            return Fetched()
+            if not recipe.wants("states") or recipe.wants("plan"):
+                return Fetched()
+            what = Reason("story.state") if recipe.as_of is None else Reason("story.state_at", number=recipe.as_of)
+            return _fetched([_because(one, what) for one in self._states(request)])
         offers = list(self._outlined(request, place))
         if not place.tells:
             return _fetched([_of_place(one, place) if isinstance(one, Candidate) else one for one in offers])
-        earlier = place.earlier
         touched = "\n".join(one.content for one in offers if isinstance(one, Candidate) and one.keep is not None)
-        offers += [*self._states(request), *self._ending(request, place), *self._threads(request, place, touched)]
-        offers += self._cards(request, place, touched)
-        fetched = self._with_summaries(request, offers, earlier)
+        offers += self._states(request) if recipe.wants("states") else ()
+        offers += self._ending(request, place)
+        offers += self._threads(request, place, touched) if recipe.wants("threads") else ()
+        offers += self._cards(request, place, touched) if recipe.wants("cards") else ()
+        fetched = self._with_summaries(request, offers, place.earlier if recipe.wants("summaries") else ())
         if not place.named:
             return fetched
         return replace(fetched, candidates=tuple(_of_place(one, place) for one in fetched.candidates))
-
-    def plan(self, request: FetchRequest) -> str:
-        """What the outlines say of the chapter that a request goes on with or asks about; "" where they plan none."""
-        place = self._place(request, asked_for(request))
-        if place is None:
-            return ""
-        said = plans_of(self._documents, self._map, place.numbers, place.volume)
-        plans = [one for number in place.numbers for one in said[number]]
-        plans = [one for one in plans if not one.ranged] or plans
-        return "\n".join(one.text(visible(self._documents[one.path], request.bounds)) for one in plans)
 
     def _with_summaries(
         self, request: FetchRequest, offers: list[Candidate | Omission], earlier: Sequence[StoryPart]
@@ -169,15 +138,15 @@ class StoryFetcher:
         offers += self._summed_up(request, earlier, kept)
         return _fetched(offers, warnings)
 
-    def _up_to(self, request: FetchRequest, said: Meant) -> Sequence[StoryPart]:
+    def _up_to(self, request: FetchRequest) -> Sequence[StoryPart]:
         """The chapters of the story up to the one that is named, or to the open one, the nearest first."""
-        last = said.numbers[-1] if said.numbers else request.chapter
+        last = request.recipe.chapters[-1] if request.recipe.chapters else request.chapter
         before = chapters_before(self._documents, self._map, "", None)
-        return list(islice((one for one in before if last is None or (one.number or 0) <= last), _SUMMED_UP))
+        return list(islice((one for one in before if last is None or (one.number or 0) <= last), MOST_BEFORE))
 
-    def _renamed(self, request: FetchRequest, said: Meant) -> Iterator[Candidate]:
+    def _renamed(self, request: FetchRequest) -> Iterator[Candidate]:
         """Every place of a name in the story, in its order, below their number; the name in longer names apart."""
-        old, new = said.names
+        (old, new), chapters = request.recipe.names, request.recipe.chapters
         names = [(one.name, *one.aliases) for one in self._entities]
         longer = {name for own in names for name in own if len(name) > len(old) and old.casefold() in name.casefold()}
         others = {name for own in names if old.casefold() in map(str.casefold, own) for name in own} - longer - {old}
@@ -196,7 +165,7 @@ class StoryFetcher:
             mentions = matcher.find_all(seen) if others or old.casefold() in seen.casefold() else []
             starts = [mention.start for mention in mentions]
             for one in document.paragraphs:
-                if said.numbers and chapter_at(document, one) not in said.numbers:
+                if chapters and chapter_at(document, one) not in chapters:
                     continue
                 here = mentions[bisect_left(starts, one.start) : bisect_left(starts, one.end)]
                 if path in story:
@@ -226,43 +195,7 @@ class StoryFetcher:
         yield _because(head, Reason("story.count", places=total, name=old))
         yield from found
 
-    def _place(self, request: FetchRequest, meant: Meant) -> _Place | None:
-        """Where the request goes on, or what it asks the plan of; None for others."""
-        writes = meant.intent == "write"
-        opened = request.document or request.text  # a text without a name has no place in the story
-        edition = of_edition(self._map, request.document) if request.document else None
-        if meant.numbers and (writes or not meant.continues):
-            if not (writes or meant.plans) and self._is_written(meant.numbers[0]):
-                return None
-            part, before = chapters_until(self._documents, self._map, edition or "", meant.numbers[0], meant.volume)
-            earlier = list(islice(before, _SUMMED_UP)) if writes else ()
-            volume = meant.volume if meant.volume is not None else self._volume_of(part, edition)
-            return _Place(meant.numbers[:_AT_ONCE], volume, earlier, named=True, tells=writes)
-        if not meant.continues or (opened and edition is None):
-            return None
-        volume = self._volume_of(None, edition)
-        if meant.next and request.chapter is not None and edition is not None:
-            _, before = chapters_until(self._documents, self._map, edition, request.chapter + 1)
-            return _Place((request.chapter + 1,), volume, list(islice(before, _SUMMED_UP)), named=True)
-        before = chapters_before(self._documents, self._map, request.document, request.chapter)
-        earlier = list(islice(before, _SUMMED_UP))
-        here = request.chapter
-        if not request.document and earlier and earlier[0].number is not None:
-            here = earlier[0].number + 1
-            volume = self._volume_of(earlier[0], None)
-        return _Place(() if here is None else (here,), volume, earlier)
-
-    def _is_written(self, number: int) -> bool:
-        story = [one for path in self._map.story() if (one := self._documents.get(path)) is not None]
-        return any(one.chapter == number for one in story) or any(
-            one.chapter == number for document in story if document.chapter is None for one in document.paragraphs
-        )
-
-    def _volume_of(self, part: StoryPart | None, path: str | None) -> int | None:
-        file = self._map.get(part.path if part is not None else path or "")
-        return None if file is None else file.volume
-
-    def _outlined(self, request: FetchRequest, place: _Place) -> Iterator[Candidate | Omission]:
+    def _outlined(self, request: FetchRequest, place: Place) -> Iterator[Candidate | Omission]:
         """The plan of the chapters, whole; its first line for those around; what the files say of the volume."""
         if not place.numbers:
             return
@@ -291,7 +224,7 @@ class StoryFetcher:
                 else:
                     whole.append(plan.paragraphs)
                     named = map(volume_number, (*plan.paragraphs[0].heading_path[::-1], plan.path))
-                    volume = self._volume_of(None, plan.path)
+                    volume = volume_of(self._map, None, plan.path)
                     found[plan.path] = next((one for one in named if one), None) if volume is None else volume
                 planned = _candidate(request, source, "outline", title, said, plan.path)
                 yield replace(planned, score=planned.score - far / 1000, keep=None if far else "head")
@@ -324,7 +257,7 @@ class StoryFetcher:
                 state = _candidate(request, f"{STORY}state:{path}", "state", title, said[:_TAIL], path)
                 yield replace(state, score=state.score - at / 1000, keep="head")
 
-    def _cards(self, request: FetchRequest, place: _Place, planned: str) -> Iterator[Candidate]:
+    def _cards(self, request: FetchRequest, place: Place, planned: str) -> Iterator[Candidate]:
         """Cards of those whom the plan names, most often first, and where each was last seen."""
         if self._matcher is None or not planned:
             return
@@ -358,7 +291,7 @@ class StoryFetcher:
             title = say(Reason("cast"), request.language)
             yield _candidate(request, f"{STORY}cast:{place.numbers[0]}", "cast", title, "\n".join(seen), "")
 
-    def _last_seen(self, request: FetchRequest, place: _Place, cast: Sequence[Entity]) -> Sequence[str]:
+    def _last_seen(self, request: FetchRequest, place: Place, cast: Sequence[Entity]) -> Sequence[str]:
         """A line for each of the cast that the chapters before name: the last sentence that does."""
         found = {one.id: "" for one in cast}
         names = {one.id: one_line(one.name) for one in cast}
@@ -400,7 +333,7 @@ class StoryFetcher:
                 summary = _candidate(request, source, "summary", title, one_line(text), document.path)
                 yield replace(summary, score=summary.score - far / 1000)
 
-    def _ending(self, request: FetchRequest, place: _Place) -> Iterator[Candidate | Omission]:
+    def _ending(self, request: FetchRequest, place: Place) -> Iterator[Candidate | Omission]:
         """How the chapter before ends; where the window shows it and the next is to be written, the one before that."""
         if not place.earlier:
             return
@@ -425,7 +358,7 @@ class StoryFetcher:
             span = (max(body[0].start, body[-1].end - _TAIL), body[-1].end)
             yield _candidate(request, source, "ending", title, text[-_TAIL:], document.path, span)
 
-    def _threads(self, request: FetchRequest, place: _Place, planned: str) -> Iterator[Candidate | Omission]:
+    def _threads(self, request: FetchRequest, place: Place, planned: str) -> Iterator[Candidate | Omission]:
         closed = _closed()
         here = place.numbers[0] if place.numbers else request.moment
         for one in self._entities:
@@ -452,7 +385,7 @@ class StoryFetcher:
 def _age(thread: Entity, here: int) -> Iterator[Reason]:
     """Where a thread was planted and is due, as its attributes say, seen from a chapter."""
     for row in ("planted", "due"):
-        keys = words("continue", row)
+        keys = words("threads", row)
         said = (value for key, value in thread.attributes.items() if any(word in key.casefold() for word in keys))
         number = next((n for value in said if (n := chapter_number(value) or bare_number(value)) is not None), None)
         if number is None:
@@ -513,7 +446,7 @@ def _going_on(request: FetchRequest) -> Reason:
     return Reason("story.document" if request.document else "story.on", document=request.document)
 
 
-def _of_place(one: Candidate, place: _Place) -> Candidate:
+def _of_place(one: Candidate, place: Place) -> Candidate:
     """An offer of the story with the reason that the request names the chapter."""
     if one.layer != "settings":
         return one
@@ -535,4 +468,4 @@ def _colon(title: str) -> str:
 
 @cache
 def _closed() -> frozenset[str]:
-    return frozenset(word.replace("-", " ") for word in words("continue", "closed"))
+    return frozenset(word.replace("-", " ") for word in words("threads", "closed"))

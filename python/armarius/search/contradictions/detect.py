@@ -31,7 +31,7 @@ from armarius.search.contradictions.values import (
 from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
 from armarius.search.query.kinship import attributes
-from armarius.search.query.query import Understanding, question, understand
+from armarius.search.query.query import Understanding, question, read_question
 from armarius.search.query.relations import Subjects
 from armarius.text.matcher import EntityMatcher
 
@@ -212,7 +212,7 @@ def _asks_more(asked: Understanding) -> bool:
         rest = rest[: one.start] + " " + rest[one.end :]
     for word in asked.relations:
         rest = rest.replace(word.word, " ")
-    return bool(asked.phrases or asked.chapters or question(understand(rest, matcher=_NO_NAMES)).words)
+    return bool(asked.phrases or asked.chapters or question(read_question(rest, matcher=_NO_NAMES)).words)
 
 
 def _gives(corpus: Corpus, entity_id: str, wanted: AbstractSet[str]) -> bool:

@@ -1,7 +1,7 @@
 """Understanding of a question, before any lookup.
 
-query.py (names, quoted words, intents; its terms for the corpus)   chapters.py (which chapters it names)
-intents.py (what a request asks for by its verb: lexicon/intents.toml)
+query.py (names, quoted words; its terms for the corpus)   chapters.py (which chapters it names)
+recipe.py (what a request asks for, and what its prompt holds: lexicon/intents.toml)
 synonyms.py (other words for a word)   kinship.py relations.py (relation words, and the entities that they lead to)
 coreference.py follow_up.py (pronouns; questions that continue a conversation)
 

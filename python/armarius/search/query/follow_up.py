@@ -29,7 +29,8 @@ from armarius.search.query.coreference import (
     takes_up,
     words_of,
 )
-from armarius.search.query.query import Understanding, question, understand
+from armarius.search.query.query import Understanding, question, read_question
+from armarius.search.query.recipe import understand
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import BETWEEN, UNSPACED
 
@@ -60,7 +61,7 @@ def things_shown(text: str) -> tuple[str, ...]:
     found = []
     for one in demonstrative_ends(text):
         behind = text[one:].lstrip()
-        words = question(understand(behind, matcher=_NO_NAMES)).words
+        words = question(read_question(behind, matcher=_NO_NAMES)).words
         noun = max((word for word in words if behind.startswith(word)), key=len, default="")
         if not noun or noun in words_of("han", "says_little"):
             return ()
@@ -156,7 +157,7 @@ class _Talk:
             return
         asked = self.spelled_out(text).asked
         about = self._coreference.observe(number, text)
-        if about or len(text) > _LONGEST or _content(understand(text, matcher=self._matcher)):
+        if about or len(text) > _LONGEST or _content(read_question(text, matcher=self._matcher)):
             # what is asked of a pasted page stands at its end
             self._topic = asked[:_CARRIED] if len(text) <= _LONGEST else asked[-_CARRIED:]
             self._topic_turn, self._about = number, about
@@ -166,7 +167,7 @@ class _Talk:
         if len(query) > _LONGEST:
             return FollowUp(query)
         query = query.encode("utf-8", "replace").decode()
-        asked = understand(query, matcher=self._matcher)
+        asked = read_question(query, matcher=self._matcher, recipe=understand(query))
         text, notes, meant, lost = self._named(query, asked)
         return self._completed(asked, text, notes, meant, lost=lost)
 
@@ -208,7 +209,7 @@ class _Talk:
     ) -> FollowUp:
         """The question with what it lacks: the earlier question, or its subjects."""
         here = FollowUp(text, tuple(notes))
-        if not self._topic or asked.intents or asked.phrases:
+        if not self._topic or asked.consistency or asked.reads or asked.phrases:
             return here
         words, subjects = _content(asked), [*asked.entities, *meant]
         stranger = lost and not meant and any(one.kind in ("m", "f") for one in pronouns(asked.query))
@@ -231,7 +232,7 @@ class _Talk:
             if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(subjects):
                 return self._with_topic(text, notes)
             return here
-        if stranger and not self._adds(understand(self._topic, matcher=self._matcher).entities):
+        if stranger and not self._adds(read_question(self._topic, matcher=self._matcher).entities):
             return here  # "he", after "who is Ann?"
         if not words or (words <= _LEANING and (event or takes_up(asked.query, "sequence"))):
             return self._with_topic(text, notes, answer=True)
@@ -248,13 +249,13 @@ class _Talk:
 
     def _adds(self, subjects: Sequence[str]) -> bool:
         """Whether the question before says more than the subjects of this one."""
-        topic = understand(self._topic, matcher=self._matcher)
+        topic = read_question(self._topic, matcher=self._matcher)
         return bool(_content(topic)) or not set(topic.entities) <= set(subjects)
 
     def _with_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
         topic = self._topic
         if not chapters:
-            for reference in reversed(understand(topic, matcher=self._matcher).references):
+            for reference in reversed(read_question(topic, matcher=self._matcher).references):
                 topic = topic[: reference.start] + topic[reference.end :]
         parts = [topic.strip()]
         notes = [*notes, Reason("carried.topic", topic=topic.strip(), turn=self._topic_turn)]
@@ -271,7 +272,7 @@ class _Talk:
 
     def _with_others(self, text: str, notes: list[str], subjects: Sequence[str]) -> FollowUp:
         """The earlier question about somebody else, for one that is a name: "And Edmund?"."""
-        topic = understand(self._topic, matcher=self._matcher)
+        topic = read_question(self._topic, matcher=self._matcher)
         kinds = {self._cast[id_].kind for id_ in subjects if id_ in self._cast}
         replaced = [one for one in topic.mentions if one.entity_id in self._cast]
         replaced = [

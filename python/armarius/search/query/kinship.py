@@ -153,9 +153,9 @@ def attributes() -> "Phrases[tuple[str, ...]]":
 
 
 @cache
-def intents() -> dict[str, Phrases[bool]]:
-    """Intent to the phrases that betray it."""
-    return {name: Phrases(dict.fromkeys(words, True)) for name, words in table("intents").items()}
+def of_consistency() -> Phrases[bool]:
+    """Words of a question whether texts agree."""
+    return Phrases(dict.fromkeys(_data("questions")["consistency"].split(), True))
 
 
 INVERSE = {

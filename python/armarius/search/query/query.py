@@ -1,4 +1,4 @@
-"""What a question means: the names, chapters, relations, quoted words and intents in it, and what is left.
+"""What a question means: the names, chapters, relations and quoted words in it, and what is left.
 
 Deterministic and explainable: everything understood carries the words it was read from.
 """
@@ -7,26 +7,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import armarius._core as _core
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, Part, chapter_references, part_asked
-from armarius.search.query.intents import READINGS, Meant, meant
 from armarius.search.query.kinship import (
     Role,
     about_the_text,
     attributes,
-    intents,
+    of_consistency,
     relation_words,
     tokens_of,
     unspaced_in,
 )
 from armarius.search.query.synonyms import near, split
 from armarius.text.matcher import EntityMatcher, Mention
+from armarius.types import Recipe
 
-Intent = Literal["consistency", "check", "summarise", "present"]
-
+_QUESTION = Recipe()
 # A pasted page is no question: what comes after so many different terms adds time and no direction.
 _MOST_TERMS = 200
 _QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
@@ -59,8 +58,8 @@ class Understanding:
         unknown: Those of the remarks that are about chapters, where the project has any.
         relations: Relation words, by position.
         phrases: Quoted words, looked for as they stand.
-        intents: What is wanted; empty when nothing special. `check`, `summarise` and `present` (who is there) are about
-            whole chapters, or the scene around the cursor, and nobody in particular; a check is `consistency` too.
+        recipe: What the request asks for.
+        consistency: It asks whether texts agree.
         content: What is left of the question when names, chapters and words about the text are taken away.
         terms: Search terms of the content: pairs of characters, stems of words.
         singles: Single characters of the content in scripts without spaces.
@@ -78,7 +77,8 @@ class Understanding:
     unknown: tuple[str, ...] = ()
     relations: tuple[RelationWord, ...] = ()
     phrases: tuple[str, ...] = ()
-    intents: frozenset[Intent] = frozenset()
+    recipe: Recipe = _QUESTION
+    consistency: bool = False
     content: str = ""
     terms: tuple[str, ...] = ()
     singles: tuple[str, ...] = ()
@@ -89,11 +89,18 @@ class Understanding:
         """The names as written in the question, each once."""
         return tuple(dict.fromkeys(mention.term for mention in self.mentions))
 
+    @property
+    def reads(self) -> bool:
+        """Whether it is about whole chapters, or the scene around the cursor, and nobody in particular."""
+        recipe = self.recipe
+        return recipe.wants("chapters") and not self.mentions and bool(self.chapters or recipe.scope == "scene")
 
-def understand(
+
+def read_question(
     query: str,
     *,
     matcher: EntityMatcher,
+    recipe: Recipe = _QUESTION,
     chapters: Sequence[int] = (),
     current: int | None = None,
     is_content: Callable[[str], bool] = lambda _: False,
@@ -104,6 +111,7 @@ def understand(
     Args:
         query: The user's words, in any language mix.
         matcher: Finds the entities of the project.
+        recipe: What the request asks for.
         chapters: The chapter numbers of the project, ascending.
         current: The chapter the user is in, for relative references.
         is_content: Whether a stretch like 第七卷 is a thing in this story and no part of the book.
@@ -123,29 +131,27 @@ def understand(
         for found in relation_words(rest, tokens)
         if not any(m.start < found.end and found.start < m.end for m in mentions)
     )
-    wanted = {name for name, phrases in intents().items() if phrases.find(rest, tokens)}
+    consistency = bool(of_consistency().find(rest, tokens))
     for mention in mentions:
         rest = _blank(rest, mention.start, mention.end)
     if mentions:
         tokens = tokens_of(rest)
-    said = Meant() if mentions else meant(query)
+    reads = recipe.wants("chapters") and not mentions
+    compares = reads and recipe.wants("before")
     named = [name for found in attributes().find(rest, tokens) for name in found.value]
     for found in about_the_text().find(rest, tokens):
         rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
     kept = [reference for reference in references if not reference.excluded]
-    if said.intent == "check":  # 第3章和前面几章: what it is compared with is not checked itself
+    if compares:  # 第3章和前面几章: what it is compared with is not checked itself
         kept = [one for one in kept if not one.relative or one.numbers == (current,)] or kept
     named_chapters = dict.fromkeys(n for reference in kept for n in reference.numbers if n not in excluded)
-    if said.intent in READINGS:
-        if said.place == "story":
-            last = max(named_chapters, default=current)
-            named_chapters = {number: None for number in chapters if last is None or number <= last}
-        elif current is not None and not (references or said.place or said.needs_place):
-            named_chapters = {current: None}
-        if named_chapters or said.place == "scene":
-            wanted |= {said.intent} | ({"consistency"} if said.intent == "check" else set())
+    if reads and recipe.scope == "story":
+        last = max(named_chapters, default=current)
+        named_chapters = {number: None for number in chapters if last is None or number <= last}
+    elif reads and current is not None and recipe.opened and not (references or recipe.scope):
+        named_chapters = {current: None}
     remarks = tuple(_remarks(query, references, chapters, current, beyond))
     return Understanding(
         query=query,
@@ -159,7 +165,8 @@ def understand(
         unknown=remarks if chapters or beyond else (),
         relations=relations,
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
-        intents=frozenset(wanted),  # type: ignore[arg-type]
+        recipe=recipe,
+        consistency=consistency or (compares and bool(named_chapters or recipe.scope == "scene")),
         content=content,
         terms=tuple(dict.fromkeys(_core.terms(content)))[:_MOST_TERMS],
         singles=tuple(dict.fromkeys(unspaced_in(content)))[:_MOST_TERMS],

@@ -1,63 +1,27 @@
-"""What a request asks for by its verb: one table, `lexicon/intents.toml`; what is in none of its rows is a question.
+"""What a request asks for, understood once: a row of `lexicon/intents.toml`; what is in none of them is a question.
 
 rename     改名 林默 为 林渊, "rename Pip to Philip"            summarise  总结第3到5章, "summarise this chapter"
-state      截至第42章林默有什么, "state of Pip after chapter 12"  write      写第202章, 写下一章, "draft chapter 12"
+state      截至第12章林默有什么, "state of Pip after chapter 12"  write      写第202章, 写下一章, "draft chapter 12"
 present    这一段谁在场, "who is in this scene"                  continue   续写, "keep going", or the skill of a host
-check      检查第3章的一致性, "check chapter 3"
+check      检查第3章的一致性, "check chapter 3"                   ask        a question
+
+Fetchers and search ask the recipe and not the task: what a row's prompt holds stands in the row (`Recipe.wants`).
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from functools import cache
+from typing import Any, Literal, NamedTuple, cast
 
 from armarius.documents.units import CHAPTERS, VOLUMES, names, volume_number
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, chapter_references
-from armarius.search.query.kinship import Phrases, tokens_of
-from armarius.types import FetchRequest
+from armarius.search.query.kinship import KinshipMatch, Phrases, tokens_of
+from armarius.types import Recipe, TaskName
 
-Name = Literal["", "rename", "state", "present", "check", "summarise", "write", "continue"]
-READINGS: tuple[Name, ...] = ("present", "check", "summarise")
-"""Intents that read chapters, and whose requests hold no other words."""
-
-
-class Meant(NamedTuple):
-    """What a request asks for.
-
-    Attributes:
-        intent: The row of the table; "" is a question.
-        numbers: The chapters that it names, ascending runs as written; of a request to write, those alone.
-        volume: The volume it names, or None.
-        plans: It speaks of a plan.
-        next: It is to write the next chapter.
-        names: Of `rename`, the name as it is and as it is to be.
-        as_of: Of `state`, the chapter after which nothing counts; None is the current one.
-        place: Of those that read: the scene around the cursor, or the story up to the chapter that is named or open.
-        needs_place: It names chapters or a scene, or is a question.
-    """
-
-    intent: Name = ""
-    numbers: tuple[int, ...] = ()
-    volume: int | None = None
-    plans: bool = False
-    next: bool = False
-    names: tuple[str, str] = ("", "")
-    as_of: int | None = None
-    place: Literal["", "scene", "story"] = ""
-    needs_place: bool = False
-
-    @property
-    def parts(self) -> frozenset[str]:
-        """What its prompt holds; of a question what its words find."""
-        return frozenset(_row(self.intent)["parts"].split()) if self.intent else frozenset({"passages"})
-
-    @property
-    def continues(self) -> bool:
-        """The story goes on."""
-        return self.intent in ("write", "continue")
-
-
+_NOTHING = Recipe()
+_MOST_LOOKED_UP = 400  # code points
 _OF_CHAPTERS = re.compile(
     rf"{names('han', *CHAPTERS)}|{names('hangul', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}|\b(?:ch|chap|ep)",
     re.IGNORECASE,
@@ -70,66 +34,126 @@ _QUOTES = "“”\"「」『』《》‘’'"
 _NAME = rf"[{_QUOTES}]?(?P<{{}}>[^，,。！!？?：:；;\n{_QUOTES}]{{{{1,40}}}}?(?:['’][^\W\d_]+)*)[{_QUOTES}]?"
 
 
-def asked_for(request: FetchRequest) -> Meant:
-    """What a request asks for: by its words, by `story`, its skill, or by saying nothing else. Cost: as `meant`."""
-    if request.query.strip():
-        found = meant(request.query)
+def understand(
+    query: str, *, asked: str = "", text: str = "", skill: str = "", story: bool = False, opened: bool = False
+) -> Recipe:
+    """What a request asks for.
+
+    Args:
+        query: The user's words.
+        asked: The words with what they leave to earlier turns, where they leave something.
+        text: What is looked up where there are no words: the text around the cursor.
+        skill: The host's name of what was called.
+        story: The story goes on, where the words do not say what is wanted.
+        opened: A document is open, and the request says nothing else.
+
+    Cost: a search for the patterns of each row; about 0.1 ms.
+    """
+    words = (asked.strip() or query.strip() or text.strip())[:_MOST_LOOKED_UP]
+    spelled = _read(words)
+    if query.strip():
+        recipe = spelled if words == query.strip() else _read(query)
     else:
-        says_more = request.selection or request.additional_input.strip() or request.messages
-        found = Meant() if says_more or not request.document else Meant("continue")
-    named = {word.casefold() for word in _WORDS.findall(request.skill.replace("_", " "))}
-    goes_on = request.story or not named.isdisjoint(words("continue", "skills"))
-    return found._replace(intent="continue") if goes_on and not found.intent else found
+        recipe = _of_row("continue") if opened else _NOTHING
+    if recipe.task == "ask" and spelled.wants("chapters"):
+        recipe = spelled
+    if recipe.task == "ask" and (task := "continue" if story else _task_of(skill)):
+        recipe = _of_row(task, recipe)
+    return _looked_up(recipe, words if spelled.task == "ask" else _without_length(words))
 
 
-@lru_cache(maxsize=64)
-def meant(query: str) -> Meant:
-    """Read a request. Cost: a search for the patterns of each row; about 0.1 ms."""
+def _read(query: str) -> Recipe:
+    """What the words of a request say."""
     said = query.translate(_simplified())
     references = [one for one in chapter_references(said) if not one.excluded] if _OF_CHAPTERS.search(said) else []
     references = [one for one in references if said[one.start : one.end] not in _scenes()]
     named = [one for one in references if one.numbers and _OF_CHAPTERS.search(said[one.start : one.end])]
-    numbers = tuple(dict.fromkeys(number for one in named for number in one.numbers))
+    chapters = tuple(dict.fromkeys(number for one in named for number in one.numbers))
     if (renamed := _renamed(said)) is not None:
         old, new = (query[start:end].strip() for start, end in renamed)
-        return Meant("rename", numbers, names=(old, new))
+        return _of_row("rename", Recipe(chapters=chapters, names=(old, new)))
     plans = _patterns().plans.search(said) is not None and bool(references or _patterns().next.search(said))
-    question = Meant("", numbers, volume_number(said) if named else None, plans)
+    recipe = _of_row("ask", Recipe(chapters=chapters, volume=volume_number(said) if named else None, plans=plans))
     if (reading := _reading(said, references)) is not None:
-        intent, rows = reading
-        place: Literal["", "scene", "story"] = "scene" if "scene" in rows else "story" if "story" in rows else ""
-        return question._replace(intent=intent, place=place, needs_place="asks" not in rows)
+        task, rows = reading
+        scope: Literal["", "scene", "story"] = "scene" if "scene" in rows else "story" if "story" in rows else ""
+        return _of_row(task, replace(recipe, scope=scope, opened="asks" in rows))
     if (moment := _moment(said, references)) is not None:
-        return question._replace(intent="state", as_of=moment or None)
+        return _of_row("state", replace(recipe, as_of=moment or None))
     for one in named:
         if _patterns().verb.search(said, 0, one.start) or _patterns().behind.match(said, one.end):
-            return question._replace(intent="write", numbers=one.numbers)
+            return _of_row("write", replace(recipe, chapters=one.numbers))
     if not named and _patterns().next.search(said):
-        return question._replace(intent="write", next=True)
-    text = said.strip().casefold()
-    goes_on = _patterns().anywhere.search(text) or _patterns().begins.match(text) or _patterns().whole.fullmatch(text)
-    return question._replace(intent="continue") if goes_on else question
+        return _of_row("write", replace(recipe, next=True))
+    text, by = said.strip().casefold(), _patterns()
+    goes_on = by.anywhere.search(text) or by.begins.match(text) or by.whole.fullmatch(text)
+    return _of_row("continue", recipe) if goes_on else recipe
 
 
-def without_length(query: str) -> str:
-    """A request with spaces for its length (2000字, "in three sentences"); a question as it is. Cost: as `meant`."""
-    if not meant(query).intent:
-        return query
-    for found in _patterns().length.finditer(query.translate(_simplified())):
-        query = _blank(query, *found.span())
-    return query
+def _of_row(task: TaskName, recipe: Recipe = _NOTHING) -> Recipe:
+    """The recipe with the parts and shares of a row; a task without one is asked like a question."""
+    row = _rows().get(task, _rows()["ask"])
+    return replace(recipe, task=task, parts=frozenset(row["parts"].split()), shares=row.get("shares", {}))
 
 
-def shares(intent: Name) -> Mapping[str, int]:
-    """The shares of an intent in percent, by part."""
-    found: Mapping[str, int] = _row(intent)["shares"]
+def _task_of(skill: str) -> TaskName | None:
+    """The row that has one of the words of a skill's name."""
+    named = {word.casefold() for word in _WORDS.findall(skill.replace("_", " "))}
+    return next((task for task, row in _rows().items() if not named.isdisjoint(row.get("skills", "").split())), None)
+
+
+def _looked_up(recipe: Recipe, words: str) -> Recipe:
+    """The recipe with what is looked up of the words: without a command."""
+    chapters = _chapters_alone(words) if recipe.wants("ending") or (recipe.task == "ask" and recipe.chapters) else None
+    if not recipe.wants("ending"):
+        return replace(recipe, query=words, bare=bool(chapters))
+    return replace(recipe, query=_without_command(words) if chapters is None else chapters, bare=chapters is not None)
+
+
+def _without_length(words: str) -> str:
+    """The words of a task without 2000字, "in three sentences"."""
+    for found in _patterns().length.finditer(words.translate(_simplified())):
+        words = _blank(words, *found.span())
+    return words
+
+
+def _without_command(words: str) -> str:
+    """What a request to continue says besides that."""
+    words = _without(words, _commands("anywhere", "begins", "command").find(words))
+    return words.strip() if any(map(str.isalnum, words)) else ""
+
+
+def _chapters_alone(words: str) -> str | None:
+    """The chapters that a request names; None where it says more, and is looked up."""
+    named = chapter_references(words)
+    rest = _without(words, named)
+    rest = _without(rest, _commands("anywhere", "begins", "command", "whole", "beside").find(rest))
+    chapters = " ".join(words[one.start : one.end] for one in named if one.numbers)
+    return None if any(map(str.isalnum, rest)) else chapters and f"写 {chapters}"
+
+
+def _without(words: str, found: Iterable[KinshipMatch[bool] | ChapterReference]) -> str:
+    for one in found:
+        words = _blank(words, one.start, one.end)
+    return words
+
+
+@cache
+def _commands(*rows: str) -> Phrases[bool]:
+    planning = words("write", "verbs", "latin", "plans") if "beside" in rows else ()
+    return Phrases(dict.fromkeys((*words("continue", *rows), *planning), True))
+
+
+def shares(task: TaskName) -> Mapping[str, int]:
+    """The shares of a task in percent, by part."""
+    found: Mapping[str, int] = _rows()[task]["shares"]
     return found
 
 
 @cache
-def words(intent: Name, *rows: str) -> frozenset[str]:
-    """The words of rows of an intent, as the table writes them."""
-    return frozenset(word for row in rows for word in _row(intent)[row].split())
+def words(table: str, *rows: str) -> frozenset[str]:
+    """The words of rows of a table, as it writes them."""
+    return frozenset(word for row in rows for word in _table()[table][row].split())
 
 
 def _renamed(said: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
@@ -162,17 +186,16 @@ def _is_until(said: str, reference: ChapterReference) -> bool:
     return before is not None or _patterns().until_behind.match(said, reference.end) is not None
 
 
-def _reading(said: str, references: Iterable[ChapterReference]) -> tuple[Name, set[str]] | None:
-    """The intent whose words alone are in a request, chapters and a length aside, and the rows that they are of."""
+def _reading(said: str, references: Iterable[ChapterReference]) -> tuple[TaskName, set[str]] | None:
+    """The task whose words alone are in a request, chapters and a length aside, and the rows that they are of."""
     if not _wanted().occur_in(said):
         return None
     until = any(_is_until(said, one) for one in references)
     for one in references:
         said = _blank(said, one.start, one.end)
-    for found in _patterns().length.finditer(said):
-        said = _blank(said, *found.span())
+    said = _without_length(said)
     tokens = tokens_of(said)
-    for name, phrases in _readings().items():
+    for task, phrases in _readings().items():
         rest, rows = said, set()
         for phrase in phrases.find(said, tokens):
             rest = _blank(rest, phrase.start, phrase.end)
@@ -180,7 +203,7 @@ def _reading(said: str, references: Iterable[ChapterReference]) -> tuple[Name, s
         if until:
             rows.add("story")
         if rows & {"asks", "verbs"} and not _LETTER.search(rest):
-            return name, rows
+            return task, rows
     return None
 
 
@@ -193,9 +216,10 @@ def _table() -> dict[str, Any]:
     return word_file("intents")
 
 
-def _row(intent: Name) -> dict[str, Any]:
-    row: dict[str, Any] = _table()[intent]
-    return row
+@cache
+def _rows() -> Mapping[TaskName, dict[str, Any]]:
+    """The tasks of the table, in its order."""
+    return {cast("TaskName", name): row for name, row in _table().items() if isinstance(row, dict) and "parts" in row}
 
 
 @cache
@@ -209,19 +233,22 @@ def _scenes() -> frozenset[str]:
 
 
 @cache
-def _readings() -> Mapping[Name, Phrases[str]]:
-    found: dict[Name, Phrases[str]] = {}
-    for name in READINGS:
-        own = {word: row for row in ("asks", "verbs") for word in _row(name)[row].split()}
-        places = {word: row for row in ("scene", "story") for word in _table()[row].split()} if name != "check" else {}
-        found[name] = Phrases(dict.fromkeys(_row(name)["beside"].split(), "beside") | places | own)
+def _readings() -> Mapping[TaskName, Phrases[str]]:
+    """The tasks whose requests hold no other words than those of their row."""
+    found: dict[TaskName, Phrases[str]] = {}
+    for task, row in _rows().items():
+        if "asks" in row:
+            own = {word: name for name in ("asks", "verbs") for word in row[name].split()}
+            scopes = ("scene", "story") if "scene" in row["parts"].split() else ()
+            places = {word: name for name in scopes for word in _table()[name].split()}
+            found[task] = Phrases(dict.fromkeys(row["beside"].split(), "beside") | places | own)
     return found
 
 
 @cache
 def _wanted() -> Phrases[bool]:
     """A word of any row that reads: most questions have none."""
-    return Phrases({word: True for name in READINGS for word in words(name, "asks", "verbs")})
+    return Phrases({word: True for task in _readings() for word in words(task, "asks", "verbs")})
 
 
 class _Patterns(NamedTuple):
@@ -248,7 +275,8 @@ def _patterns() -> _Patterns:
     def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern, re.IGNORECASE)
 
-    table, rename, state, write = _table(), _row("rename"), _row("state"), _row("write")
+    table, rows = _table(), _rows()
+    rename, state, write, goes_on = rows["rename"], rows["state"], rows["write"], rows["continue"]
     courtesy = rf"(?:(?:{_either(table['courtesy'])})[\s,，]*){{0,6}}"
     parts = {"<of>": rename["of"], "<a>": _NAME.format("a"), "<b>": _NAME.format("b")}
     renames = []
@@ -262,7 +290,6 @@ def _patterns() -> _Patterns:
     said = rf"(?:^|[.,;:!?—-]\s*|\b(?:{_either(write['latin_before'])})\s+)(?:{latin})\s+(?:(?:{_FILLER})\s+){{0,4}}"
     planned = write["plans"].split()
     unspaced, spaced = (_either(" ".join(one for one in planned if one.isascii() == is_)) for is_ in (False, True))
-    goes_on = _row("continue")
     return _Patterns(
         renames=tuple(renames),
         not_named=compiled(rename["not_named"]),
