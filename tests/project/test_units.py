@@ -6,13 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius.codex.cards import parse_span
+from armarius.config import Config
+from armarius.corpus.plans import plans_of
+from armarius.documents import units
+from armarius.documents.document import document_of
+from armarius.documents.project_map import ProjectMap
+from armarius.documents.segments import split_prose
 from armarius.documents.units import (
+    CHAPTERS,
     bare_number,
     chapter_number,
     chapter_range,
     parse_numeral,
     volume_number,
 )
+from armarius.search.query.chapters import chapter_references
 
 CASES = json.loads((Path(__file__).parent.parent / "cases" / "units.json").read_text("utf-8"))
 
@@ -35,6 +43,39 @@ def test_a_range_names_its_first_and_last_chapter(text, chapters):
 @pytest.mark.parametrize(("label", "since", "until"), CASES["spans"])
 def test_a_label_says_from_which_chapter_a_fact_holds(label, since, until):
     assert parse_span(label) == (since, until)
+
+
+def spellings():
+    """Chapter 3, and chapters 3 to 5, by every word for a chapter in every script: heading, fact, request, range."""
+    for word in sorted(units.listed("han", *CHAPTERS)):
+        yield from ((f"第{n}{word}", f"第{n}{word}起", f"写第{n}{word}", f"第{n}到5{word}") for n in ("3", "３", "三"))
+        yield f"第3{word}", f"第3{word}から", f"改写第三{word}", f"第三{word}至第五{word}"
+    for word in sorted(units.listed("hangul", *CHAPTERS)):
+        yield f"제3{word}", f"제3{word}부터", f"제3{word}를 써 줘", f"제3-5{word}"
+    for word in sorted(units.listed("latin", "chapter", "episode")):
+        yield from ((f"{word} {n}", f"{word} {n} on", f"write {word} {n}", f"{word} 3-5") for n in ("3", "III"))
+    for word in sorted(units.listed("short", "chapter", "episode")):
+        yield f"{word}3", f"{word}3 on", f"write {word}3", f"{word}3-{word}5"
+
+
+@pytest.mark.parametrize(("heading", "fact", "request_", "several"), list(spellings()))
+def test_every_reader_reads_a_chapter_by_every_word_in_every_script(heading, fact, request_, several):
+    (body,) = (one for one in split_prose(f"# {heading} X\n\nText.\n") if one.role == "body")
+    assert chapter_number(heading) == body.chapter == 3
+    assert parse_span(fact) == (3, None)
+    assert [one.numbers for one in chapter_references(request_, known=range(1, 9))] == [(3,)]
+    assert chapter_range(several) == (3, 5)
+    assert [one.numbers for one in chapter_references(f"总结 {several}", known=range(1, 9))] == [(3, 4, 5)]
+    text = f"# Outline\n\n## {heading}\n\nA lamp.\n\n## {several}\n\nA ship.\n"
+    outline = document_of("outline.md", text, "utf-8", "", config=Config())
+    plans = plans_of({"outline.md": outline}, ProjectMap(), [3, 4])
+    (own,), (ranged,) = plans[3], plans[4]
+    assert own.text(outline).startswith("A lamp.")
+    assert ranged.text(outline) == "A ship."
+
+
+def test_a_file_that_a_request_names_is_no_chapter_of_that_number():
+    assert list(chapter_references("compare ch003.md with ch4.txt", known=range(1, 9))) == []
 
 
 def han(n: int) -> str:

@@ -32,9 +32,10 @@ _CJK_BARE = re.compile(  # 3章, 1到3章, 一到三章; 一到两章 is how man
     rf"(?<![\d第几])(?P<body>\d{{1,5}}(?:\s*{_TO}\s*\d{{1,5}})?"
     rf"|(?<!{_NUMBER}){_NUMBER}{{1,7}}\s*{_TO}\s*{_NUMBER}{{1,7}})\s*{_CHAPTER}"
 )
+_DIGITS = r"(?=\d{1,5}(?!\w|\.\w))"  # ch3, and not ch003.md
 _SPACED = re.compile(
-    rf"\b{_LATIN}\b\.?\s*"
-    rf"(?P<body>{NUMERAL}(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:{_LATIN}\s+)?(?>{NUMERAL}){_OF_OTHERS})*)",
+    rf"\b{_LATIN}(?:\b\.?\s*|{_DIGITS})"
+    rf"(?P<body>{NUMERAL}(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:{_LATIN}(?:\s+|{_DIGITS}))?(?>{NUMERAL}){_OF_OTHERS})*)",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(
