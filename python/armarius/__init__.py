@@ -20,7 +20,6 @@ TABLE = {
     "config": "Config",
     "documents.document": "Document",
     "documents.segments": "Paragraph",
-    "vectors.embedder": "Embedder",
     "engine.engine": "ContextEngine open",
     "errors": (
         "ArmariusError Backpressure BudgetError CodexError ConfigError ContextWarning ContractError MissingExtra "

@@ -25,12 +25,19 @@ TABLE = {
     "lorebooks.record": "Entry Key",
     "rewording": "MOST_NAMES Model Reworder",
     "search.thesaurus.cedict": "chinese_alternatives headwords",
+    "vectors.embedder": "AnyEmbedder Embedder as_embedder",
+    "vectors.recall": "ProjectRecall",
     "workspace.server": "Novel Shelf",
 }
 """Module to the names that the core takes from it."""
 
 PUBLIC = {
-    "": {"evaluation": "evaluate", "lorebooks.activation": "activate", "rewording": "Reworder"},
+    "": {
+        "evaluation": "evaluate",
+        "lorebooks.activation": "activate",
+        "rewording": "Reworder",
+        "vectors.embedder": "Embedder",
+    },
     "graph": {"graph.nervusdb": "NervusDBGraph from_bytes to_bytes"},
     "prompt": {"code.fetcher": "SubgraphFetcher", "lorebooks.fetcher": "LoreFetcher"},
 }

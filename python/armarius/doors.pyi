@@ -28,5 +28,9 @@ from armarius.rewording import Model as Model
 from armarius.rewording import Reworder as Reworder
 from armarius.search.thesaurus.cedict import chinese_alternatives as chinese_alternatives
 from armarius.search.thesaurus.cedict import headwords as headwords
+from armarius.vectors.embedder import AnyEmbedder as AnyEmbedder
+from armarius.vectors.embedder import Embedder as Embedder
+from armarius.vectors.embedder import as_embedder as as_embedder
+from armarius.vectors.recall import ProjectRecall as ProjectRecall
 from armarius.workspace.server import Novel as Novel
 from armarius.workspace.server import Shelf as Shelf

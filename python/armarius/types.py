@@ -522,3 +522,37 @@ class Hits(ResultList[Hit]):
 def _line(text: str) -> str:
     one = " ".join(text.split())
     return one if len(one) <= _CELL else f"{one[: _CELL - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A paragraph near a query: its span in code points and its cosine similarity.
+
+    Attributes:
+        by_wording: Whether the vectors are of the built-in lexical embedder, which compares wording and not meaning.
+    """
+
+    path: str
+    start: int
+    end: int
+    similarity: float
+    by_wording: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHits:
+    """Result of vector search for retrieval.
+
+    Attributes:
+        found: Paragraphs above the noise floor, best first.
+        trouble: Why results may be missing; "" if none are.
+        paragraphs: Nearest paragraphs of chapters and notes: path, index, cosine similarity; best first.
+        lines: Nearest paragraphs of the outline, likewise.
+        trust: Weight of the model in this project, 0 to 1; see `measure_quality`.
+    """
+
+    found: tuple[Near, ...] = ()
+    trouble: str = ""
+    paragraphs: tuple[tuple[str, int, float], ...] = ()
+    lines: tuple[tuple[str, int, float], ...] = ()
+    trust: float = 0.0

@@ -102,7 +102,7 @@ def test_a_verb_of_a_part_shows_what_the_part_says_of_it(engine):
     whole = type(engine)
     parts = {
         "assemble": Prompts.assemble, "inspect": Prompts.inspect, "retrieve": Questions.retrieve,
-        "search": Questions.search, "similar": ProjectRecall.similar,
+        "search": Questions.search,
         "mentions": EntityMatcher.find_all, "wait": ProjectIndex.wait,
     }  # fmt: skip
     for name, done in parts.items():
@@ -110,7 +110,12 @@ def test_a_verb_of_a_part_shows_what_the_part_says_of_it(engine):
         assert shown.__name__ == name
         assert inspect.signature(shown) == inspect.signature(done)
         assert inspect.getdoc(getattr(engine, name)) == inspect.getdoc(done)
-    for name, done in {"subgraph": CodeIndex.subgraph, "active": BookSearch.active}.items():  # of doors
+    for name, done in {
+        "subgraph": CodeIndex.subgraph,
+        "active": BookSearch.active,
+        "similar": ProjectRecall.similar,
+        "reembed": ProjectRecall.reembed,
+    }.items():  # of doors
         shown, wanted = inspect.signature(getattr(whole, name)), inspect.signature(done)
         defaults = [(one.name, one.kind, one.default) for one in shown.parameters.values()]
         assert defaults[1:] == [(one.name, one.kind, one.default) for one in wanted.parameters.values()][1:]

@@ -8,7 +8,7 @@ from armarius.documents.document import make_document
 from armarius.search.corpus import Corpus
 from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
-from armarius.vectors.model_quality import Near, VectorHits
+from armarius.types import Near, VectorHits
 
 from .conftest import SMALL, Asked, corpus_of, write
 

@@ -8,7 +8,7 @@ from armarius.documents.document import make_document
 from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
 from armarius.search.vectors import VectorGuard
-from armarius.vectors.model_quality import Near, VectorHits
+from armarius.types import Near, VectorHits
 
 TEXT = "# 第1章 灯\n\n林默在灯塔上点灯。\n\n江水涨了一夜。\n"
 CORPUS = ProjectCorpus({"chapters/ch001.md": make_document("chapters/ch001.md", TEXT.encode())}, build_codex([]))

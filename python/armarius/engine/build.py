@@ -26,10 +26,7 @@ from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
 from armarius.trust.settings import Permissions, without
 from armarius.trust.user_config import read_user_config
-from armarius.types import LAYERS, Fetcher
-from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder
-from armarius.vectors.model_quality import VectorHits
-from armarius.vectors.recall import ProjectRecall
+from armarius.types import LAYERS, Fetcher, VectorHits
 
 NO_EMBEDDER = (
     "opened without an embedder; give one to armarius.open(..., embedder=armarius.embedders.text2vec(folder)), "
@@ -62,7 +59,7 @@ class EngineParts:
         wait: bool,
         index_dir: str | PathLike[str] | None,
         progress: Callable[[Progress], None] | None,
-        embedder: AnyEmbedder | None,
+        embedder: "doors.AnyEmbedder | None",
         graph: GraphStore | None,
         rerank: Reranker | Reranking | None,
         trusted: bool | None = None,
@@ -74,7 +71,7 @@ class EngineParts:
         folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
         _check_graph(graph)
         reranking = Reranking.of(rerank)
-        given = None if embedder is None else as_embedder(embedder)
+        given = None if embedder is None else doors.as_embedder(embedder)
         config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
         settings = read_settings(config)
         # What the caller decides is not asked of the project.
@@ -132,8 +129,8 @@ def _check_graph(graph: GraphStore | None) -> None:
 
 
 def _recall(
-    index: ProjectIndex, embedder: Embedder | None, config: Config, permissions: Permissions | None
-) -> tuple[ProjectRecall | None, str]:
+    index: ProjectIndex, embedder: "doors.Embedder | None", config: Config, permissions: Permissions | None
+) -> "tuple[doors.ProjectRecall | None, str]":
     """Vector search with the given or configured embedder; None, and why, if it is missing, broken or not allowed.
 
     An unavailable model is a warning, not an error: the project stays usable.
@@ -143,7 +140,7 @@ def _recall(
             embedder = doors.configured(config, index.root, permissions=permissions)
         except (EmbeddingError, MissingExtra) as error:
             return None, error.message
-    return (None if embedder is None else ProjectRecall(index, embedder)), ""
+    return (None if embedder is None else doors.ProjectRecall(index, embedder)), ""
 
 
 def _names_model(config: Config, permissions: Permissions | None) -> bool:
@@ -152,7 +149,9 @@ def _names_model(config: Config, permissions: Permissions | None) -> bool:
     return bool(config.table("embedding") or user.embedding)
 
 
-def _vectors(recall: ProjectRecall | None, no_recall: str, timeout_s: float) -> VectorSearch | VectorGuard | None:
+def _vectors(
+    recall: "doors.ProjectRecall | None", no_recall: str, timeout_s: float
+) -> VectorSearch | VectorGuard | None:
     """The vector search of retrieval; None if no embedder is configured."""
     if recall is not None:
         return VectorGuard(recall.near, timeout_s=timeout_s)

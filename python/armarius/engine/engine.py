@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import armarius.doors as doors
+from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.config import Config
 from armarius.deadline import awaitable, verb_of
@@ -28,10 +29,8 @@ from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
 from armarius.search.rerank import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
-from armarius.types import EDGE_KINDS, Direction, Fetcher
+from armarius.types import EDGE_KINDS, Direction, Fetcher, Hits
 from armarius.validation import flag
-from armarius.vectors.embedder import AnyEmbedder
-from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 if TYPE_CHECKING:
@@ -102,6 +101,27 @@ def _active(  # noqa: D417 - its first argument is the part that is asked
     )  # fmt: skip
 
 
+def _similar(
+    recall: "doors.ProjectRecall",
+    query: str,
+    *,
+    limit: int = 10,
+    kinds: Kind | Sequence[Kind] = (),
+    chapters: int | Chapters | None = OPEN,
+    timeout_s: float | None = None,
+) -> Hits:
+    """The paragraphs nearest to `query` in meaning (with the built-in embedder: in wording), best first.
+
+    Arguments, answer and errors are those of `armarius.vectors.ProjectRecall.similar`.
+    """
+    return recall.similar(query, limit=limit, kinds=kinds, chapters=chapters, timeout_s=timeout_s)
+
+
+def _reembed(recall: "doors.ProjectRecall", embedder: "doors.AnyEmbedder | None" = None, *, wait: bool = False) -> None:
+    """Replace all vectors by those of `embedder`, by default the current one: see `armarius.vectors.ProjectRecall`."""
+    recall.reembed(embedder, wait=wait)
+
+
 def _subgraph(
     code: "doors.CodeIndex",
     symbol: str,
@@ -164,7 +184,7 @@ class ContextEngine:
         wait: bool = True,
         index_dir: str | PathLike[str] | None = None,
         progress: Callable[[Progress], None] | None = None,
-        embedder: AnyEmbedder | None = None,
+        embedder: "doors.AnyEmbedder | None" = None,
         graph: GraphStore | None = None,
         rerank: Reranker | Reranking | None = None,
         trusted: bool | None = None,
@@ -256,7 +276,7 @@ class ContextEngine:
         return code
 
     @property
-    def recall(self) -> ProjectRecall:
+    def recall(self) -> "doors.ProjectRecall":
         """Recall by meaning: progress, focus, cancel, status.
 
         Raises:
@@ -324,10 +344,10 @@ class ContextEngine:
 
     active = verb_of(lambda self: self._parts.project.doors.lore.asked, _active, "active")
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""
-    similar = verb_of(lambda self: self.recall, ProjectRecall.similar)
+    similar = verb_of(lambda self: self.recall, _similar, "similar")
     """The paragraphs nearest to a question in meaning, best first."""
     asimilar = awaitable(similar)
-    reembed = verb_of(lambda self: self.recall, ProjectRecall.reembed)
+    reembed = verb_of(lambda self: self.recall, _reembed, "reembed")
     subgraph = verb_of(lambda self: self.code, _subgraph, "subgraph")
     """What calls, references, inherits, imports and overrides what around a symbol."""
     detect = verb_of(lambda self: self.matcher, EntityMatcher.detect)
@@ -403,7 +423,7 @@ def open(  # noqa: A001 - armarius.open
     wait: bool = True,
     index_dir: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
-    embedder: AnyEmbedder | None = None,
+    embedder: "doors.AnyEmbedder | None" = None,
     graph: GraphStore | None = None,
     rerank: Reranker | Reranking | None = None,
     trusted: bool | None = None,

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import armarius.doors as doors
 from armarius.arguments import (
@@ -30,7 +30,6 @@ from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
 from armarius.index.mentions import count_by_entity
 from armarius.index.search import search
-from armarius.names.proposals import ProposedName, propose_names
 from armarius.project import Project, ProjectView
 from armarius.prompt.fetchers.entities import hidden
 from armarius.search.contradictions.detect import said_of
@@ -42,6 +41,9 @@ from armarius.search.retrieve import retrieve
 from armarius.types import Hit, Hits
 from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.validation import text as strict_text
+
+if TYPE_CHECKING:
+    from armarius.names.proposals import ProposedName
 
 _REMEMBERED = 8  # cached `Reworder`s of models passed per call
 _SHOWN = ("always", "when_detected")
@@ -342,7 +344,7 @@ class Questions:
 
     def propose(
         self, *, least: int = 10, known: bool = False, timeout_s: float | None = None
-    ) -> tuple[ProposedName, ...]:
+    ) -> "tuple[ProposedName, ...]":
         """People, places and things that the chapters name and no profile describes; nothing is made of them.
 
         Args:
@@ -365,6 +367,8 @@ class Questions:
         described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
         described += [one.text for one in self._project.index.snapshot.short_names]  # as `detect` finds them
         texts = [(one.path, one.text) for one in story]
+        from armarius.names.proposals import propose_names  # 400 lines that no prompt needs
+
         return propose_names(texts, known=described, least=least, keep_known=known)
 
     def documents(self) -> Documents:

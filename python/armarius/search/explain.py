@@ -19,8 +19,7 @@ from armarius.search.query.query import Understanding, terms_of
 from armarius.search.query.relations import Subjects
 from armarius.search.rank import Ranked
 from armarius.text.unicode import UNSPACED
-from armarius.types import Evidence
-from armarius.vectors.model_quality import Near
+from armarius.types import Evidence, Near
 
 _KEPT = 64
 _PHRASES = ("phrases", "", None)

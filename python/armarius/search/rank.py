@@ -23,8 +23,7 @@ from armarius.search.hits import READ, confidence, signs
 from armarius.search.query.query import FAMILIES, QueryWords, TermGroup, Understanding, is_function, question, terms_of
 from armarius.search.summaries import Tell, Told
 from armarius.text.unicode import BETWEEN
-from armarius.types import Evidence
-from armarius.vectors.model_quality import VectorHits
+from armarius.types import Evidence, VectorHits
 
 FAMILY_WEIGHTS: Final = {
     "main": 1.0,

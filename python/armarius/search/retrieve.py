@@ -32,9 +32,8 @@ from armarius.search.rank import Meaning, Ranked, rank, worded
 from armarius.search.summaries import SummaryIndex, Tell
 from armarius.search.vectors import VectorGuard, VectorSearch, outliers
 from armarius.text.matcher import scan
-from armarius.types import Evidence, Hit, Omission, Recipe
+from armarius.types import Evidence, Hit, Near, Omission, Recipe
 from armarius.validation import whole
-from armarius.vectors.model_quality import Near
 from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, MEMORY_UNAVAILABLE, SCAN_FAILED
 
 

@@ -10,7 +10,7 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, message_of
 from armarius.search.corpus import Corpus
-from armarius.vectors.model_quality import Near, VectorHits
+from armarius.types import Near, VectorHits
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 # The question to what is near in meaning; may raise.

@@ -7,7 +7,6 @@ chapter more often than by chance. An English model on a Chinese novel fails bot
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,40 +121,6 @@ def _chapters(
 
 
 _MARGIN = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A paragraph near a query: its span in code points and its cosine similarity.
-
-    Attributes:
-        by_wording: Whether the vectors are of the built-in lexical embedder, which compares wording and not meaning.
-    """
-
-    path: str
-    start: int
-    end: int
-    similarity: float
-    by_wording: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class VectorHits:
-    """Result of vector search for retrieval.
-
-    Attributes:
-        found: Paragraphs above the noise floor, best first.
-        trouble: Why results may be missing; "" if none are.
-        paragraphs: Nearest paragraphs of chapters and notes: path, index, cosine similarity; best first.
-        lines: Nearest paragraphs of the outline, likewise.
-        trust: Weight of the model in this project, 0 to 1; see `measure_quality`.
-    """
-
-    found: tuple[Near, ...] = ()
-    trouble: str = ""
-    paragraphs: tuple[tuple[str, int, float], ...] = ()
-    lines: tuple[tuple[str, int, float], ...] = ()
-    trust: float = 0.0
 
 
 def probes() -> tuple[Sequence[str], ...]:

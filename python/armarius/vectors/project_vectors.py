@@ -32,8 +32,9 @@ from armarius.store.vectors_protocol import (
     VectorStore,
     require_same,
 )
+from armarius.types import Near, VectorHits
 from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder, fingerprint_of, model_failed
-from armarius.vectors.model_quality import Near, VectorHits, measure_quality, noise_floor, probes
+from armarius.vectors.model_quality import measure_quality, noise_floor, probes
 
 _SMALLEST, _LARGEST = 8, 256
 _SLOW_S, _FAST_S = 1.0, 0.25

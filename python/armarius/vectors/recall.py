@@ -18,10 +18,9 @@ from armarius.index.project_index import ProjectIndex
 from armarius.io.processes import let_go_unclosed
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
-from armarius.types import Evidence, Hits
+from armarius.types import Evidence, Hits, VectorHits
 from armarius.validation import LONGEST_QUESTION, text, whole
 from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder, fingerprint_of
-from armarius.vectors.model_quality import VectorHits
 from armarius.vectors.project_vectors import EmbeddingProgress, Semantic, SemanticStatus, SimilarEntity
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 

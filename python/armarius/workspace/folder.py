@@ -25,7 +25,6 @@ from armarius.io.processes import PerProcess, let_go_unclosed
 from armarius.project import counter_for
 from armarius.search.rerank import Reranker, Reranking
 from armarius.validation import near, shown, suggestion, text, valid_text, whole
-from armarius.vectors.embedder import AnyEmbedder, as_embedder
 from armarius.warnings import WATCH_UNAVAILABLE
 from armarius.workspace.engines import Counters, EngineCache, Health, HotEngine, ShelfStatus, ShelvedEngine, bytes_in
 
@@ -42,7 +41,7 @@ def shelf(
     wait: bool = True,
     index_dir: str | PathLike[str] | None = None,
     progress: Callable[[str, Progress], None] | None = None,
-    embedder: AnyEmbedder | None = None,
+    embedder: "doors.AnyEmbedder | None" = None,
     rerank: Reranker | Reranking | None = None,
     reword: "doors.Model | doors.Reworder | None" = None,
     trusted: bool | None = None,
@@ -191,7 +190,7 @@ class LocalShelf:
         wait: bool = True,
         index_dir: str | PathLike[str] | None = None,
         progress: Callable[[str, Progress], None] | None = None,
-        embedder: AnyEmbedder | None = None,
+        embedder: "doors.AnyEmbedder | None" = None,
         rerank: Reranker | Reranking | None = None,
         reword: "doors.Model | doors.Reworder | None" = None,
         trusted: bool | None = None,
@@ -203,7 +202,7 @@ class LocalShelf:
             raise ProjectError(f"index_dir: {problem}")
         self._index_dir = None if index_dir is None else Path(index_dir)
         self._given: dict[str, Any] = {
-            "embedder": None if embedder is None else as_embedder(embedder),
+            "embedder": None if embedder is None else doors.as_embedder(embedder),
             "rerank": rerank,
             "reword": reword,
             "trusted": trusted,
@@ -335,7 +334,7 @@ def connect(
     wait_s: float = 5.0,
     stale_s: float = 300.0,
     quota: "Quota | None" = None,
-    embedder: AnyEmbedder | None = None,
+    embedder: "doors.AnyEmbedder | None" = None,
     rerank: Reranker | Reranking | None = None,
     reword: "doors.Model | doors.Reworder | None" = None,
 ) -> "doors.Shelf":
