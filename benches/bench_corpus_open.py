@@ -29,7 +29,7 @@ QUESTION = QUESTIONS[1]
 # Imports are no part of opening; what is read at the first use of them (words, dictionaries) is.
 _FIRST = """
 import hashlib, json, sys, time
-import armarius, armarius.engine, armarius.project, armarius.prompt.assembler, armarius.search.retrieve
+import armarius, armarius.engine, armarius.engine.project, armarius.prompt.assembler, armarius.search.retrieve
 
 def lap(call):
     wall, processor = time.perf_counter(), time.process_time()

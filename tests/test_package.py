@@ -67,7 +67,7 @@ def test_version_is_the_version_of_the_native_core():
 
 def test_importing_the_package_loads_next_to_nothing():
     loaded = run("-c", "import sys; b = set(sys.modules); import armarius; print(*(set(sys.modules) - b))").split()
-    assert set(loaded) <= {"armarius", "armarius._core", "armarius.doors", "armarius.lazy"}
+    assert set(loaded) <= {"armarius", "armarius._core", "armarius.doors"}
 
 
 def test_a_name_loads_its_own_room_and_no_other():
@@ -85,7 +85,6 @@ def test_the_version_is_told_without_loading_any_command():
         "armarius.cli.entry",
         "armarius.doors",
         "armarius.errors",
-        "armarius.lazy",
         "armarius.warnings",
     ]
 

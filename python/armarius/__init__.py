@@ -13,7 +13,6 @@ import warnings
 
 import armarius.doors as doors
 from armarius._core import __version__, optimised
-from armarius.lazy import lazy
 
 TABLE = {
     "codex.model": "Codex Constraint Entity Fact Memory Relation Summary",
@@ -49,7 +48,7 @@ TABLE = {
 MODULES = (*doors.MODULES, "errors", "workspace")
 """Public modules; their names are not in this one."""
 
-__getattr__, __all__ = lazy(__name__, TABLE)
+__getattr__, __all__ = doors.lazy(__name__, TABLE)
 __all__ += ["__version__", *MODULES]
 
 

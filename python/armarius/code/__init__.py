@@ -13,7 +13,7 @@ What must hold: edges have a file and a line; without a source the result is a t
 不可用，降级为文本搜索`); no program runs in an untrusted project; depth and size are bounded.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "code.index": "CodeIndex CodeOptions",

@@ -15,7 +15,7 @@ is reported with file and place; the order of files decides only ties, by path; 
 (`armarius.names` does that).
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "codex.authored.codex": "AuthoredCodex",

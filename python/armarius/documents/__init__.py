@@ -22,7 +22,7 @@ process; paragraphs are in text order with half-open spans in code points; other
 links are not followed; the cost is linear in the text.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "documents.classify": "Kind",

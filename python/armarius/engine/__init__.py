@@ -7,13 +7,13 @@
 docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt, query variants, follow-ups),
 `summaries.py` (document summaries), `maps.py` (what the files are). Verbs of one other room
 (`similar`, `subgraph`) are methods of its objects. `build.py` creates and connects the parts; code that needs two rooms
-belongs there or in `armarius.project`.
+belongs there or in `project.py`, the views of a project.
 
 Invariants: a verb reads one `ProjectView`, so that its result is consistent during concurrent changes; an engine is
 thread-safe.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "engine.engine": "ContextEngine open",

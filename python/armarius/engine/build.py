@@ -7,6 +7,7 @@ import armarius.doors as doors
 from armarius.config import Config, load_config
 from armarius.deadline import SingleFlight
 from armarius.engine.maps import Maps
+from armarius.engine.project import Project
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import FollowUps, Questions, Rewords
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
@@ -16,7 +17,6 @@ from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
 from armarius.io.folder import project_folder, project_name
-from armarius.project import Project
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter
 from armarius.prompt.profile import ProfileStore, read_settings

@@ -16,6 +16,7 @@ from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
 from armarius.engine.build import NO_EMBEDDER, EngineParts
 from armarius.engine.maps import Maps
+from armarius.engine.project import counter_for
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.summaries import ProjectSummaries, brief, rows
@@ -24,7 +25,6 @@ from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress, progress_bar
 from armarius.io.processes import PerProcess
-from armarius.project import counter_for
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
 from armarius.search.rerank import Reranker, Reranking

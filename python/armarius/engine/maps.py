@@ -17,9 +17,9 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import glob
 from armarius.documents.map_shown import ShownMap
 from armarius.documents.project_map import ProjectMap
+from armarius.engine.project import Project, ProjectView
 from armarius.errors import ArmariusError, ConfigError, ContractError
 from armarius.io.toml import quoted, with_value
-from armarius.project import Project, ProjectView
 from armarius.text.chat import Asked, ChatModel, Message, check_model, read_object, reply_of
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import fold

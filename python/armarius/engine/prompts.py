@@ -9,8 +9,8 @@ from typing import Any, TypeVar, Unpack, get_type_hints
 import armarius.doors as doors
 from armarius.arguments import asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
+from armarius.engine.project import Project, ProjectView
 from armarius.engine.questions import FollowUps, Rewords
-from armarius.project import Project, ProjectView
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.prompt.render import PromptPlace, Region, located

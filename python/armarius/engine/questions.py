@@ -26,11 +26,11 @@ from armarius.codex.model import Entities, Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
 from armarius.documents.kinds import STORY_KINDS
+from armarius.engine.project import Project, ProjectView
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
 from armarius.index.mentions import count_by_entity
 from armarius.index.search import search
-from armarius.project import Project, ProjectView
 from armarius.prompt.fetchers.entities import hidden
 from armarius.search.contradictions.detect import said_of
 from armarius.search.contradictions.statements import Statement, Statements

@@ -9,10 +9,10 @@ from armarius.codex.authored.collection import Listed
 from armarius.codex.model import Deleted, PassageSummary, Summary
 from armarius.deadline import CALLER, awaitable
 from armarius.documents.document import Document
+from armarius.engine.project import Project
 from armarius.errors import ArmariusError, ContractError, UnknownId
 from armarius.headings import Language
 from armarius.index.status import IndexStatus
-from armarius.project import Project
 from armarius.search.summaries import stated
 from armarius.text.chat import Asked, Message, read_object
 from armarius.text.tokens import TokenCounter

@@ -10,10 +10,9 @@ most `timeout_s`; results are validated; a walk of a cyclic graph ends at the gi
 """
 
 import armarius.doors as doors
-from armarius.lazy import lazy
 
 TABLE = {
     "graph.protocol": "Graph GraphStore MAX_DEPTH checked_entity checked_relation walk",
 } | doors.PUBLIC["graph"]
 
-__getattr__, __all__ = lazy(__name__, TABLE)
+__getattr__, __all__ = doors.lazy(__name__, TABLE)

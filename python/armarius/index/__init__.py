@@ -10,7 +10,7 @@ Invariants: the next comparison restores the index from the texts, in any state;
 unless it writes more than 32 documents; derived rows depend on the texts alone, not on the order of changes.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "index.graph": "ProjectGraph",

@@ -9,7 +9,7 @@ Invariants: formats are detected from content, not from names; an unchanged book
 without effect is reported; equal input gives equal active entries; limits are checked before unpacking and parsing.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "lorebooks.activation": "ProfileDifference activate profile_differences scan_of",

@@ -5,7 +5,7 @@ people.py     persons of a cast and their gender; family names and titles; rows 
 proposals.py  names in a text that no profile describes
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "names.proposals": "ProposedName propose_names",

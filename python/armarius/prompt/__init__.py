@@ -20,7 +20,6 @@ files is a contract of `lint-imports` (pyproject.toml).
 """
 
 import armarius.doors as doors
-from armarius.lazy import lazy
 
 TABLE = {
     "prompt.fetchers.detected": "RetrievedFetcher",
@@ -33,4 +32,4 @@ TABLE = {
     "prompt.render": "Difference PromptPlace",
 } | doors.PUBLIC["prompt"]
 
-__getattr__, __all__ = lazy(__name__, TABLE)
+__getattr__, __all__ = doors.lazy(__name__, TABLE)

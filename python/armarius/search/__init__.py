@@ -12,7 +12,7 @@ dictionaries of others; a constant is chosen leave one book out, and its page sa
 (docs/decisions/0064); each hit says why; nothing outside the bounds of a request.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "search.hits": "Outcome",

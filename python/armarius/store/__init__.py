@@ -8,7 +8,7 @@ A new engine is a folder next to `sqlite/` that passes `armarius.testing.StoreCo
 document, its derived rows and its vectors change in one transaction; all data can be rebuilt from the project.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "store.vectors_protocol": "Leasing",

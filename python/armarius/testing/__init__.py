@@ -9,7 +9,7 @@
 Modules are imported on first use: the suites need pytest, the fakes do not.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "testing.fakes": "FakeAuthored FakeFetcher FakeGraph FakeSource FixedCounter",

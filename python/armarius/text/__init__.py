@@ -11,7 +11,7 @@ The rules are in the core, where they are tested without Python. The boundaries 
 alias as written; spans are in code points here, in bytes in Rust; nothing here depends on a project.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "text.matcher": "Match Matches Rejection ScanHit ScanHits ShortName",

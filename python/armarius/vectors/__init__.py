@@ -9,7 +9,7 @@ Invariants: vectors of two models are never compared; nothing here uses SQL or d
 waits for documents to be embedded.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "vectors.project_vectors": "EmbeddingProgress SemanticStatus SimilarEntity",

@@ -9,7 +9,7 @@ Invariants: this package is loaded only by `connect` and `shelf`; an evicted eng
 server, texts change only in `Novel.write` and in writes of codex, records and books; a tenant sees only its own rows.
 """
 
-from armarius.lazy import lazy
+from armarius.doors import lazy
 
 TABLE = {
     "workspace.engines": "Health Quota ShelfStatus",

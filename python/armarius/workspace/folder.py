@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import armarius.doors as doors
 from armarius.engine.build import EngineParts
+from armarius.engine.project import counter_for
 from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError, UnknownId
 from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
-from armarius.project import counter_for
 from armarius.search.rerank import Reranker, Reranking
 from armarius.validation import near, shown, suggestion, text, valid_text, whole
 from armarius.warnings import WATCH_UNAVAILABLE

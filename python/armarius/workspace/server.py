@@ -15,6 +15,7 @@ from uuid import UUID
 from armarius.config import CONFIG_NAME
 from armarius.deadline import awaitable
 from armarius.engine.build import EngineParts
+from armarius.engine.project import counter_for
 from armarius.errors import (
     ConfigError,
     ContractError,
@@ -27,7 +28,6 @@ from armarius.errors import (
 from armarius.index.project_index import ProjectIndex
 from armarius.index.settings import LiveConfig
 from armarius.lorebooks.importing import Importing
-from armarius.project import counter_for
 from armarius.prompt.profile import read_settings
 from armarius.rewording import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking

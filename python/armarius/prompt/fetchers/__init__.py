@@ -5,8 +5,9 @@ detected.py (cards of mentioned entities)   passages.py relations.py (paragraphs
 doors.py (lorebook entries and symbols, by fetchers of the doors)   pins.py   immediate.py (text around the cursor)
 entities.py (entities of a host; texts that describe hidden entities)
 
-`armarius.types` has the protocol, its argument and its result. A new source is a file here and a line in `project.py`.
-A fetcher searches in its room (retrieval, graph, code) and makes candidates with content, score and evidence.
+`armarius.types` has the protocol, its argument and its result. A new source is a file here and a line in
+`engine/project.py`. A fetcher searches in its room (retrieval, graph, code) and makes candidates with content, score
+and evidence.
 Invariants: a fetcher knows neither the budget nor other fetchers; one that cannot look keeps what it has and adds a
 warning of `warnings.py`; the same request at the same moment gives the same candidates.
 """
