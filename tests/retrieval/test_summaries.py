@@ -88,32 +88,120 @@ GOOD = {
     "summary": " A visit. ",
     "passages": [{"first": 1, "last": 3, "text": "Tea."}, {"first": 4, "last": 12, "text": "Rain."}],
 }
-BAD = [
-    ("I cannot.", "expected JSON"),
-    ({"summary": ""}, "expected JSON"),
-    ({"summary": "A visit.", "passages": {}}, "expected JSON"),
-    ({"summary": "A.", "passages": [{"first": 1, "last": 13, "text": "Tea."}]}, r"passages\[0\].*from 0 to 12"),
-    ({"summary": "A.", "passages": [{"first": "1", "last": 2, "text": "Tea."}]}, r"passages\[0\]"),
-    ({"summary": "A.", "passages": [{"first": 3, "last": 2, "text": "Tea."}]}, r"passages\[0\]"),
-    ({"summary": "A.", "passages": [{"first": 1, "last": 2, "text": " "}]}, r"passages\[0\]"),
-    (
-        {"summary": "A.", "passages": [*GOOD["passages"], {"first": 12, "last": 12, "text": "Tea."}]},
-        r"passages\[2\].*from 13",
-    ),
-]
+FORM = '{"summary": "…", "passages": [{"first": 1, "last": 4, "text": "…"}]}'
+WHOLE = json.dumps(GOOD)
+TEA, RAIN = PassageSummary(1, 3, "Tea."), PassageSummary(4, 12, "Rain.")
 
 
-def test_a_reply_is_read_strictly(engine):
+def test_a_request_numbers_its_paragraphs_and_its_reply_is_kept(engine):
     asked = engine.summaries.request("ch004.md")
     assert "[1] The kettle sang." in asked.text
     assert "[12] " in asked.text
-    text, passages = asked.parse(f"```json\n{json.dumps(GOOD)}\n```")
-    assert text == "A visit."
-    assert passages == (PassageSummary(1, 3, "Tea."), PassageSummary(4, 12, "Rain."))
-    assert engine.summaries.set("ch004.md", text, passages=passages) == engine.summaries.get("ch004.md")
-    for reply, fault in BAD:
-        with pytest.raises(armarius.ContractError, match=f"ch004.md: {fault}"):
-            asked.parse(reply if isinstance(reply, str) else json.dumps(reply))
+    assert asked.parse(f"```json\n{WHOLE}\n```") == ("A visit.", (TEA, RAIN))
+    assert engine.summaries.set("ch004.md", "A visit.", passages=[TEA, RAIN]) == engine.summaries.get("ch004.md")
+
+
+@pytest.mark.parametrize(
+    ("reply", "passages"),
+    [
+        (f"You want {FORM}.\n\n{WHOLE}", (TEA, RAIN)),
+        (f"Draft: {json.dumps({'summary': 'No.'})} Better: {WHOLE} as {{you}} asked", (TEA, RAIN)),
+        (f"<think>{json.dumps({'summary': 'No.'})}</think>{WHOLE}", (TEA, RAIN)),
+        (f"{FORM}\n{WHOLE.replace('}]', '},],')}", (TEA, RAIN)),
+        ({"summary": "A visit.", "passages": None}, ()),
+        ({"summary": "A visit.", "passages": {"first": 1, "last": 2, "text": "Tea."}}, ()),
+        ({"summary": "A visit."}, ()),
+        ({"summary": "A visit.", "passages": [{"first": "1", "last": "[3]", "text": "Tea."}]}, (TEA,)),
+        ({"summary": "A visit.", "passages": [{"first": 1.0, "last": 3, "text": "Tea."}, {"first": True}, 4]}, (TEA,)),
+        ({"summary": "A visit.", "passages": GOOD["passages"][::-1]}, (TEA, RAIN)),
+        (
+            {"summary": "A visit.", "passages": [GOOD["passages"][0], {"first": 3, "last": 99, "text": "Rain."}]},
+            (TEA, RAIN),
+        ),
+        (
+            {"summary": "A visit.", "passages": [*GOOD["passages"], {"first": 12, "last": 13, "text": "No."},
+             {"first": 9, "last": 2, "text": "No."}, {"first": 1, "last": 2, "text": " … "}]}, (TEA, RAIN),
+        ),
+        (WHOLE[: WHOLE.index(', "text": "Rain."')], (TEA,)),
+        (f"{FORM} {WHOLE[: WHOLE.index(', {')]}", (TEA,)),
+        (WHOLE[: WHOLE.index(", ")], ()),
+        ('{"summary": "A visit.",\n', ()),
+    ],
+)  # fmt: skip
+def test_of_a_reply_everything_that_can_be_used_is_read(engine, reply, passages):
+    asked = engine.summaries.request("ch004.md")
+    assert asked.parse(reply if isinstance(reply, str) else json.dumps(reply)) == ("A visit.", passages)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["I cannot.", FORM, {"summary": ""}, {"summary": None}, {"summary": ["A visit."]}, '{"summary": "A vis', []],
+)
+def test_a_reply_without_a_summary_is_an_error_that_names_the_chapter(engine, reply):
+    with pytest.raises(armarius.ContractError, match=r"ch004.md: expected JSON like"):
+        engine.summaries.request("ch004.md").parse(reply if isinstance(reply, str) else json.dumps(reply))
+
+
+def test_a_bad_reply_refuses_its_chapter_and_the_others_go_on(engine):
+    def summed(chapter):
+        reply = "I cannot." if chapter.path in ("ch001.md", "ch003.md") else WHOLE
+        return "" if chapter.path == "ch005.md" else engine.summaries.request(chapter).parse(reply)
+
+    made = engine.summaries.refresh(summed)
+    assert [one.document for one in made] == ["ch002.md", "ch004.md", "ch006.md"]
+    assert list(made.refused) == ["ch001.md", "ch003.md", "ch005.md"]
+    assert made.refused["ch003.md"].startswith("ch003.md: expected JSON")
+    assert made.cost.chapters == 6
+    assert engine.summaries.refresh(lambda _: "A visit.").refused == {}
+
+
+def test_a_model_that_gives_no_summary_is_asked_for_three_chapters(engine):
+    asked = []
+
+    def summed(chapter):
+        asked.append(chapter.path)
+        return engine.summaries.request(chapter).parse("I cannot.")
+
+    with pytest.raises(armarius.ContractError, match=r"ch001.md: expected JSON"):
+        engine.summaries.refresh(summed)
+    assert asked == ["ch001.md", "ch002.md", "ch003.md"]
+
+
+def test_what_is_under_way_when_a_model_fails_is_kept(engine):
+    failed = threading.Event()
+
+    def summed(chapter):
+        if chapter.path == "ch001.md":
+            failed.set()
+            raise ConnectionError("gone")
+        assert failed.wait(60)
+        return "A visit."
+
+    with pytest.raises(ConnectionError, match="gone"):
+        engine.summaries.refresh(summed, at_once=2)
+    assert [one.document for one in engine.summaries.list()][:1] == ["ch002.md"]
+    assert len(engine.summaries.list()) < 5
+
+
+SECRETS = """\
+api_key = "sk-live-91"
+PASSWORD: hunter2
+密码：hunter3
+Authorization: Bearer ab.cd.ef
+https://bob:pw55@host.example/x
+AKIAIOSFODNN7EXAMPLE
+"""
+
+
+def test_no_secret_is_sent_to_a_model(engine, novel):
+    prose = "The password was swordfish, said the captain. 口令：天王盖地虎。"
+    (novel / "ch004.md").write_text(f"# Chapter 4\n\n{SECRETS}\n\n{prose}\n", encoding="utf8")
+    (novel / "notes.md").write_text(f"# Notes\n\n{SECRETS}\n\n{prose}\n\n## token = abc99\n\nx\n", encoding="utf8")
+    for sent in (engine.summaries.request("ch004.md").text, engine.map_request().text):
+        assert not [one for one in ("sk-live", "hunter", "ab.cd", "pw55", "AKIA", "abc99") if one in sent]
+        assert "api_key = …" in sent
+        assert "https://…@host.example/x" in sent
+        assert prose in sent
 
 
 def test_a_chinese_project_is_asked_in_chinese():
@@ -171,7 +259,7 @@ def test_a_coroutine_refreshes_on_its_own_loop(engine):
     assert asyncio.run(main())[0].text == "Chapter 1, True"
 
 
-def test_an_error_of_one_chapter_ends_the_others_and_keeps_what_was_written(engine):
+def test_another_error_of_one_chapter_ends_the_others_and_keeps_what_was_written(engine):
     def summed(chapter):
         if chapter.path == "ch003.md":
             raise ValueError("no key")

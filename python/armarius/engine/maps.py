@@ -20,7 +20,7 @@ from armarius.documents.project_map import ProjectMap
 from armarius.engine.project import Project, ProjectView
 from armarius.errors import ArmariusError, ConfigError, ContractError
 from armarius.io.toml import quoted, with_value
-from armarius.text.chat import Asked, ChatModel, Message, check_model, read_object, reply_of
+from armarius.text.chat import Asked, ChatModel, Message, check_model, read_object, reply_of, without_secrets
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import fold
 from armarius.validation import near, seconds, shown, suggestion, valid_text
@@ -284,8 +284,12 @@ def _told(view: ProjectView, found: ShownMap) -> list[str]:
 
 def _head(document: Document) -> str:
     """How a file begins, and its further headings."""
-    begins = " ".join(document.text[: 4 * _HEAD].split())[:_HEAD]
-    headings = (one.heading_path[-1] for one in document.paragraphs if one.role == "heading" and one.start >= _HEAD)
+    begins = " ".join(without_secrets(document.text[: 4 * _HEAD]).split())[:_HEAD]
+    headings = (
+        without_secrets(one.heading_path[-1])
+        for one in document.paragraphs
+        if one.role == "heading" and one.start >= _HEAD
+    )
     return f"{begins} … {' / '.join(islice(headings, _HEAD))[:_HEAD]}".removesuffix(" … ")
 
 

@@ -1,7 +1,9 @@
 """`engine.summaries`: summaries of documents, which of them are stale, and their update by a host's model."""
 
 import json
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+import re
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from inspect import isawaitable
 from typing import Any, Final, NamedTuple
 
@@ -10,11 +12,11 @@ from armarius.codex.model import Deleted, PassageSummary, Summary
 from armarius.deadline import CALLER, awaitable
 from armarius.documents.document import Document
 from armarius.engine.project import Project
-from armarius.errors import ArmariusError, ContractError, UnknownId
+from armarius.errors import ArmariusError, ContractError, UnknownId, message_of
 from armarius.headings import Language
 from armarius.index.status import IndexStatus
 from armarius.search.summaries import stated
-from armarius.text.chat import Asked, Message, read_object
+from armarius.text.chat import Asked, Message, read_objects, said_in, without_secrets
 from armarius.text.tokens import TokenCounter
 from armarius.validation import near, shown, suggestion, whole
 
@@ -32,6 +34,9 @@ about it. Invent nothing.""",
 只输出 JSON：{_FORM}。summary：这一章发生了什么，八十到一百五十字。passages：从 first 到 last 各段讲了什么，一两句话；\
 前后相接，互不重叠，长的一章八到十六条。人物、地点、物件照正文的称呼写，用日后提问的人会用的字词。不要编造。""",
 }
+
+
+_HOPELESS: Final = 3  # replies without a summary, after which a model that has given none is not asked
 
 
 class SummaryReply(NamedTuple):
@@ -60,26 +65,60 @@ class SummaryRequest(Asked):
     def parse(self, reply: object) -> SummaryReply:
         """The summary in a reply, a text or a message of a model library.
 
+        The last object with a summary counts, so that a form that is repeated first does not. Passages are put in
+        order and cut to the paragraphs that are left for them; what is none is left out. Of a reply that was cut short,
+        the summary and the passages that are whole are read.
+
         Raises:
-            ContractError: There is no JSON object, no summary in it, or a passage that is none: not two numbers of
-                paragraphs of the chapter, in order, behind the passage before it, and a text. Says which.
+            ContractError: There is no summary in it.
         """
-        said = read_object(reply)
-        text, passages = ("", []) if said is None else (said.get("summary"), said.get("passages", []))
-        if not isinstance(text, str) or not text.strip() or not isinstance(passages, list):
+        objects = read_objects(reply)
+        said = next((one for one in reversed(objects) if _is_said(one.get("summary"))), None)
+        if said is None:  # cut short: its passages stand alone
+            said = {"summary": _cut_summary(said_in(reply)), "passages": objects}
+        text, passages = said["summary"], said.get("passages")
+        if text is None:
             raise ContractError(f"{self.document}: expected JSON like {_FORM}, got {shown(reply)}")
-        found: list[PassageSummary] = []
-        for at, one in enumerate(passages):
-            least = found[-1].last + 1 if found else 0
-            match one:
-                case {"first": int(first), "last": int(last), "text": str(told)} if (
-                    least <= first <= last <= self.last and told.strip()
-                ):
-                    found.append(PassageSummary(first, last, told.strip()))
-                case _:
-                    wanted = f"paragraphs from {least} to {self.last} and a text"
-                    raise ContractError(f"{self.document}: passages[{at}]: expected {wanted}, got {shown(one)}")
-        return SummaryReply(text.strip(), tuple(found))
+        return SummaryReply(text.strip(), tuple(self._passages(passages if isinstance(passages, list) else [])))
+
+    def _passages(self, said: Sequence[object]) -> Iterator[PassageSummary]:
+        found: list[tuple[int, int, str]] = []
+        for one in said:
+            if isinstance(one, dict) and _is_said(one.get("text")):
+                first, last = _number(one.get("first")), _number(one.get("last"))
+                if first is not None and last is not None:
+                    found.append((first, last, one["text"].strip()))
+        begin = 0
+        for first, last, text in sorted(found):
+            first, last = max(first, begin), min(last, self.last)
+            if first <= last:
+                yield PassageSummary(first, last, text)
+                begin = last + 1
+
+
+_SUMMARY: Final = re.compile(r'"summary"\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
+_WHOLE: Final = re.compile(r"\d{1,9}(?:\.0)?", re.ASCII)
+
+
+def _cut_summary(reply: str) -> str | None:
+    """The last whole summary in a reply that is cut short."""
+    for found in reversed(_SUMMARY.findall(reply)):
+        with suppress(ValueError):
+            text: str = json.loads(found, strict=False)
+            if _is_said(text):
+                return text
+    return None
+
+
+def _is_said(text: object) -> bool:
+    """Whether it is a text with a letter or digit in it, which "…" is not."""
+    return isinstance(text, str) and any(map(str.isalnum, text))
+
+
+def _number(said: object) -> int | None:
+    """A whole number, also as a text: "3", "[3]"."""
+    text = str(said).strip("[] ") if isinstance(said, str | int | float) else ""
+    return int(float(text)) if _WHOLE.fullmatch(text) else None
 
 
 class RefreshCost(NamedTuple):
@@ -97,9 +136,10 @@ class RefreshCost(NamedTuple):
 
 
 class Refreshed(tuple[Summary, ...]):  # noqa: SLOT001 - a tuple has no slots for what it cost
-    """New summaries in the order of the story, and what they cost."""
+    """New summaries in the order of the story, what they cost, and, by path, why a chapter has none."""
 
     cost: RefreshCost
+    refused: Mapping[str, str]
 
 
 Summarise = Callable[[Document], Any]
@@ -172,7 +212,7 @@ class ProjectSummaries(Listed[Summary]):
         view = self._project.view()
         known = document if isinstance(document, Document) else view.document(document)
         parts = (f"[{one.index}] {known.text[one.start : one.end]}" for one in known.paragraphs if one.role == "body")
-        user = "\n\n".join((known.title, *parts))
+        user = without_secrets("\n\n".join((known.title, *parts)))
         made = SummaryRequest(
             (Message(role="system", content=_ASKED[view.language]), Message(role="user", content=user))
         )
@@ -188,23 +228,29 @@ class ProjectSummaries(Listed[Summary]):
         """Summarise every chapter with a missing or stale summary. Nothing else calls `summarise`.
 
         Args:
-            summarise: Called once per chapter of the main edition, in story order, not for earlier books. Its errors
-                propagate; summaries written before stay. A chapter with a `summary` in its front matter is skipped.
+            summarise: Called once per chapter of the main edition, in story order, not for earlier books. A
+                ContractError (`parse` of a reply without a summary), a blank text and what is none are `refused`, and
+                the other chapters go on, unless the first three are all refused. Of another error the chapters that
+                are under way are kept, and it propagates. A chapter with a `summary` in its front matter is skipped.
             limit: Maximum number of chapters; None is all of them.
             at_once: So many are under way at a time; functions then run in threads, coroutines on one loop.
 
         Returns:
-            The new summaries, with `cost`.
+            The new summaries, with `cost` and `refused`.
 
         Raises:
-            ContractError: `summarise` is not callable, or returns a blank or no text; a number that is none.
+            ContractError: `summarise` is not callable; a number that is none; no chapter has a summary, and why.
         """
         if not callable(summarise):
             raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")
         due, at_once = self._due(limit), whole("at_once", at_once, least=1)
         made: dict[str, Summary] = {}
-        _run(self._written(summarise, iter(due), made, at_once))
-        found = Refreshed(made[one.path] for one in due)
+        refused: dict[str, ContractError] = {}
+        _run(self._written(summarise, iter(due), made, refused, at_once))
+        if refused and not made:
+            raise next(iter(refused.values()))
+        found = Refreshed(made[one.path] for one in due if one.path in made)
+        found.refused = {path: message_of(error) for path, error in sorted(refused.items())}
         replied = sum(_tokens("\n".join((one.text, *(part.text for part in one.passages)))) for one in found)
         found.cost = RefreshCost(len(due), sum(self.request(one).tokens for one in due), replied)
         return found
@@ -220,28 +266,40 @@ class ProjectSummaries(Listed[Summary]):
         return [one for one in chapters if one.path not in fresh and not one.past and not stated(one)][:most]
 
     async def _written(
-        self, summarise: Summarise, due: Iterator[Document], made: dict[str, Summary], at_once: int
+        self,
+        summarise: Summarise,
+        due: Iterator[Document],
+        made: dict[str, Summary],
+        refused: dict[str, ContractError],
+        at_once: int,
     ) -> None:
         """Write a summary of each, `at_once` at a time, into `made` too."""
         import asyncio
 
         threaded = at_once > 1 or CALLER.get() is not None
+        failed: list[Exception] = []
 
         async def work() -> None:
             for one in due:
-                said = await asyncio.to_thread(summarise, one) if threaded else summarise(one)
-                said = await said if isawaitable(said) else said
-                text, passages = said if isinstance(said, SummaryReply) else (said, ())
-                if not isinstance(text, str) or not text.strip():
-                    raise ContractError(f"summarise: expected a text for {one.path}, got {said!r:.60}")
-                made[one.path] = self._project.summaries.put(one.path, text.strip(), one.content_hash, passages)
+                try:
+                    said = await asyncio.to_thread(summarise, one) if threaded else summarise(one)
+                    said = await said if isawaitable(said) else said
+                    text, passages = said if isinstance(said, SummaryReply) else (said, ())
+                    if not isinstance(text, str) or not text.strip():
+                        raise ContractError(f"summarise: expected a text for {one.path}, got {said!r:.60}")
+                    made[one.path] = self._project.summaries.put(one.path, text.strip(), one.content_hash, passages)
+                except ContractError as error:
+                    refused[one.path] = error
+                except Exception as error:  # noqa: BLE001 - raised below, when those under way have ended
+                    failed.append(error)
+                if failed or (not made and len(refused) >= _HOPELESS):
+                    return
 
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for _ in range(at_once):
-                    tasks.create_task(work())
-        except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(at_once):
+                tasks.create_task(work())
+        if failed:
+            raise failed[0]
 
     def _known(self, document: str) -> Summary:
         found = self._project.summaries.of(document)

@@ -18,6 +18,25 @@ if TYPE_CHECKING:
 LONGEST_REPLY = 20_000  # code points read of a reply
 THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _BRACKETS = 40  # opening brackets that are tried as the start of a JSON value
+_DECODER = json.JSONDecoder(strict=False)  # line ends inside a string
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])')
+_LABEL = (
+    r"(?:api|access|private|encryption|secret)[ _-]?key|(?:client|app|api|shared)[ _-]?secret"
+    r"|secret(?=[\"'`]?[ \t]{0,8}=)|passw(?:or)?d|token|authorization|密码|密碼|密钥|密鑰|口令|令牌"
+)
+# What a label of a secret gives, in quotation marks or without.
+_GIVEN = re.compile(
+    rf"((?:{_LABEL})[\"'`*]{{0,3}}[ \t]{{0,8}}(?:=>|[:=：＝])[ \t]{{0,8}}(?:Bearer |Basic )?)"
+    r"(?:\"[^\"\n]+\"|'[^'\n]+'|[!-~]{4,})",
+    re.IGNORECASE,
+)
+# Keys of known services; runs of letters of both cases and digits; hashes; a name and password in an address.
+_KEY = re.compile(
+    r"(?<![\w+-])(?:(?:sk|pk|rk)-|gh[a-z]_|github_pat_|glpat-|hf_|xox[a-z]-|AKIA|ASIA|AIza|eyJ)[\w.-]{12,}"
+    r"|(?<![\w+-])(?=[\w+-]*[a-z])(?=[\w+-]*[A-Z])(?=(?:[^\W\d]*[+-]*\d){4})[A-Za-z0-9+_-]{24,}={0,2}"
+    r"|(?<![\w+-])[0-9a-f]{32,}(?![\w+-])|(?<=://)[^\s/@:]{1,200}:[^\s/@]{1,200}(?=@)",
+    re.ASCII,
+)
 
 
 class Message(TypedDict):
@@ -83,25 +102,50 @@ def reply_of(
 
 
 def read_object(reply: object) -> dict[str, Any] | None:
-    """The first JSON object in a reply that is not part of another one, None when there is none. Never raises.
+    """The first of `read_objects`, None when there is none. Never raises."""
+    return next(iter(read_objects(reply)), None)
+
+
+def read_objects(reply: object) -> list[dict[str, Any]]:
+    """The JSON objects in a reply, in its order, that are not part of another one; of one cut short, its whole parts.
+
+    Then, where commas stand before a closing bracket, the same without those. Never raises.
 
     Cost: linear in the first 20,000 characters.
     """
     if isinstance(reply, Mapping) and not {"content", "text"} & reply.keys():
-        return dict(reply)
-    values = json_values(THOUGHT.sub("", text_of(reply)), "{")
-    return next((value for value in values if isinstance(value, dict)), None)
+        return [dict(reply)]
+    text = said_in(reply)
+    bare = _LAST_COMMA.sub(lambda found: found[1] or "", text)
+    return [one for version in dict.fromkeys((text, bare)) for one in _objects(version)]
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    at = text.find("{")
+    for _ in range(_BRACKETS):
+        if at < 0:
+            return
+        end = at + 1
+        with suppress(ValueError, RecursionError):
+            value, end = _DECODER.raw_decode(text, at)
+            yield value
+        at = text.find("{", end)
 
 
 def json_values(text: str, opening: str) -> Iterator[Any]:
     """The JSON values in a text that begin with a bracket; the first 40 brackets are tried."""
-    decoder, at = json.JSONDecoder(), text.find(opening)
+    at = text.find(opening)
     for _ in range(_BRACKETS):
         if at < 0:
             return
         with suppress(ValueError, RecursionError):
-            yield decoder.raw_decode(text, at)[0]
+            yield _DECODER.raw_decode(text, at)[0]
         at = text.find(opening, at + 1)
+
+
+def said_in(reply: object) -> str:
+    """The text of a reply without what a model thought before it."""
+    return THOUGHT.sub("", text_of(reply))
 
 
 def text_of(reply: Any) -> str:  # noqa: ANN401 - model libraries have many types of replies
@@ -118,3 +162,8 @@ def text_of(reply: Any) -> str:  # noqa: ANN401 - model libraries have many type
         if isinstance(said := getattr(reply, name, None), str | list | tuple):
             return text_of(said)
     return ""
+
+
+def without_secrets(text: str) -> str:
+    """`text` with … in place of passwords, keys and tokens, for a model that is not the user's. Cost: linear."""
+    return _KEY.sub("…", _GIVEN.sub(r"\1…", text))
