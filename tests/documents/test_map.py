@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.rows import rows
 
-from armarius.documents import classify, weights
+from armarius.documents import classify, document, weights
 from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
-from armarius.index import mapping, source
+from armarius.index import evidence, source
 from armarius.index.project_index import ProjectIndex
 from armarius.store.derived import DerivedCache
 from armarius.store.rows import Note
@@ -163,18 +163,20 @@ def looked_at(monkeypatch):
     """Paths of the files whose evidence is looked for, and of the documents that are made again from their text."""
     paths = []
 
-    def counted(module, name):
+    def counted(module, name, of_all=True):
         function = getattr(module, name)
 
         def count(path, *args, **named):
-            paths.append(path)
+            if of_all or "decided" in named:
+                paths.append(path)
             return function(path, *args, **named)
 
         monkeypatch.setattr(module, name, count)
 
     monkeypatch.setattr(source, "_racy", lambda _: -1)  # the stamps of files just written are believed
     counted(classify, "features_of")
-    counted(mapping, "document_of")
+    counted(evidence, "document_of")
+    counted(document, "document_of", of_all=False)
     return paths
 
 
@@ -216,9 +218,9 @@ def work(monkeypatch):
         return lambda *args: (done.append(name), function(*args))[1]
 
     monkeypatch.setattr(source, "_racy", lambda _: -1)
-    monkeypatch.setattr(mapping, "decide", counted("decided", mapping.decide))
-    rows = DerivedCache("features", mapping._FEATURES.version, pack, counted("read", unpack))
-    monkeypatch.setattr(mapping, "_FEATURES", rows)
+    monkeypatch.setattr(evidence, "decide", counted("decided", evidence.decide))
+    rows = DerivedCache("features", evidence._FEATURES.version, pack, counted("read", unpack))
+    monkeypatch.setattr(evidence, "_FEATURES", rows)
     return done
 
 
@@ -278,6 +280,21 @@ def test_another_process_reads_the_map_from_the_index(tmp_path):
         assert known.hidden == {"reviews/01.md"}
 
 
+def test_an_answer_has_the_map_that_another_process_wrote(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "_racy", lambda _: -1)  # the stamps of files just written are believed
+    with (
+        project(tmp_path, {f"chapters/{n:02}.md": "en" for n in (1, 2, 3)}) as index,
+        ProjectIndex.open(tmp_path, index_dir=tmp_path / ".index") as other,
+    ):
+        (tmp_path / "chapters/04.md").write_text(story("en", "4"), "utf-8")
+        other.refresh()
+        index.freshen()
+        assert index.map == other.map
+        assert "chapters/04.md" in index.map.files
+        index.freshen()
+        assert index.equal == (index.store, index.store.generation())
+
+
 def test_a_series_has_the_same_map_without_the_rows_of_its_index(tmp_path, monkeypatch):
     folders = [tmp_path / name for name in ("book2", "reviews")]
     for folder in folders:
@@ -287,7 +304,7 @@ def test_a_series_has_the_same_map_without_the_rows_of_its_index(tmp_path, monke
     opened = partial(ProjectIndex.open, folders[0], with_=folders[1:], index_dir=tmp_path / "index")
     with opened() as index:
         known = index.map
-    monkeypatch.setattr(mapping, "_FEATURES", DerivedCache("features", "another", pack, unpack))
+    monkeypatch.setattr(evidence, "_FEATURES", DerivedCache("features", "another", pack, unpack))
     with opened() as index:
         assert index.map == known
         assert {one.kind for one in known.files.values()} == {"chapter"}
@@ -295,7 +312,7 @@ def test_a_series_has_the_same_map_without_the_rows_of_its_index(tmp_path, monke
 
 def test_features_come_back_from_their_row(tmp_path):
     with project(tmp_path, {"chapters/S06 - Weir.md": "# 第六章 / zh", "2024-03-05.md": "en"}) as index:
-        known = [one.features for one in index._refresher.mapper._known.values()]
+        known = [one for _, one in index._refresher._evidence._known.values()]
         assert [unpack(pack(one)) for one in known] == known
     with pytest.raises(ValueError, match="no features"):
         unpack(b"[1]")

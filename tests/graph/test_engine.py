@@ -340,7 +340,7 @@ class TestOfTheProject:
 
     def test_what_is_written_is_seen_at_once_while_a_watcher_follows(self, novel, monkeypatch):
         # As in a large project: no comparison before answers.
-        monkeypatch.setattr("armarius.index.manager._QUICK_SECONDS", 0.0)
+        monkeypatch.setattr("armarius.index.freshness._QUICK_SECONDS", 0.0)
         with armarius.open(novel) as engine:
             for number in range(10):
                 engine.graph.upsert_entity(Entity(f"p{number}", f"路人{number}"))

@@ -342,9 +342,9 @@ def test_a_full_disk_says_that_it_is_full_and_nothing_else(novel, tmp_path, monk
 
 
 def test_a_folder_that_takes_the_place_of_a_watched_project_is_seen_at_the_next_question(novel, cache, monkeypatch):
-    from armarius.index import manager
+    from armarius.index import freshness
 
-    monkeypatch.setattr(manager, "_QUICK_SECONDS", 0.0)  # as in a project where comparing is slow
+    monkeypatch.setattr(freshness, "_QUICK_SECONDS", 0.0)  # as in a project where comparing is slow
     with ProjectIndex.open(novel, watch=True) as index:
         while index.freshen() or not index._following.is_current():
             time.sleep(0.05)

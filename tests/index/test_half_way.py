@@ -83,17 +83,17 @@ def test_an_older_comparison_does_not_stand_for_a_newer_refresh(novel, cache):
     """Whoever compares before a save is done later than whoever reads it."""
     with armarius.open(novel, watch=False) as engine:
         engine.retrieve("林默")
-        refresher = engine.index._kept._refresher
-        compare, compared, go_on = refresher.differs, threading.Event(), threading.Event()
+        fresh = engine.index._fresh
+        compare, compared, go_on = fresh.differs, threading.Event(), threading.Event()
 
         def slow(store):
             found = compare(store)
-            refresher.differs = compare
+            fresh.differs = compare
             compared.set()
             assert go_on.wait(10)
             return found
 
-        refresher.differs = slow
+        fresh.differs = slow
         other = threading.Thread(target=lambda: engine.detect("林默"))
         other.start()
         assert compared.wait(10)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.index.conftest import put
 
 from armarius.corpus.paragraphs import StoreCorpus
-from armarius.index.commits import ContentsCache
+from armarius.index.freshness import IndexContents
 from armarius.index.project_index import ProjectIndex
 from armarius.index.source import _covered
 from armarius.store.sqlite.store import SqliteStore
@@ -34,7 +34,7 @@ def asked(monkeypatch):
 
 def held_of(index):
     """What a refresh takes the store to hold, and what it does hold."""
-    carried, looked = index._refresher._contents.of(index.store), ContentsCache().of(index.store)
+    carried, looked = index._fresh.contents(index.store), IndexContents.of(index.store)
     return (carried, list(carried.files)), (looked, list(looked.files))
 
 

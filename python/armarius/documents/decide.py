@@ -6,7 +6,7 @@ folders hold the same text again, and the languages.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import median
@@ -17,7 +17,7 @@ from armarius.documents.classify import stated_kind
 from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, named
 from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
-from armarius.documents.segments import folder_of, parts_of
+from armarius.documents.segments import folder_of, inside, parts_of
 from armarius.documents.units import bare_number, unnumbered
 from armarius.documents.weights import Clue, Vote, best_of, sums_of, votes_of
 
@@ -29,17 +29,41 @@ _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
 _END: Final = float(1 << 31)
 
 Place = tuple[int | None, float | tuple[int, int, int]]
+Rules = Sequence[tuple[str, str]]
+"""Pairs of kind and glob of the configuration; the first match decides."""
 
 
-def decide(features: Mapping[str, Features], rules: Sequence[tuple[str, str]] = ()) -> ProjectMap:
+def decide(features: Mapping[str, Features], rules: Mapping[str, Rules]) -> ProjectMap:
     """What the files are.
 
     Args:
         features: Of every file, by path, in path order.
-        rules: `(kind, glob)` pairs of the configuration; the first match decides.
+        rules: By the folder of a series, "" for the project.
 
     Cost: linear in the files, and in the pairs of folders that hold story text; 1,000 files take some milliseconds.
     """
+    folders: dict[str, dict[str, Features]] = {name: {} for name in rules}
+    for path, one in features.items():
+        name, own = inside(path, rules)
+        folders[name][own] = one
+    return ProjectMap.joined({name: _decide(folders[name], rules[name]) for name in rules})
+
+
+def stored_as(one: MappedFile, folders: Container[str] = ()) -> tuple[Kind, int | None]:
+    """The kind and number of its document: numbers mean the project's own chapters, and not those of `folders`."""
+    return one.kind, None if inside(one.path, folders)[0] else one.number
+
+
+def diff(mapped: ProjectMap, stored: Mapping[str, tuple[Kind, int | None]], folders: Container[str] = ()) -> list[str]:
+    """Paths of the documents that are stored with another kind or number than the map has, in path order."""
+    return [
+        path
+        for path, one in mapped.files.items()
+        if one.kind != "code" and path in stored and stored[path] != stored_as(one, folders)
+    ]
+
+
+def _decide(features: Mapping[str, Features], rules: Rules) -> ProjectMap:
     prose = {path: one for path, one in features.items() if one.kind != "code"}
     votes = _beside(prose)
     files = {path: _file(path, one, rules, votes.get(path, ())) for path, one in features.items()}
@@ -48,7 +72,7 @@ def decide(features: Mapping[str, Features], rules: Sequence[tuple[str, str]] = 
     return ProjectMap(files.values(), _main(files, prose))
 
 
-def _file(path: str, one: Features, rules: Sequence[tuple[str, str]], beside: Sequence[Vote]) -> MappedFile:
+def _file(path: str, one: Features, rules: Rules, beside: Sequence[Vote]) -> MappedFile:
     declared = stated_kind(path, rules)
     kind, sure, why = best_of((*one.votes, *beside))
     if declared is not None:
@@ -260,8 +284,7 @@ class _Stories:
                 folders[folder_of(path)].append(path)
             content = f"{folder_of(path)}/content/".lstrip("/")
             self.listed |= {f"{content}{name}.nwd": at for at, name in enumerate(one.listed)}
-        spoken.pop("", None)
-        self.language = max(spoken, key=lambda one: (spoken[one], one)) if spoken else ""
+        self.language = _most(spoken)
         self._count_apart(folders)
         for folder, paths in folders.items():
             numbers = [_in_name(self.features[path]) for path in paths]
@@ -383,12 +406,11 @@ class _Stories:
         languages: Counter[str] = Counter()
         for path in paths:
             languages[self.features[path].language] += self.features[path].length
-        languages.pop("", None)
         return _Run(
             folder,
             paths,
             sum(self.features[path].length for path in paths),
-            max(languages, key=lambda one: (languages[one], one)) if languages else "",
+            _most(languages),
             frozenset(place for path in paths for place in self._places(path)),
             frozenset().union(*(self.features[path].shingles for path in paths)),
             _marks(folder) | ({"copy"} if _kind_of_folder(folder) not in (None, *STORY_KINDS) else set()),
@@ -450,13 +472,18 @@ class _Stories:
                 self.files[path] = replace(self.files[path], edition="translation")
 
 
+def _most(lengths: Mapping[str, int]) -> str:
+    """The language of most text."""
+    return max(lengths, key=lambda one: (one != "", lengths[one], one), default="")
+
+
 def _main(files: Mapping[str, MappedFile], features: Mapping[str, Features]) -> str | None:
     """The story with the most text."""
     lengths: Counter[str] = Counter()
     for path, one in files.items():
         if one.order is not None and one.edition == "main":
             lengths[one.story] += features[path].length
-    return max(lengths, key=lambda story: (lengths[story], story)) if lengths else None
+    return max(lengths, key=lambda story: (lengths[story], story), default=None)
 
 
 @lru_cache(maxsize=1024)

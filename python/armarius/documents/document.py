@@ -491,6 +491,29 @@ def document_of(
     )
 
 
+def decided_as(document: Document, kind: Kind, chapter: int | None, *, own: bool = True) -> Document:
+    """A document with the kind and number that other files make it; only an outline is split otherwise.
+
+    Args:
+        document: As read.
+        kind: As decided.
+        chapter: As decided.
+        own: It lies in the project and not in another folder of its series, whose chapters have no number.
+    """
+    if document.chapter is None and "outline" not in (document.kind, kind) and own:
+        paragraphs = document.paragraphs
+        if chapter is not None:
+            paragraphs = tuple(replace(one, chapter=chapter) for one in paragraphs)
+        return replace(document, kind=kind, chapter=chapter, paragraphs=paragraphs, features=None)
+    made = document_of(
+        document.path, document.text, document.encoding, document.content_hash, config=Config(),
+        decided=(kind, chapter),
+    )  # fmt: skip
+    if own:
+        return made
+    return replace(made, paragraphs=tuple(replace(one, chapter=None) for one in made.paragraphs), past=document.past)
+
+
 def _title(path: str, front_matter: FrontMatter, paragraphs: Iterable[Paragraph]) -> str:
     named = front_matter.get("title") or front_matter.get("标题")
     if isinstance(named, str) and named:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from operator import attrgetter
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import armarius._core as _core
 from armarius.arguments import KINDS, Kind
@@ -211,14 +211,9 @@ def _texts_of(project: str) -> tuple[str, ...]:
 
 
 def _stated(front_matter: FrontMatter) -> Kind | None:
-    for key in ("kind", "type", "类型"):
-        value = front_matter.get(key)
-        if isinstance(value, str):
-            for kind in get_args(Kind):
-                if value.strip().lower() == kind:
-                    found: Kind = kind
-                    return found
-    return None
+    values = [front_matter.get(key) for key in ("kind", "type", "类型")]
+    stated = [value.strip().lower() for value in values if isinstance(value, str)]
+    return next((kind for value in stated for kind in KINDS if value == kind), None)
 
 
 class _Shape:
@@ -444,17 +439,13 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     last_end, last = found[-1]
     weights: dict[Kind, tuple[float, str]] = {}
     for _, word in found[:-1]:
-        weights.setdefault(_kind_of(word), (0.5 * min(1.0, covered / letters), word))
+        weights.setdefault(KIND_OF_WORD[word], (0.5 * min(1.0, covered / letters), word))
     ends_it = not any(map(str.isalpha, lowered[last_end:]))
     share = covered / letters
-    weights[_kind_of(last)] = (max(share, 0.75 if ends_it else 0.3), last)
-    if _kind_of(last) == "note" and ("review" in weights or "beta" in lowered):
+    weights[KIND_OF_WORD[last]] = (max(share, 0.75 if ends_it else 0.3), last)
+    if KIND_OF_WORD[last] == "note" and ("review" in weights or "beta" in lowered):
         weights["review"] = weights.pop("note")
     return [(kind, *one) for kind, one in sorted(weights.items(), key=lambda item: -item[1][0])]
-
-
-def _kind_of(word: str) -> Kind:
-    return next(kind for kind in KINDS if kind == KIND_OF_WORD[word])
 
 
 @cache

@@ -6,7 +6,7 @@ is in one row.
 
 import re
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import armarius._core as _core
 from armarius.arguments import Kind
@@ -64,8 +64,8 @@ def title_words(row: str) -> frozenset[str]:
     return _title_row(row, _DATA["titles"][row])
 
 
-KIND_OF_WORD: dict[str, str] = {
-    word: kind
+KIND_OF_WORD: dict[str, Kind] = {
+    word: cast("Kind", kind)
     for kind, only in _DATA["files"].items()
     for words in (only, *_BOTH.get(kind, {}).values())
     for word in words.split()

@@ -8,7 +8,7 @@ notes/                       12 notes
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
@@ -187,34 +187,8 @@ class ShownMap(ResultList[MappedFile]):
 
     def to_wire(self) -> dict[str, Any]:
         """The map as plain JSON."""
-        files = [
-            {
-                "path": one.path,
-                "kind": one.kind,
-                "volume": one.volume,
-                "number": one.number,
-                "order": one.order,
-                "edition": one.edition,
-                "story": one.story,
-                "state": one.state,
-                "confidence": round(one.confidence, 2),
-                "evidence": list(one.evidence),
-                "declared": one.declared,
-                "hidden": one.path in self.hidden,
-            }
-            for one in self
-        ]
-        doubts = [
-            {
-                "pattern": one.pattern,
-                "kind": one.kind,
-                "files": one.files,
-                "confidence": round(one.confidence, 2),
-                "evidence": list(one.evidence),
-                "line": one.line,
-            }
-            for one in self.doubts
-        ]
+        files = [_wire(one) | {"hidden": one.path in self.hidden} for one in self]
+        doubts = [_wire(one) | {"line": one.line} for one in self.doubts]
         return {"files": files, "doubts": doubts, "unread": dict(self.unread)}
 
     def __rich__(self) -> "Table":
@@ -268,6 +242,11 @@ class ShownMap(ResultList[MappedFile]):
         return f"{what}: {'; '.join(file.evidence)}" if every and file.evidence else what
 
 
+def _wire(one: MappedFile | Doubt) -> dict[str, Any]:
+    values = {field.name: getattr(one, field.name) for field in fields(one) if field.name != "chapters"}
+    return values | {"confidence": round(one.confidence, 2), "evidence": list(one.evidence)}
+
+
 def _common(names: Collection[str]) -> str:
     """What all of them begin with."""
     low, high = min(names), max(names)
@@ -295,10 +274,8 @@ def _state(file: MappedFile) -> str:
 
 def _alike(files: Iterable[MappedFile]) -> Iterator[tuple[tuple[str, ...], Iterator[MappedFile]]]:
     """Files of one kind, edition and state; those with most files first."""
-    by_key: dict[tuple[str, ...], int] = {}
     held = list(files)
-    for one in held:
-        by_key[_key(one)] = by_key.get(_key(one), 0) + 1
+    by_key = Counter(map(_key, held))
     return groupby(sorted(held, key=lambda one: (-by_key[_key(one)], _key(one))), key=_key)
 
 

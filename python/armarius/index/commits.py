@@ -1,105 +1,11 @@
-"""The contents of a store as last read, and the transactions of one refresh: one, or one per 32 documents."""
+"""The transactions of one refresh: one, or one per 32 documents."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
-from armarius.corpus.part import KIND as PART
 from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
-from armarius.store.rows import Change, FileRow, Note, Put, Remove, Restamp
-
-_NOTES: Final = {"graph": "graph", "names": "names", "reader": "reader", "form": PART}  # field to key
-
-
-@dataclass(frozen=True, slots=True)
-class IndexContents:
-    """The files and notes of a store at one generation.
-
-    Attributes:
-        store: The store.
-        generation: Generation of the store.
-        files: Rows by path, in path order.
-        graph: Digest of its codex.
-        names: Digest of the matched names; "" while documents were matched with different ones.
-        reader: Version and settings of the document reader.
-        form: Format version of the rows for retrieval.
-    """
-
-    store: Store
-    generation: int
-    files: Mapping[str, FileRow]
-    graph: str | None
-    names: str | None
-    reader: str | None
-    form: str | None
-
-    def after(self, changes: Sequence[Change], generation: int) -> "IndexContents":
-        """The contents after `changes`, without reading the store. `changes` must hold no `Restamp`.
-
-        Cost: linear in the changes, and a copy of `files`.
-        """
-        files, known = dict(self.files), len(self.files)
-        notes: dict[str, Any] = {field: getattr(self, field) for field in _NOTES}
-        fields = {key: field for field, key in _NOTES.items()}
-        for change in changes:
-            if isinstance(change, Put):
-                files[change.document.path] = FileRow(change.stamp, change.document.content_hash)
-            elif isinstance(change, Remove):
-                files.pop(change.path, None)
-            elif isinstance(change, Note) and change.key in fields:
-                notes[fields[change.key]] = change.value
-        if len(files) > known:
-            files = dict(sorted(files.items()))
-        return replace(self, generation=generation, files=files, **notes)
-
-    def is_of_another(self, graph: str, names: str) -> bool:
-        """Whether the store was written with another codex or other names than these digests."""
-        return self.graph not in (None, graph) or self.names not in (None, "", names)
-
-
-class ContentsCache:
-    """Caches the contents of a store until its generation changes; not thread safe."""
-
-    def __init__(self) -> None:
-        self._seen: IndexContents | None = None
-        self._equal: tuple[str, int] | None = None  # the stamp of a source, and the generation that equals it
-
-    def of(self, store: Store) -> IndexContents:
-        """The contents of the store; read again when its generation changed."""
-        generation = store.generation()
-        seen = self._seen
-        if seen is None or seen.store is not store or seen.generation != generation:
-            notes = {field: store.note(key) for field, key in _NOTES.items()}
-            seen = self._seen = IndexContents(store, generation, store.files(), **notes)
-        return seen
-
-    def take(self, before: IndexContents, changes: Sequence[Change], generation: int) -> None:
-        """Apply `changes`, the only ones since `before`, without reading the store again."""
-        self._seen = before.after(changes, generation)
-
-    @property
-    def seen(self) -> tuple[Store, int] | None:
-        """The store and the generation that were read last."""
-        return None if self._seen is None else (self._seen.store, self._seen.generation)
-
-    def look_again(self) -> None:
-        """Read the store at the next call of `of`: several writes may share one generation."""
-        self._seen = None
-
-    def forget(self) -> None:
-        """Drop everything: the store was replaced or rolled back."""
-        self._seen = self._equal = None
-
-    def keep_equal(self, stamp: str, generation: int) -> None:
-        """Remember that the source with this stamp equals this generation; "" is no stamp."""
-        if stamp:
-            self._equal = (stamp, generation)
-
-    def is_equal(self, stamp: str, generation: int) -> bool:
-        """Whether this stamp and generation were found equal."""
-        return bool(stamp) and self._equal == (stamp, generation)
-
+from armarius.store.rows import Change, Put, Remove, Restamp
 
 BATCH = 32  # documents in one transaction; what is committed survives a crash and can be asked
 

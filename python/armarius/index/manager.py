@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeVar
 
 from armarius.deadline import landed, wait_until
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
+from armarius.index.freshness import Freshness
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
@@ -58,7 +59,6 @@ _INLINE = 20  # changed files that a request waits for; more are read in the bac
 _SNAPSHOT_SECONDS = 10.0
 _PATIENCE_SECONDS = 0.25  # a request waits so long for another refresh, then answers from the present index
 _COMPARE_SECONDS = 0.2  # and so long for a comparison of a disk that may not answer
-_QUICK_SECONDS = 0.02  # processor time; a comparison that is faster runs before every answer, watched or not
 
 Answer = TypeVar("Answer")
 
@@ -70,8 +70,7 @@ class IndexManager:
         refresher: Compares the texts with the store, and writes the differences.
         config: Its warnings are reported with those of the index.
         open_store: Opens the store.
-        is_current: Whether a watcher follows the texts and saw no change; a comparison that costs more than 20 ms of
-            processor time is then skipped (more than 10,000 files on a system whose kernel keeps no queue of events).
+        fresh: Knows whether the store equals the texts.
         whole: Runs all writes of a refresh in one transaction while other writers wait. For stores that also hold the
             texts, where no reader may see part of a change. None writes in batches.
         local: Whether system calls on the texts return. Those of a network disk may hang: they run in a thread, for
@@ -83,8 +82,6 @@ class IndexManager:
         trouble: The last failure; None once a refresh succeeded.
         complete: A full refresh has finished since the store was opened. Before that, an unknown name may be described
             in a text that is not read yet.
-        equal: The store and generation that the last `freshen` found equal to the texts; None where it did not
-            compare, or found a difference.
     """
 
     def __init__(
@@ -93,13 +90,13 @@ class IndexManager:
         config: LiveConfig,
         open_store: Callable[[], Store],
         *,
-        is_current: Callable[[], bool],
+        fresh: Freshness,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
         local: bool = True,
     ) -> None:
         self._refresher = refresher
         self._config = config
-        self._is_current = is_current
+        self._fresh = fresh
         self._whole = whole
         self._local = local
         self._apart: tuple[float, Future[bool]] | None = None  # when to give it up, and the comparison in a thread
@@ -112,7 +109,6 @@ class IndexManager:
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
         self.complete = False
-        self.equal: tuple[Store, int] | None = None
         self.store = open_store()
 
     @property
@@ -143,7 +139,7 @@ class IndexManager:
             if self._closed:
                 raise StoreError("the index is closed")
             self._refresher.cancelled.clear()
-            self.state, self.equal = "building", None
+            self.state = "building"
             try:
                 try:
                     if self._lost:
@@ -191,10 +187,11 @@ class IndexManager:
             statistics of the prose.
         """
         self._see_that_it_is_ours()
-        waiting, self.equal = False, None
-        if self._background is None and self.state != "cancelled" and not self._is_fresh():
+        waiting, self._fresh.equal = False, None
+        believed = self.state == "cancelled" or (self.state == "ready" and self._fresh.may_be_believed())
+        if self._background is None and not believed:
             try:
-                if self._local and self._refresher.compare_seconds < _QUICK_SECONDS:
+                if self._local and self._fresh.is_quick:
                     waiting = not self._catch_up()
                 elif (caught_up := self._catch_up_apart()) is None:
                     return (INDEX_UNCOMPARED(),)
@@ -209,18 +206,13 @@ class IndexManager:
             return (INDEX_CANCELLED(),)
         return (*filter(None, (self.trouble,)), *self._config.warnings)
 
-    def _is_fresh(self) -> bool:
-        if self.state != "ready" or self._refresher.compare_seconds < _QUICK_SECONDS or not self._is_current():
-            return False
-        return not self._refresher.is_authored_anew()
-
     def _catch_up(self) -> bool:
         """Compare and refresh; False when another refresh holds the lock for too long."""
         if not wait_until(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS):
             return False
         try:
             try:
-                changed = self._refresher.differs(self.store) if self.state == "ready" else -1
+                changed = self._fresh.differs(self.store) if self.state == "ready" else -1
             except StoreCorrupt:
                 changed = -1
             if changed > _INLINE and self._whole is None:
@@ -229,7 +221,6 @@ class IndexManager:
                 self.refresh()
             else:
                 self.trouble = None  # the comparison succeeded without a difference
-                self.equal = self._refresher.compared
         finally:
             self._lock.release()
         return True
@@ -328,7 +319,7 @@ class IndexManager:
         except BaseException:
             self._refresher.forget()
             raise
-        self._refresher.look_again()
+        self._fresh.look_again()
         return outcome
 
     def _one(self, store: Store) -> AbstractContextManager[object]:
@@ -344,6 +335,4 @@ class IndexManager:
         self.store = self.store.reopen()
         if self._whole is not None:  # the store holds the texts too, which may have changed
             self._refresher.forget()
-        else:
-            self._refresher.begin_anew()
         self._lost = False

@@ -11,7 +11,8 @@ from typing import Final
 from armarius.corpus.part import FORM, part_rows
 from armarius.corpus.part import KIND as PART
 from armarius.documents.document import Document
-from armarius.index.commits import BATCH, IndexContents
+from armarius.index.commits import BATCH
+from armarius.index.freshness import NAMES, IndexContents
 from armarius.index.snapshot import Snapshot
 from armarius.store.derived import DerivedCache, join_pieces, split_pieces
 from armarius.store.protocol import Store
@@ -72,14 +73,14 @@ def read_names_again(snapshot: Snapshot, held: IndexContents, written: Mapping[s
         written: Path of each document of this refresh to the digest of the names that were matched in it.
     """
     names = snapshot.match_digest
-    same, formed = held.names == names, held.form == FORM
+    same, formed = held.notes[NAMES] == names, held.notes[PART] == FORM
     if same and formed and all(one == names for one in written.values()):
         return []
     changes: list[Change] = []
     paths = [path for path in held.files if written.get(path) != names]
     for at in range(0, len(paths), BATCH):
         changes += read_names(snapshot, held.store.documents_of(paths[at : at + BATCH]))
-    return [*changes, Note("names", names), *([] if formed else [Note(PART, FORM)])]
+    return [*changes, Note(NAMES, names), *([] if formed else [Note(PART, FORM)])]
 
 
 def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:

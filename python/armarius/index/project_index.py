@@ -23,6 +23,7 @@ from armarius.documents.classify import is_hidden
 from armarius.documents.document import Document, Skipped
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
+from armarius.index.freshness import Freshness
 from armarius.index.manager import IndexManager
 from armarius.index.mentions import count_mentions
 from armarius.index.refresh import Refresher
@@ -79,15 +80,16 @@ class ProjectIndex:
         self.project_id = project_id
         self._folders = {} if root is None else {"": root, **(roots or {})}
         self._config = config
-        self._refresher = Refresher(source, authored, config)
         self._process = os.getpid()
         self._following = Following()
+        self._fresh = Freshness(source, authored, config, self._following.is_current)
+        self._refresher = Refresher(source, authored, config, self._fresh)
         self._corpus = StoreCorpus()
         self._kept = IndexManager(
             self._refresher,
             config,
             open_store,
-            is_current=self._following.is_current,
+            fresh=self._fresh,
             whole=whole,
             local=all(map(is_local, self._folders.values())),
         )
@@ -208,7 +210,7 @@ class ProjectIndex:
     @property
     def equal(self) -> tuple[Store, int] | None:
         """The store and the generation that the last `freshen` found equal to the texts, else None."""
-        return self._kept.equal
+        return self._fresh.equal
 
     @property
     def snapshot(self) -> Snapshot:
@@ -218,7 +220,7 @@ class ProjectIndex:
     @property
     def map(self) -> ProjectMap:
         """What the files are, as of the last refresh."""
-        return self._refresher.mapper.map
+        return self._refresher.map
 
     @property
     def complete(self) -> bool:
@@ -238,7 +240,7 @@ class ProjectIndex:
     def placed(self, document: Document) -> Document:
         """A document that was read by its path alone, as this source and its map would read it."""
         placed = self.source.placed(document) if isinstance(self.source, SeriesSource) else document
-        return self._refresher.mapper.as_decided(placed)
+        return self.ask(lambda store: self._refresher.as_mapped(placed, store))
 
     refresh = verb_of(lambda self: self._kept, IndexManager.refresh, question=False)
     """Update the index from the folder, or from some paths of it."""
