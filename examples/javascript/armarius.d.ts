@@ -1434,7 +1434,7 @@ export interface Origin {
   line: number;
 }
 
-/** A value of a weaker folder of a series that differs from the merged one. */
+/** A value that differs from the merged one: of a weaker folder of a series, of a record, or of a page under one. */
 export interface Overruled {
   /** `type`, `level`, `description`, or the key of an attribute. */
   field: string;

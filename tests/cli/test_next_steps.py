@@ -135,3 +135,20 @@ def test_what_was_found_is_listed_by_kind_with_nothing_a_terminal_obeys(capsys, 
     out = capsys.readouterr().out
     assert "chapter 1 to 2: chapters/ch001.md, chapters/ch002.md" in out
     assert "\x1b" not in out
+
+
+def test_a_record_that_differs_from_its_page_is_told_and_moved_into_it(capsys, tmp_path):
+    write(tmp_path, {
+        "人物.md": "## 林默\n- 年龄：26\n- 描述：修表的人\n",
+        ".armarius/codex.toml": '[[entity]]\nid = "林默"\nname = "林默"\ndescription = "守灯的人"\n\n'
+        '[entity.attributes]\n"年龄" = "26"\n',
+    })  # fmt: skip
+    assert main(["doctor", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert "林默: description: .armarius/codex.toml" in said
+    assert "人物.md:1 says something else and is heard" in said
+    assert "年龄: " not in said
+    assert f"doctor {tmp_path} --move" in said
+    assert main(["doctor", str(tmp_path), "--move"]) == 0
+    assert "is heard" not in capsys.readouterr().out
+    assert (tmp_path / "人物.md").read_text("utf-8") == "## 林默\n- 年龄：26\n- 描述：守灯的人\n"

@@ -66,18 +66,21 @@ def test_what_ends_before_it_begins_is_refused_and_what_was_written_so_before_is
     assert codex.update("甲", description="守塔的人").facts == (Fact("守塔", 3, 1),)
 
 
-def test_authored_entity_overrides_the_profile_field_by_field(tmp_path):
+def test_a_record_states_what_no_page_says_and_gives_way_to_the_page_where_they_differ(tmp_path):
     codex = AuthoredCodex(tmp_path)
-    codex.create("林小雨", level="always", attributes={"年龄": "17"})
+    codex.create("林小雨", level="always", attributes={"年龄": "17", "住处": "江城"})
     whole = build_codex([PROFILE], authored=codex.read())
     entity = next(item for item in whole.entities if item.id == "林小雨")
-    assert (entity.level, entity.attributes["年龄"], entity.description, entity.aliases) == (
+    assert (entity.level, entity.attributes, entity.description, entity.aliases) == (
         "always",
-        "17",
+        {"年龄": "16", "住处": "江城"},
         "妹妹",
         ("小雨",),
     )
     assert [origin.path for origin in entity.origins] == ["人物.md", ".armarius/codex.toml"]
+    assert [(one.field, one.value, one.origin.path, one.by.path) for one in entity.overruled] == [
+        ("年龄", "17", ".armarius/codex.toml", "人物.md")
+    ]
 
 
 def test_deleting_what_was_authored_gives_back_the_profile(tmp_path):

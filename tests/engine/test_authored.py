@@ -303,6 +303,39 @@ def test_a_page_that_changed_meanwhile_is_not_written_over(novel):
     assert engine.codex.update("林默", level="never").attributes["住处"] == "钟表铺"
 
 
+def test_a_field_is_written_where_it_stands_also_of_somebody_in_two_files(novel):
+    declared = '{"entities": [{"id": "e1", "name": "林小雨", "aliases": ["雨丫头"], "level": "always"}]}'
+    (novel / "codex.json").write_text(declared, "utf-8")
+    with armarius.open(novel, watch=False) as engine:
+        edit = engine.codex.preview("林小雨", description="守灯的人", attributes={"住处": "塔"})
+        assert (edit.path, edit.also.path) == ("人物.md", ".armarius/codex.toml")
+        assert edit.diff.count("守灯的人") == edit.diff.count("塔") == 1
+        changed = engine.codex.update("林小雨", description="守灯的人", attributes={"住处": "塔"}, level="never")
+        page, record = ((novel / one).read_text("utf-8") for one in (edit.path, edit.also.path))
+        assert "- 描述：守灯的人\n" in page
+        assert [word in record for word in ("描述", "守灯", "塔", "never")] == [False, False, True, True]
+        assert (changed.id, changed.description, changed.attributes, changed.level) == (
+            *("e1", "守灯的人"),
+            {"住处": "塔"},
+            "never",
+        )
+        assert engine.codex.update("林小雨", aliases=["小雨"]).aliases == ("小雨",)
+        assert changed.overruled == ()
+
+
+def test_a_record_made_over_a_page_holds_until_the_page_says_something_else(tmp_path):
+    page = tmp_path / "人物.md"
+    page.write_text("# 人物\n\n| 姓名 | 年龄 | 住处 |\n|---|---|---|\n| 甲子 | 60 | 塔 |\n| 乙丑 | 9 | 岸 |\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        changed = engine.codex.update("甲子", attributes={"年龄": "61"})
+        assert (changed.attributes["年龄"], [(one.value, one.by.path) for one in changed.overruled]) == (
+            *("61", [("60", ".armarius/codex.toml")]),
+        )
+        page.write_text(page.read_text("utf-8").replace("60", "62"), "utf-8")
+        assert engine.codex.get("甲子").attributes["年龄"] == "62"
+        assert engine.codex.update("甲子", attributes={"年龄": "63"}).attributes["年龄"] == "63"
+
+
 def test_list_has_everything_whoever_described_it(novel):
     engine = armarius.open(novel)
     engine.codex.create("白鹭")

@@ -162,7 +162,7 @@ def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(cli
     assert not kept()
     answer = client.post("/change/alias", data={"id": "lin-xiaoyu", "alias": "掌灯的小姑娘"}, headers=ORIGIN)
     assert answer.status_code == 200
-    assert "掌灯的小姑娘" in (engine.root / ".armarius" / "codex.toml").read_text(encoding="utf-8")
+    assert "掌灯的小姑娘" in (engine.root / "spec" / "characters.md").read_text(encoding="utf-8")
     assert kept()
     client.post("/change/level", data={"id": "lin-xiaoyu", "level": "never"}, headers=ORIGIN)
     assert engine.codex.get("lin-xiaoyu").level == "never"

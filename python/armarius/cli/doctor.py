@@ -7,13 +7,18 @@ armarius map novel/ --set 'reviews/**=review'          # writes the line into ar
 """
 
 import argparse
+import shlex
+from collections.abc import Iterable
 
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
 from armarius.cli.terminal import add_index_dir, add_project, add_series, plain, printable, show_json
 from armarius.cli.trusting import TrustReport, trust_report
+from armarius.codex.authored.in_place import EDITABLE
 from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.identity import shared_names
+from armarius.codex.load import AUTHORED_FILE
+from armarius.codex.model import Entity
 from armarius.config import load_config
 from armarius.documents.classify import unread_files
 from armarius.engine import open as open_engine
@@ -24,6 +29,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
 from armarius.prompt.profile import ProfileStore, read_settings
+from armarius.validation import shown
 from armarius.warnings import LORE_INVALID
 
 
@@ -38,15 +44,43 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     add_series(doctor)
     add_index_dir(doctor)
     doctor.add_argument("--json", action="store_true")
+    doctor.add_argument(
+        "--move", action="store_true", help="first write into the pages what records in .armarius say otherwise"
+    )
     doctor.set_defaults(run=_doctor)
     _add_map(subparsers)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
     root = project_folder(arguments.path)
+    if arguments.move:
+        _move_records(arguments)
     trust = trust_report(root, load_config(root))
     with opened(arguments) as index:
         return _examined(index, trust, str(arguments.path), as_json=arguments.json)
+
+
+def _move_records(arguments: argparse.Namespace) -> None:
+    """Write what records say otherwise than pages into the pages, where they can say it."""
+    with open_engine(arguments.path, watch=False, index_dir=arguments.index_dir, with_=arguments.series) as engine:
+        for entity in engine.codex.list():
+            for one in entity.overruled:
+                if one.origin.path == AUTHORED_FILE:
+                    field = {one.field: one.value}
+                    engine.codex.update(entity.id, **field if one.field in EDITABLE else {"attributes": field})
+
+
+def _differing(entities: Iterable[Entity], here: str) -> tuple[list[str], list[str]]:
+    """What records and pages say differently, and the next step."""
+    wrong, movable = [], False
+    for entity in entities:
+        for one in entity.overruled:
+            if AUTHORED_FILE in (one.origin.path, one.by.path):
+                movable = movable or one.origin.path == AUTHORED_FILE
+                where = f"{one.origin} says {shown(one.value)}, {one.by} says something else and is heard"
+                wrong.append(f"{entity.name}: {one.field}: {where}")
+    step = f"armarius doctor {shlex.quote(here)} --move   # writes what the records say into the pages"
+    return wrong, [step] if movable else []
 
 
 def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bool) -> int:
@@ -57,7 +91,9 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     rows = index.ask(lambda store: store.documents())
     books = [] if index.root is None else books_lying_about(index.root, config)
     shared = shared_names(index.snapshot.codex.entities)
-    steps = next_steps(rows, status, here, books, shared, index.map)
+    differing, steps = _differing(index.snapshot.codex.entities, here)
+    steps += next_steps(rows, status, here, books, shared, index.map)
+    wrong += differing
     known = {*IMPORTERS, *(row.path for row in rows)}
     why = {one.path: one.reason for one in status.skipped}
     unread = {} if index.root is None else unread_files(index.root, config, known, why)

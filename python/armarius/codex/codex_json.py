@@ -26,7 +26,7 @@ _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
 
 _LEVEL_NAMES = ("level", "ai_context_level")
 _ENTITY_FIELDS = frozenset(
-    {"id", "name", "type", "aliases", "without", "aiContextLevel", "description", "attributes", "facts"}
+    {"id", "name", "type", "aliases", "without", "aiContextLevel", "description", "attributes", "facts", "over"}
 )
 
 
@@ -128,6 +128,8 @@ class EntryReader:
         draft.description = self._text(entry, "description", where)
         draft.add_aliases(self._aliases(entry, where))
         draft.without = self._aliases(entry, where, "without")
+        if isinstance(over := entry.get("over"), dict):
+            draft.over = {str(key): value for key, value in over.items() if isinstance(value, str)}
         self._level(draft, entry, where)
         self._attributes(draft, entry, where)
         self._facts(draft, entry, where)

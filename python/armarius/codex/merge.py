@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from armarius.codex.codex_json import CodexFile
 from armarius.codex.identity import NameIndex, qualified
@@ -113,9 +113,11 @@ def merge(
 
     Drafts are one entity when they have the same id, or the same name (compared folded) and compatible types. For each
     field authored records override the codex file, which overrides profiles; an earlier profile overrides a later one.
-    Aliases, attributes, facts and origins are united. A stronger folder overrides a weaker one; overridden values are
-    kept in `Entity.overruled`. Ids are unique only within a folder: drafts of two folders are one entity when they have
-    the same name, or the same id and a common name.
+    Where a page says a field and no codex file does, the page overrides the record, unless the record was made over
+    just that value (`Draft.over`): an edit of the page is never hidden by a record from before.
+    Aliases, attributes, facts and origins are united. A stronger folder overrides a weaker one; its overridden
+    values, and those of a record and a page that differ, are kept in `Entity.overruled`. Ids are unique only within a
+    folder: drafts of two folders are one entity when they have the same name, or the same id and a common name.
 
     Args:
         profiles: Drafts of every folder, each with its `root`.
@@ -281,7 +283,7 @@ class _Groups:
             for part in parts:
                 if part.root:
                     self.also.setdefault(qualified(part.root, slug(part.name)), id_)
-            entities.append(_unite(id_, _joined(parts, group.parts), by_age))
+            entities.append(_settled(id_, parts, group.parts, by_age))
         drafts = [[part for rank, part in group.parts if rank % _RANKS == _PROFILE] for group in self.groups]
         return tuple(entities), drafts
 
@@ -305,6 +307,45 @@ def _joined(parts: list[Draft], ranked: Sequence[tuple[int, Draft]]) -> list[Dra
             if value not in whole.attributes.get(key, ""):
                 whole.add_attribute(key, value)
     return [whole, *parts[1:]]
+
+
+def _settled(id_: str, parts: list[Draft], ranked: Sequence[tuple[int, Draft]], by_age: list[Draft]) -> Entity:
+    """Merge drafts, the strongest first; a page comes before a record that was not made over what it says."""
+    first, ranks = parts[0], {id(part): rank % _RANKS for rank, part in ranked}
+    pages = [part for part in parts if ranks[id(part)] == _PROFILE and part.root == first.root]
+    if ranks[id(first)] != _AUTHORED or not pages:
+        return _unite(id_, _joined(parts, ranked), by_age)
+    others = [part for part in parts if ranks[id(part)] != _AUTHORED or part.root != first.root]
+    said = _values(_unite(id_, _joined(others, ranked), by_age))
+    declared = {key for part in others if ranks[id(part)] == _DECLARED for key in _values(part)}
+    stated = {key: page.origin for page in reversed(pages) for key in _values(page)}
+    held: dict[str, str] = {}
+    overruled = []
+    for key, value in _values(first).items():
+        if key in stated and key not in declared and _spaced(said[key]) != _spaced(value):
+            if _spaced(first.over.get(key, "")) == _spaced(said[key]):
+                overruled.append(Overruled(key, said[key], stated[key], first.origin))
+            else:
+                overruled.append(Overruled(key, value, first.origin, stated[key]))
+                held[key] = said[key]
+    if held:
+        attributes = {key: held.get(key, value) for key, value in first.attributes.items()}
+        fields: Any = {key: held[key] for key in _FIELDS if key in held}
+        parts = [replace(first, **fields, attributes=attributes), *parts[1:]]
+    united = _unite(id_, parts, by_age)
+    return replace(united, overruled=(*overruled, *united.overruled)) if overruled else united
+
+
+_FIELDS = ("type", "level", "description")
+
+
+def _values(one: Draft | Entity) -> dict[str, str]:
+    """The fields that are stated, each attribute by its key; an empty attribute of a record takes one away."""
+    return {key: value for key in _FIELDS if (value := getattr(one, key))} | one.attributes
+
+
+def _spaced(value: str) -> str:
+    return " ".join(value.split())
 
 
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:

@@ -35,7 +35,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Overruled:
-    """A value of a weaker folder of a series that differs from the merged one.
+    """A value that differs from the merged one: of a weaker folder of a series, of a record, or of a page under one.
 
     Attributes:
         field: `type`, `level`, `description`, or the key of an attribute.
@@ -57,7 +57,7 @@ class Entity:
     `type` is one of character, location, event, item, faction, foreshadowing, inspiration, or any
     other word (labelled 实体). `attributes` keep the user's own keys. One entity may have several
     origins: a profile section and an entry of `codex.json` with the same name are merged. `overruled` has the differing
-    values of other folders of a series (`docs/decisions/0049`).
+    values of other folders of a series (`docs/decisions/0049`), of records and of pages.
     """
 
     id: str

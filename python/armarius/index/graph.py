@@ -68,7 +68,7 @@ class ProjectGraph:
         return Graph.of(map(_entity, rows[0]), _covering(rows[1]))
 
     def upsert_entity(self, entity: Entity, /) -> None:
-        """See `GraphStore`; what differs from a profile or `codex.json` is written and overrides it.
+        """See `GraphStore`; a field is changed in the page that says it, and elsewhere by a record over the file.
 
         A graph knows its entities by their ids: two of one name are two.
 

@@ -223,6 +223,7 @@ complete -c armarius -n '_shtab_armarius_using doctor' -s h -l help -d 'show thi
 complete -c armarius -n '_shtab_armarius_using doctor' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using doctor' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using doctor' -l json -d json
+complete -c armarius -n '_shtab_armarius_using doctor' -l move -d 'first write into the pages what records in .armarius say otherwise'
 complete -c armarius -n '_shtab_armarius_using doctor; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a map -d 'Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.'
 complete -c armarius -n '_shtab_armarius_using map' -s h -l help -d 'show this help message and exit'

@@ -174,6 +174,7 @@ _shtab_armarius_doctor_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   "--json[json]"
+  "--move[first write into the pages what records in .armarius say otherwise]"
   ":the project folder (default\: this one):_files"
 )
 

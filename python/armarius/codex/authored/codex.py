@@ -24,14 +24,23 @@ from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass, replace
 from difflib import get_close_matches
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from armarius.codex.authored.collection import Listed
-from armarius.codex.authored.in_place import Edit, Pages, changed_meanwhile, edit_in_place, write_in_place
+from armarius.codex.authored.in_place import (
+    Edit,
+    Pages,
+    changed_meanwhile,
+    edit_in_place,
+    flat,
+    removal_in_place,
+    write_in_place,
+)
 from armarius.codex.authored.protocol import Authored, Block, write_block
 from armarius.codex.authored.record_file import records_of
-from armarius.codex.codex_json import CodexFile, EntryReader
+from armarius.codex.codex_json import IMPORTERS, CodexFile, EntryReader
 from armarius.codex.identity import NameIndex, already_exists, places, refuse_taken
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex, Deleted, Entity, Fact, Relation
@@ -43,14 +52,16 @@ from armarius.headings import frame
 from armarius.text.unicode import fold, slug
 from armarius.validation import control_in, flag, near, shown, suggestion
 
-_FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts")
+_FIELDS = ("id", "name", "type", "aliases", "without", "description", "level", "attributes", "facts", "over")
+_NAMED = frozenset({"id", "name"})
 
 
 class AuthoredCodex(Listed[Entity]):
     """Entities and relations authored for one project.
 
     Authored entities are merged over `codex.json` and the profiles: the fields that they state override those of an
-    entity with the same id. `build_codex(…, authored=authored.read())` returns the merged codex.
+    entity with the same id in `codex.json`, and give way to what a page says, unless they were made over just that.
+    `build_codex(…, authored=authored.read())` returns the merged codex.
 
     Args:
         authored: The source of the records, or a project folder.
@@ -194,10 +205,11 @@ class AuthoredCodex(Listed[Entity]):
     def update(self, id_: str, /, *, force: bool = False, expect: str = "", **changes: Any) -> Entity:  # noqa: ANN401
         """Change fields of an entity, all but its id; None unstates a field.
 
-        What stands in a Markdown page alone is changed there, the rest of the page keeps every byte; an attribute
-        whose value is "" goes. Otherwise (`codex.json`, data files, tables, imported books; a name, facts; what the
-        page cannot say) the changes are an authored record over the file. A list replaces the one there is; aliases of
-        the file that are not given stand in the record as `without`.
+        A field is changed where it stands: in the Markdown page that says it, whose other bytes stay; an attribute
+        whose value is "" goes. Somebody whom pages alone describe gets a new field in the page. The rest (what
+        `codex.json`, data files or imported books say; a name, facts; what the page cannot say so) is an authored
+        record, which holds until the page says something else. A list replaces the one there is; aliases of the file
+        that are not given stand in the record as `without`.
 
         Args:
             id_: Of the entity, or its name or an alias.
@@ -214,25 +226,22 @@ class AuthoredCodex(Listed[Entity]):
         force, id_, changes = flag("force", force), self._id(id_), _plain(changes)
         if changes.get("id", id_) != id_:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
-        block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
-        if block is None or block.data is None:
-            data = _entity_data({"name": self.get(id_).name, **self._over_files(id_, {}, changes), "id": id_})
-            _refuse("entity", data)
-            self._refuse_taken(data, changes, force)
-            if (edit := self._in_place(id_, changes)) is not None and self._pages is not None:
-                if expect and expect != edit.digest:
-                    raise changed_meanwhile(edit.path)
-                self._relate_by_id(id_, data, changes)
-                write_in_place(self._pages, edit, id_, changes, expect=expect)
-                return self.get(id_)
-            self._relate_by_id(id_, data, changes)
-            self._file.add("entity", data)
-            return self._written(id_)
-        data = _entity_data(_changed(block.data, self._over_files(id_, block.data, changes)))
-        _refuse("entity", data, checked="facts" in changes)
+        block = self._record(id_)
+        data = self._recorded(id_, block, changes)
+        _refuse("entity", data, checked=block is None or block.data is None or "facts" in changes)
         self._refuse_taken(data, changes, force)
+        edit, taken = self._in_place(id_, changes)
+        if edit is not None and expect and expect != edit.digest:
+            raise changed_meanwhile(edit.path)
         self._relate_by_id(id_, data, changes)
-        self._file.replace("entity", data)
+        if edit is not None and self._pages is not None:
+            write_in_place(self._pages, edit, self.get(id_), taken, expect=expect)
+            self._record_rest(id_, block, changes, taken)
+            changes = _lacking(self.get(id_), taken)
+            if not changes:
+                return self.get(id_)
+            block = self._record(id_)
+        self._write(id_, block, self._recorded(id_, block, changes))
         return self._written(id_)
 
     def preview(self, id_: str, /, **changes: Any) -> Edit:  # noqa: ANN401
@@ -242,17 +251,66 @@ class AuthoredCodex(Listed[Entity]):
             As `update`, but for names that another entity has.
         """
         id_, changes = self._id(id_), _plain(changes)
-        block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
-        if block is None and (edit := self._in_place(id_, changes or None)) is not None:
-            return edit
-        if not changes:
-            return Edit(self._file.name, "" if block is None else block.text, "")
-        said = {} if block is None else block.data or {}
-        stated = _changed(said, self._over_files(id_, said, changes))
-        data = _entity_data({"name": self.get(id_).name, **stated, "id": id_})
-        _refuse("entity", data)
+        block = self._record(id_)
         before = "" if block is None else block.text
-        return Edit(self._file.name, before, write_block("entity", data, before=block))
+        if not changes:
+            edit = None if block is not None or self._pages is None else removal_in_place(self._pages, self.get(id_))
+            return Edit(self._file.name, before, "") if edit is None else edit
+        data = self._recorded(id_, block, changes)
+        _refuse("entity", data)
+        edit, taken = self._in_place(id_, changes)
+        if edit is not None:
+            data = self._recorded(id_, block, *_parted(changes, taken))
+        after = "" if data.keys() <= _NAMED and edit is not None else write_block("entity", data, before=block)
+        of_record = Edit(self._file.name, before, before if block is not None and data == _stated_in(block) else after)
+        return of_record if edit is None else replace(edit, also=of_record if of_record.diff else None)
+
+    def _record(self, id_: str) -> Block | None:
+        return next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
+
+    def _recorded(
+        self, id_: str, block: Block | None, changes: Mapping[str, Any], taken: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """The record with `changes`, without what a page has `taken`, and with what pages say of what it changes."""
+        said = {} if block is None or block.data is None else _stated(block.data)
+        known = _by_id(self.list(), id_)
+        over = dict(said.get("over", {}))
+        for name, key, value in flat({name: one for name, one in changes.items() if name != "aliases"}):
+            field = key or name
+            now = "" if known is None else known.attributes.get(key, "") if key else str(getattr(known, name))
+            if now != str((said.get("attributes", {}) if key else said).get(field, "")):
+                over[field] = now  # not the record's own value
+            if value is None or not now or known is None or not self._has_pages(known):
+                over.pop(field, None)
+        for name, key, _ in flat(taken):
+            over.pop(key or name, None)
+            if key:
+                said["attributes"] = {one: text for one, text in said.get("attributes", {}).items() if one != key}
+            else:
+                said.pop(name, None)
+                said = {one: text for one, text in said.items() if one != "without" or name != "aliases"}
+        name = said.get("name") or self.get(id_).name
+        stated = _changed(said, self._over_files(id_, said, changes))
+        return _entity_data({"name": name, **stated, "id": id_, "over": over})
+
+    def _has_pages(self, known: Entity) -> bool:
+        """Whether other files than records, `codex.json` and imported books describe an entity."""
+        paths = (one.path for one in known.origins if not one.path.startswith(".armarius/"))
+        return any(PurePosixPath(path).name not in IMPORTERS for path in paths)
+
+    def _record_rest(self, id_: str, block: Block | None, changes: Mapping[str, Any], taken: Mapping[str, Any]) -> None:
+        """Write into the record what the page did not take of `changes`, and take out of it what the page says now."""
+        data = self._recorded(id_, block, *_parted(changes, taken))
+        if block is not None and data.keys() <= _NAMED and id_ == slug(data["name"]):
+            self._file.remove("entity", id_)
+        elif not data.keys() <= _NAMED:
+            self._write(id_, block, data)
+
+    def _write(self, id_: str, block: Block | None, data: dict[str, Any]) -> None:
+        if block is None or block.data is None:
+            self._file.add("entity", data)
+        elif data != _stated_in(block):
+            self._file.replace("entity", data)
 
     def _over_files(self, id_: str, said: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
         """`changes` of a record; of aliases also those that files give and that are to go, as `without`."""
@@ -274,8 +332,9 @@ class AuthoredCodex(Listed[Entity]):
             if gone:
                 self._file.replace("relation", {**said, **dict.fromkeys(gone, id_)})
 
-    def _in_place(self, id_: str, changes: Mapping[str, Any] | None) -> Edit | None:
-        return None if self._pages is None else edit_in_place(self._pages, self.get(id_), changes)
+    def _in_place(self, id_: str, changes: Mapping[str, Any]) -> tuple[Edit | None, dict[str, Any]]:
+        known = None if self._pages is None else _by_id(self.list(), id_)
+        return (None, {}) if known is None or self._pages is None else edit_in_place(self._pages, known, changes)
 
     def _refuse_taken(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
         """Check only names that change: the check reads every name."""
@@ -303,7 +362,7 @@ class AuthoredCodex(Listed[Entity]):
         """
         id_ = self._id(id_)
         written = any((block.table, block.id) == ("entity", id_) for block in self._file.records())
-        edit = None if written else self._in_place(id_, None)
+        edit = None if written or self._pages is None else removal_in_place(self._pages, self.get(id_))
         if not written and edit is None:
             where = places(self.get(id_))
             message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
@@ -317,7 +376,7 @@ class AuthoredCodex(Listed[Entity]):
         elif self._whole is not None:
             self._refuse_dangling(id_, everywhere=edit is not None)
         if edit is not None and self._pages is not None:
-            write_in_place(self._pages, edit, id_, None)
+            write_in_place(self._pages, edit, self.get(id_), None)
         else:
             self._file.remove("entity", id_)
         return replace(done, left=left)
@@ -530,6 +589,40 @@ def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
     stated, given = _stated(data), changes.get("attributes")
     attributes = {**stated.get("attributes", {}), **given} if isinstance(given, Mapping) else given
     return {**stated, **changes, **({"attributes": attributes} if "attributes" in changes else {})}
+
+
+def _stated_in(block: Block) -> dict[str, Any]:
+    return _entity_data(_stated(block.data or {}))
+
+
+def _parted(changes: Mapping[str, Any], taken: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """`changes` without those that a page has taken, and those."""
+    rest = {name: value for name, value in changes.items() if name not in taken or name == "attributes"}
+    if "attributes" in taken:
+        rest["attributes"] = {key: value for key, value in rest["attributes"].items() if key not in taken["attributes"]}
+        if not rest["attributes"]:
+            del rest["attributes"]
+    return rest, taken
+
+
+def _lacking(entity: Entity, taken: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page says now and the entity does not, since another file comes before the page."""
+    lacking: dict[str, Any] = {}
+    for name, key, value in flat(taken):
+        now = entity.attributes.get(key, "") if key else getattr(entity, name)
+        if name == "aliases":
+            same = set(now) == {one for one in value or () if one != entity.name}
+        elif name == "type":
+            same = not value or now == (type_of(value) or value)
+        elif name == "level":
+            same = not value or now == (level_of(value) or value)
+        else:
+            same = " ".join(now.split()) == " ".join((value or "").split())
+        if not same and key:
+            lacking[name] = {**lacking.get(name, {}), key: value}
+        elif not same:
+            lacking[name] = value
+    return lacking
 
 
 def _wire(data: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Fields of an entity, changed in the Markdown page that describes it; every other byte of the page stays.
 
 An edit is made line by line, and then the page is parsed again: it is taken only if the entity says what was asked, and
-all others say what they said. What cannot be written so is left to a record over the page.
+all others say what they said. What cannot be written so is left to a record over the page. A field that a page says is
+written there; one that nobody says yet is added to the page of somebody whom pages alone describe.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 from armarius.codex.model import Entity
@@ -41,11 +43,12 @@ Parse = Callable[[str], Profiles]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of one file: its path in the project, the text before and after."""
+    """A change of one file: its path in the project, the text before and after; `also` of a second one."""
 
     path: str
     before: str
     after: str
+    also: "Edit | None" = None
 
     @property
     def digest(self) -> str:
@@ -56,7 +59,8 @@ class Edit:
     def diff(self) -> str:
         """The change as a unified diff; "" for none."""
         before, after = (text.splitlines() for text in (self.before, self.after))
-        return "".join(f"{line}\n" for line in unified_diff(before, after, self.path, self.path, n=1, lineterm=""))
+        own = "".join(f"{line}\n" for line in unified_diff(before, after, self.path, self.path, n=1, lineterm=""))
+        return own + (self.also.diff if self.also is not None else "")
 
 
 def changed_meanwhile(path: str) -> PageChanged:
@@ -88,22 +92,35 @@ class Pages(ABC):
         """
 
 
-def edit_in_place(pages: Pages, entity: Entity, changes: Mapping[str, Any] | None) -> Edit | None:
-    """The edit that makes the page of an entity say `changes`, or, for None, nothing of it any more.
+def edit_in_place(pages: Pages, entity: Entity, changes: Mapping[str, Any]) -> tuple[Edit | None, dict[str, Any]]:
+    """The edit of the first page of an entity that can say some of `changes`, and those.
 
-    None if its first origin is no page, a record or a data file describes it too, or the page cannot say it.
+    What no page says yet is added to a page only if pages alone describe the entity.
     """
-    paths = [origin.path for origin in entity.origins]
-    if not paths or not all(path.endswith(SUFFIXES) for path in paths) or (changes is None and len(set(paths)) > 1):
-        return None
-    if (page := pages.read(paths[0])) is None:
-        return None
-    after = _Page(*page, entity.id).edited(changes)
-    return None if after is None else Edit(paths[0], page[0], after)
+    paths = [origin.path for origin in entity.origins if not origin.path.startswith(".armarius/")]
+    alone = all(path.endswith(SUFFIXES) for path in paths)
+    for path in dict.fromkeys(one for one in paths if one.endswith(SUFFIXES)):
+        if (read := pages.read(path)) is not None:
+            after, taken = _Page(*read, entity).edited(changes, add=alone)
+            if taken:
+                return Edit(path, read[0], after), taken
+    return None, {}
 
 
-def write_in_place(pages: Pages, edit: Edit, id_: str, changes: Mapping[str, Any] | None, *, expect: str = "") -> None:
-    """Write what `edit_in_place` found, made anew from what the page says when it is written.
+def removal_in_place(pages: Pages, entity: Entity) -> Edit | None:
+    """The edit that takes an entity out of the one page that describes it; None for others, or a page of its own."""
+    paths = {origin.path for origin in entity.origins}
+    path = paths.pop() if len(paths) == 1 else ""
+    if not path.endswith(SUFFIXES) or (read := pages.read(path)) is None:
+        return None
+    after = _Page(*read, entity).removed()
+    return None if after is None else Edit(path, read[0], after)
+
+
+def write_in_place(
+    pages: Pages, edit: Edit, entity: Entity, changes: Mapping[str, Any] | None, *, expect: str = ""
+) -> None:
+    """Write what `edit_in_place` or, for None, `removal_in_place` found, made anew from what the page says then.
 
     Raises:
         CodexError: The page is no longer the one of `expect`, or can no longer say it; nothing was written.
@@ -111,8 +128,9 @@ def write_in_place(pages: Pages, edit: Edit, id_: str, changes: Mapping[str, Any
     """
 
     def change(text: str, parse: Parse) -> str:
-        after = _Page(text, parse, id_).edited(changes)
-        if after is None or (expect and expect != digest_of(text)):
+        page = _Page(text, parse, entity)
+        after, taken = (page.removed(), None) if changes is None else page.edited(changes, add=True)
+        if after is None or taken != changes or (expect and expect != digest_of(text)):
             raise changed_meanwhile(edit.path)
         return after
 
@@ -132,37 +150,50 @@ def _text(lines: list[str]) -> str:
 class _Page:
     """One page and the section of one entity in it."""
 
-    def __init__(self, text: str, parse: Parse, id_: str) -> None:
+    def __init__(self, text: str, parse: Parse, entity: Entity) -> None:
         self.text, self.parse = text, parse
         self.drafts = parse(text).drafts
-        self.at = next((n for n, one in enumerate(self.drafts) if (one.id or slug(one.name)) == id_), -1)
+        same = [n for n, one in enumerate(self.drafts) if (one.id or slug(one.name)) == entity.id]
+        named = [n for n, one in enumerate(self.drafts) if fold(one.name) == fold(entity.name)]
+        self.at = same[0] if same else named[0] if len(named) == 1 else -1
         self.root = parse_page(text, is_known).root
 
-    def edited(self, changes: Mapping[str, Any] | None) -> str | None:
+    def _section(self) -> ProfileSection | None:
         if self.at < 0 or self.drafts[self.at].standing == "cast":
             return None
         draft = self.drafts[self.at]
-        sections = list(_walk(self.root))
-        here = next(
-            (one for one in sections if (one.line, one.heading) == (draft.origin.line, draft.origin.section)), None
-        )
-        if here is None or (here.level == 0 and not draft.whole):
-            return None
-        if changes is None:
-            after = None if draft.whole else self._without(here, sections)
-            return after if after is not None and self._says(after, None) else None
-        if not changes.keys() <= EDITABLE or changes.get("attributes", {}) is None:
-            return None
-        text, wanted = self.text, draft
-        for name, key, value in _flat(changes):
-            wanted = _with(wanted, name, key, value)
-            for candidate in _Section(text, self._found(text, here), draft, name, key).candidates(value):
-                if self._says(candidate, wanted):
-                    text = candidate
+        place = (draft.origin.line, draft.origin.section)
+        here = next((one for one in _walk(self.root) if (one.line, one.heading) == place), None)
+        return None if here is None or (here.level == 0 and not draft.whole) else here
+
+    def edited(self, changes: Mapping[str, Any], *, add: bool) -> tuple[str, dict[str, Any]]:
+        """The text that says as many of `changes` as it can, and those; with `add` also what it did not say."""
+        text, taken, here = self.text, dict[str, Any](), self._section()
+        if here is None:
+            return text, taken
+        wanted = draft = self.drafts[self.at]
+        for name, key, value in flat(changes):
+            if not add and not _states(draft, name, key):
+                continue
+            says = _with(wanted, name, key, value)
+            section = _Section(text, self._found(text, here), draft, name, key)
+            for candidate in chain([text], section.candidates(value)):
+                if self._says(candidate, says):
+                    text, wanted = candidate, says
+                    if name == "attributes":
+                        taken[name] = {**taken.get(name, {}), key: value}
+                    else:
+                        taken[name] = value
                     break
-            else:
-                return None
-        return text
+        return text, taken
+
+    def removed(self) -> str | None:
+        """The text without the section; None where it is the whole page, or others would be read otherwise."""
+        here = self._section()
+        if here is None or self.drafts[self.at].whole:
+            return None
+        after = self._without(here, list(_walk(self.root)))
+        return after if self._says(after, None) else None
 
     def _found(self, text: str, here: ProfileSection) -> ProfileSection:
         """The section in a text that was changed below its heading."""
@@ -286,13 +317,17 @@ def _is(item: Field, name: str, key: str) -> bool:
     return fold(item.key) == fold(key) if key else role_of(item.key) == name
 
 
-def _flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Each field, each attribute by its key."""
+def flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Each field that a page can say, each attribute by its key."""
     for name, value in changes.items():
         if name == "attributes":
-            yield from ((name, key, one) for key, one in value.items())
-        else:
+            yield from ((name, key, one) for key, one in (value or {}).items())
+        elif name in EDITABLE:
             yield name, "", value
+
+
+def _states(draft: Draft, name: str, key: str) -> bool:
+    return any(fold(one) == fold(key) for one in draft.attributes) if key else bool(getattr(draft, name))
 
 
 def _with(draft: Draft, name: str, key: str, value: Any) -> Draft:  # noqa: ANN401 - of any field

@@ -185,6 +185,7 @@ class Draft:
     type: str | None = None
     aliases: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list, kw_only=True)  # aliases of weaker drafts that do not hold
+    over: dict[str, str] = field(default_factory=dict, kw_only=True)  # what pages said of fields that a record changes
     description: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
     level: ContextLevel | None = None

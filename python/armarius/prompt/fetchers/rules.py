@@ -71,7 +71,7 @@ class RulesFetcher:
 
 
 def withheld_facts(entity: Entity, source: str, layer: LayerName, request: FetchRequest) -> list[Omission]:
-    """One omission per fact of `entity` that does not hold where the request stands, or is overruled in a series."""
+    """One omission per fact of `entity` that does not hold where the request stands, or is overruled."""
     overruled = [
         Omission(
             f"entity:{entity.id}#{one.field}",
