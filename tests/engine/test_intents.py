@@ -207,6 +207,14 @@ def test_chapters_that_do_not_fit_are_summarised_evenly(ferry, budget):
     assert all(f"The bell of day {n} rang." in pack.prompt for n in range(2, 6))
 
 
+def test_a_chapter_to_be_translated_is_whole_with_the_cards_of_its_people(ferry):
+    pack = ferry.assemble("Translate chapter 3 into French", budget=4000)
+    text = FILES["chapters/03.md"]
+    assert all(line.strip() in pack.prompt for line in text.split("\n\n")[1:] if line.strip("* \n"))
+    assert {"entity:maren", "entity:ann"} <= {one.id for one in pack.items}
+    assert all("chapters/03" in one.source for one in pack.items if one.source.startswith("rag:"))
+
+
 def test_a_chapter_to_be_summarised_that_does_not_exist_is_told(ferry):
     (said,) = ferry.assemble("Summarise chapter 9", budget=4000).warnings
     assert said == "CHAPTER_UNKNOWN: chapter 9: no chapter 9; the chapters are 1 to 6"

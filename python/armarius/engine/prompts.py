@@ -218,7 +218,8 @@ class Prompts:
             task = self._resolver.task(
                 view, request, previous, layers, warnings, asked=follow_up.asked, carried=follow_up.carried
             )
-        return self._flight.run(_key(kind, task, view), lambda: self._timed(task, remember=kind[0] == "assemble"))
+        remember = kind[0] == "assemble"
+        return self._flight.run(_key(kind, task, view), lambda: self._timed(task, remember=remember))
 
     def _timed(self, task: Task, *, remember: bool) -> Pack:
         pack = self._assembler.assemble(task, remember=remember)

@@ -178,9 +178,9 @@ class VectorSearch:
         assert len(owners_of(vectors)) == 3
         answers(vectors, ("chapters/ch002.md", 1), "中途加入的段落。")
         assert vectors.put(old, OLD, [], np.empty((0, DIMENSION), np.float32)) == 0
-        for ask in (lambda: vectors.nearest(old, np.ones(DIMENSION, np.float32), 3), lambda: vectors.sample(old, 3)):
+        for look in (lambda: vectors.nearest(old, np.ones(DIMENSION, np.float32), 3), lambda: vectors.sample(old, 3)):
             with pytest.raises(SetGone):
-                ask()
+                look()
         assert store.verify() == []
 
     def test_building_resumes_for_the_same_model_and_starts_over_for_another(self, store: Store) -> None:

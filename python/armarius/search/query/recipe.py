@@ -3,7 +3,7 @@
 rename     改名 林默 为 林渊, "rename Pip to Philip"            summarise  总结第3到5章, "summarise this chapter"
 state      截至第12章林默有什么, "state of Pip after chapter 12"  write      写第202章, 写下一章, "draft chapter 12"
 present    这一段谁在场, "who is in this scene"                  continue   续写, "keep going", or the skill of a host
-check      检查第3章的一致性, "check chapter 3"                   ask        a question
+check      检查第3章的一致性, "check chapter 3"                   translate  翻译第5章, "translate chapter 5"
 
 Fetchers and search ask the recipe and not the task: what a row's prompt holds stands in the row (`Recipe.wants`).
 """
