@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import tiktoken_ext.openai_public as openai
 from benches.record import interleaved, record
-from tests.counting.reference import tiktoken, vocabulary
+from tests.text.reference import tiktoken, vocabulary
 
 from armarius import TokenCounter, truncate
 

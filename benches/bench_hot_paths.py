@@ -11,7 +11,7 @@ from pathlib import Path
 
 import ahocorasick_rs
 import pytest
-from tests.counting.reference import deepseek
+from tests.text.reference import deepseek
 
 import armarius
 import armarius._core as _core

@@ -134,7 +134,7 @@ ROWS = (
         "headings, fences and marks that we set and no other",
         "155 forged headings, fences and role markers in every place at once, on the engine, the channel, MCP, "
         "LangGraph, "
-        f"LangChain and LlamaIndex: `{_RELIABILITY}/test_injections.py`; each forgery alone: `tests/assembly`",
+        f"LangChain and LlamaIndex: `{_RELIABILITY}/test_injections.py`; each forgery alone: `tests/prompt`",
         "6 texts × 6 surfaces",
         "texts and surfaces",
         (f"{_RELIABILITY}/test_injections.py::test_no_text_from_anywhere_changes_the_structure_of_a_prompt",),
@@ -156,10 +156,10 @@ ROWS = (
     Row("Mutated bytes crash no part of the core and no reader", "`tests/fuzz`, 14 targets", "300 inputs a target"),
     Row(
         "Damaged lorebooks, cards and vaults give only our errors",
-        "`tests/books/test_hostile.py`",
+        "`tests/lorebooks/test_hostile.py`",
         "hundreds",
         "files",
-        ("tests/books/test_hostile.py::test_ten_thousand_damaged_files_give_only_our_errors",),
+        ("tests/lorebooks/test_hostile.py::test_ten_thousand_damaged_files_give_only_our_errors",),
     ),
     Row(
         "Projects on a server survive its kills, restarts and pauses, those of its workers, and eight processes at "
@@ -206,10 +206,10 @@ ROWS = (
     Row(
         "The adapter of a graph program keeps the contract of graph stores, the folder of e5 is made once and "
         "checked, the gates of the source hold",
-        "`tests/graph/test_stores.py`, `tests/vectors/test_e5.py`, `tests/files/test_gates.py`",
+        "`tests/graph/test_stores.py`, `tests/vectors/test_e5.py`, `tests/io/test_gates.py`",
         "the contract over a program that stands in",
         "tests",
-        ("tests/graph/test_stores.py", "tests/vectors/test_e5.py", "tests/files/test_gates.py"),
+        ("tests/graph/test_stores.py", "tests/vectors/test_e5.py", "tests/io/test_gates.py"),
     ),
     Row(
         "Memory, open files and threads stay flat",

@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.assembly.support import assemble, candidate
 from tests.code.support import EXAMPLE, EXAMPLE_INDEX
+from tests.prompt.support import assemble, candidate
 
 import armarius
 from armarius import errors

@@ -5,7 +5,7 @@ import os
 
 import pytest
 from tests.code.support import EXAMPLE_INDEX
-from tests.files.conftest import KINDS, plant
+from tests.io.conftest import KINDS, plant
 
 from armarius.code import CodeIndex, CodeOptions
 from armarius.code.subgraph import CodeNode, TextMatches, signature

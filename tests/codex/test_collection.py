@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.files.conftest import KINDS, plant
+from tests.io.conftest import KINDS, plant
 
 from armarius.codex import Constraints, Memories
 from armarius.codex.model import Constraint, Memory

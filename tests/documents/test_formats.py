@@ -2,7 +2,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from tests.books.samples import CARD, FILES, picture, text
+from tests.lorebooks.samples import CARD, FILES, picture, text
 from tests.rows import rows
 
 import armarius

@@ -5,8 +5,8 @@ import shutil
 from collections import Counter
 
 import pytest
-from tests.assembly.forgeries import FORGERIES, GENUINE, expected, read
 from tests.integrations.conftest import NOVEL
+from tests.prompt.forgeries import FORGERIES, GENUINE, expected, read
 from tests.reliability.structure import SURFACES, Judge, handed, strings
 
 import armarius

@@ -1,7 +1,7 @@
 """What a model could take for a part of a prompt's own structure, judged by a reader that overlooks nothing.
 
 It knows nothing of the code that it judges: it folds what it sees and looks for tags and control tokens in what is
-left. Headings are read by `tests.assembly.forgeries`.
+left. Headings are read by `tests.prompt.forgeries`.
 """
 
 import io
@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from tests.assembly.forgeries import FORGERIES, expected, read
+from tests.prompt.forgeries import FORGERIES, expected, read
 
 from armarius.channel import Channel
 from armarius.verbs import methods_of

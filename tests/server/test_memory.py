@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from tests.shelves.churn import PROJECTS, files_of
-from tests.shelves.memory import VERBS, check_sizes, parts_left
+from tests.workspace.churn import PROJECTS, files_of
+from tests.workspace.memory import VERBS, check_sizes, parts_left
 
 from armarius import embedders
 

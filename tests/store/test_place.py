@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.files.conftest import KINDS, plant
+from tests.io.conftest import KINDS, plant
 
 from armarius.errors import ProjectError, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.books.samples import FILES, OTHER_NAMES, text
-from tests.project.test_manuscripts import DOCX, EPUB, FOUNTAIN, HTML, ODT, RTF
+from tests.documents.test_manuscripts import DOCX, EPUB, FOUNTAIN, HTML, ODT, RTF
+from tests.lorebooks.samples import FILES, OTHER_NAMES, text
 
 import armarius
 from armarius.documents.classify import MANUSCRIPTS, NOT_READ, PROSE_SUFFIXES

@@ -35,7 +35,7 @@ class TokenCounter:
     vocabularies are part of the package, and the tables of an encoding are built when it is first
     asked for.
 
-    Exactness, proved in tests/counting: o200k_base and cl100k_base equal `tiktoken` (and their
+    Exactness, proved in tests/text: o200k_base and cl100k_base equal `tiktoken` (and their
     vocabularies hash to the files OpenAI publishes); the others equal `tiktoken`'s merging, DeepSeek's
     equals Hugging Face `tokenizers`, over the same vocabulary with the published splitting pattern.
 

@@ -287,7 +287,7 @@ mod tests {
         row("record.name = 1;\nmodule.x = y({ a: 1 });\n", &[]);
     }
 
-    /// Rows that Python runs too, as paragraphs: `tests/project/test_definition_rows.py`.
+    /// Rows that Python runs too, as paragraphs: `tests/documents/test_definition_rows.py`.
     #[test]
     fn rows_of_definitions() {
         let text = include_str!("../../../tests/cases/definitions.json");
