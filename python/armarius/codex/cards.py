@@ -164,6 +164,7 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     return (first + 1, None) if match["after"] or match["behind"] else (first, None)
 
 
+_NAMED_CHAPTER: Final = re.compile(span(), re.IGNORECASE)
 _AT_END: Final = re.compile(r"^after\s+|[之以]?[后後]$", re.IGNORECASE)  # of a state: how things are as a chapter ends
 _LABELLED = re.compile(r"^(?P<indent>[ \t]*+)(?:[-*+•·][ \t]++)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
 
@@ -175,6 +176,8 @@ def without_later(text: str, chapter: int) -> str:
 
     Cost: one pass over the lines; returns early when the text names no chapter.
     """
+    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", text)) is None:
+        return text
     found = []
     hidden: int | None = None  # indent of the blanked line
     for line in text.splitlines(keepends=True):
@@ -281,7 +284,7 @@ def visible_text(documents: Mapping[str, Document], bounds: Bounds) -> Callable[
 
 def tidy(text: str) -> str:
     """`text` without blank lines."""
-    return "\n".join(line for line in text.split("\n") if line.strip())
+    return "\n".join([line for line in text.split("\n") if line.strip()])
 
 
 def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
@@ -290,8 +293,11 @@ def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
 
 
 def _begins_later(paragraph: Paragraph, chapter: int, said: re.Pattern[str] | None = None) -> bool:
-    spans = (parse_span(said.sub("", title) if said else title) for title in paragraph.heading_path)
-    return any(span is not None and (span[0] or 0) > chapter for span in spans)
+    for title in paragraph.heading_path:
+        span = parse_span(said.sub("", title) if said else title)
+        if span is not None and (span[0] or 0) > chapter:
+            return True
+    return False
 
 
 def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool:

@@ -83,12 +83,12 @@ def sentence(said: Iterable[str], language: str, most: int = 3) -> str:
 
 
 def _said(code: str, parts: Mapping[str, Any], language: str) -> str:
-    return reasons_table()[code][language].format(**{name: _part(one, language) for name, one in parts.items()})
-
-
-def _part(part: Any, language: str) -> Any:  # noqa: ANN401 - texts, numbers, reasons
-    if isinstance(part, tuple | list):
-        return _JOINED[language].join(
-            say(str(one) if not isinstance(one, str) else one, language) for one in part[:_MOST]
-        )
-    return say(part, language) if isinstance(part, str) else part
+    said = dict(parts)
+    for name, part in parts.items():
+        if isinstance(part, Reason):
+            said[name] = part.in_language(language)
+        elif isinstance(part, tuple | list):
+            said[name] = _JOINED[language].join(
+                [say(str(one) if not isinstance(one, str) else one, language) for one in part[:_MOST]]
+            )
+    return reasons_table()[code][language].format(**said)

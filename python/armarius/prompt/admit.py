@@ -57,7 +57,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
     offered: list[Candidate] = []
     for answer in answers:
         omitted += answer.fetched.omitted
-        warnings.update((answer.layer, warning) for warning in answer.fetched.warnings)
+        warnings.update([(answer.layer, warning) for warning in answer.fetched.warnings])
         if not [1 for one in answer.fetched.candidates if one.project_id and one.project_id != project_id]:
             offered += answer.fetched.candidates
             continue
@@ -75,8 +75,8 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
         tuple(omitted),
         tuple(sorted(warnings, key=lambda w: (LAYER_INDEX[w[0]], w[1].code, w[1].message))),
         groups,
-        tuple(answer.fetched.offer for answer in answers if answer.fetched.offer is not None),
-        max((sure for answer in answers if (sure := answer.fetched.confidence) is not None), default=None),
+        tuple([answer.fetched.offer for answer in answers if answer.fetched.offer is not None]),
+        max([sure for answer in answers if (sure := answer.fetched.confidence) is not None], default=None),
     )
 
 

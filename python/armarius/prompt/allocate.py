@@ -97,6 +97,14 @@ class FittedPrompt:
         """The prompt as it is sent."""
         return render(self.items)
 
+    @cached_property
+    def window(self) -> PromptItem | None:
+        """The text around the cursor; None without one."""
+        around = [
+            item for item in self.items if item.candidate.keep == "around" and item.candidate.layer == "immediate"
+        ]
+        return around[0] if around else None
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:

@@ -29,7 +29,7 @@ from pydantic import TypeAdapter
 from armarius.errors import BudgetError, ContractError
 from armarius.headings import Reason
 from armarius.prompt.admit import Admitted, canonical
-from armarius.prompt.allocate import FULL, OMITTED, Allocation, Demand, FittedPrompt, Terms, is_window
+from armarius.prompt.allocate import FULL, OMITTED, Allocation, Demand, FittedPrompt, Terms
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape
 from armarius.prompt.prefix import common_prefix
@@ -254,11 +254,9 @@ class _Trial:
 
     def behind(self, fitted: FittedPrompt, kept: Sequence[PromptItem]) -> list[PromptItem] | None:
         """What stays of `kept` when what stands behind the first change gives way; None when nothing need change."""
-        placed = fitted.items
-        spans = zip(placed, fitted.rendered.spans, strict=True)
-        window = next((span for item, span in spans if is_window(item.candidate)), None)
-        shared = common_prefix(self._previous.demand, fitted.rendered.prompt)
-        if window is None or shared > window[0]:
+        placed, rendered = fitted.items, fitted.rendered
+        shared = common_prefix(self._previous.demand, rendered.prompt)
+        if fitted.window is None or shared > rendered.spans[placed.index(fitted.window)][0]:
             return None
         is_cramped = any(item.form == "truncated" and item.candidate.layer == "immediate" for item in placed)
         if not is_cramped and all(one.layer != "retrieved" for one, _ in fitted.omitted):

@@ -71,7 +71,7 @@ class CachedCounter:
         """Tokens of each text, in order; the unknown ones are counted in one batch."""
         known = self._known
         try:
-            return [known[text] for text in texts]
+            return list(map(known.__getitem__, texts))
         except KeyError:
             return self._counted(known, texts, "")
 
@@ -84,7 +84,7 @@ class CachedCounter:
         """Tokens of each text with the separator after it, as sections of a prompt stand; as `counts` otherwise."""
         known = self._sections
         try:
-            return [known[text] for text in texts]
+            return list(map(known.__getitem__, texts))
         except KeyError:
             return self._counted(known, texts, SEPARATOR)
 
@@ -98,20 +98,17 @@ class CachedCounter:
         # Copies: a text also holds its UTF-8 once the core has read it.
         keys = [text[: -len(end)] for text in read] if end else [(text + "\n")[:-1] for text in read]
         self._remember(known, keys, found)
-        return [counted[text] for text in texts]
+        return list(map(counted.__getitem__, texts))
 
     def _remember(self, known: dict[str, int], keys: Sequence[str], tokens: Sequence[int]) -> None:
         more = sum(map(len, keys))
         while self._held and (
-            self._held + more > self._MEMORY_CHARACTERS or self._texts + len(keys) > self._MEMORY_TEXTS
+            self._held + more > self._MEMORY_CHARACTERS
+            or len(self._known) + len(self._sections) + len(keys) > self._MEMORY_TEXTS
         ):
             self._forget_half()  # one batch may be more
         self._held += more
         known.update(zip(keys, tokens, strict=True))
-
-    @property
-    def _texts(self) -> int:
-        return len(self._known) + len(self._sections)
 
     def _forget_half(self) -> None:
         """Those known longest stand first. Threads that come here at once forget more than they must."""

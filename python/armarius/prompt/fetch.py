@@ -5,6 +5,8 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
 from typing import TypeVar
 
 from armarius.arguments import Bounds
@@ -38,6 +40,7 @@ _FAILED: dict[LayerName, WarningRow] = {
 }
 
 
+_LAYER = attrgetter("layer")
 Source = TypeVar("Source", bound=Fetcher)
 Answer = TypeVar("Answer")
 
@@ -67,7 +70,7 @@ def fetch_all(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: fl
     Cost: one thread per fetcher of a host's, about 0.1 ms each.
     """
     timeout = remaining(timeout)
-    answers = _ask_all(fetchers, request, lambda fetcher: _ask(fetcher, request), timeout)
+    answers = _ask_all(fetchers, request, partial(_ask, request), timeout)
     pairs = zip(fetchers, answers, strict=True)
     return [_failed(fetcher, _late(timeout)) if answer is None else answer for fetcher, answer in pairs]
 
@@ -156,12 +159,12 @@ def _late(timeout: float) -> str:
     return f"no answer within {round(timeout, 2):g} s"
 
 
-def _ask(fetcher: Fetcher, request: FetchRequest) -> FetchOutcome:
+def _ask(request: FetchRequest, fetcher: Fetcher) -> FetchOutcome:
     try:
         fetched = fetcher.fetch(request)
         found = tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings)
         fetched = Fetched(*found, fetched.offer, fetched.confidence)
-        strays = sorted({candidate.layer for candidate in fetched.candidates} - set(LAYERS))
+        strays = sorted(set(map(_LAYER, fetched.candidates)).difference(LAYERS))
         if strays:
             return _failed(fetcher, f"candidates for unknown layers: {', '.join(strays)}")
     except Exception as error:  # noqa: BLE001 - no source failure may fail the call
@@ -231,6 +234,8 @@ class _Wishes:
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
     fetched = answer.fetched
+    if not fetched.candidates and not fetched.omitted and fetched.offer is None:
+        return answer
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
     for one in fetched.candidates:

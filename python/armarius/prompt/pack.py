@@ -6,7 +6,7 @@ previous prompt held keeps its place, and new ones follow. Neighbours join under
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import attrgetter
@@ -19,7 +19,7 @@ from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame
 from armarius.prompt.admit import Admitted
-from armarius.prompt.allocate import FittedPrompt, is_window
+from armarius.prompt.allocate import FittedPrompt
 from armarius.prompt.continuation import Previous, fit_demand
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape, group_heading
@@ -101,13 +101,12 @@ def pack(
 
 def _shown_twice(fitted: FittedPrompt) -> Candidate | None:
     """An end of a chapter that the window around the cursor shows too: the file holds both chapters."""
-    placed = fitted.items
-    window = next((item for item in placed if is_window(item.candidate)), None)
+    window = fitted.window
     if window is None or (span := _span_of(window.candidate)) is None:
         return None
     first, last = window.part or (0, span[1] - span[0])
     path, start, end = window.candidate.documents, span[0] + first, span[0] + last
-    for one in (item.candidate for item in placed if item.candidate.source.startswith(f"{STORY}ending:")):
+    for one in [item.candidate for item in fitted.items if item.candidate.source.startswith(f"{STORY}ending:")]:
         told = _span_of(one)
         if one.documents == path and told is not None and told[0] < end and start < told[1]:
             return one
@@ -128,7 +127,7 @@ def _packed(
     valid: Collection[str],
     language: Language,
 ) -> FittedPrompt:
-    offers = [one for one in admitted.offers if any(next(rows, None) is not None for rows in (one.rows, one.stretches))]
+    offers = [one for one in admitted.offers if next(chain(one.rows, one.stretches), None) is not None]
     if not offers:
         return fit_demand(admitted, counter, profile, available, previous, valid)
     most: int | None = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available))
@@ -138,8 +137,7 @@ def _packed(
         for offer in offers:
             fitted = _filled(fitted, offer, previous, most, language)
         spare = profile.limit(available) - fitted.token_count
-        cut = (item for item in fitted.items if item.form == "truncated" and is_window(item.candidate))
-        if most is None or spare <= _SPARE or next(cut, None) is None:
+        if most is None or spare <= _SPARE or fitted.window is None or fitted.window.form != "truncated":
             return fitted
         # What no paragraph wanted is the window's again.
         window_most, most = most + spare - _SPARE // 2, None
@@ -168,7 +166,7 @@ def _filled(
         items = packer.arranged(placed)
         total, by_layer = fitted.demand.counter.of_prompt(layer_pieces(items))
         if total <= fitted.demand.limit:
-            line = min((row.score for row in rows if not (row.asked or row.signature or row.plain)), default=0.0)
+            line = min([row.score for row in rows if not (row.asked or row.signature or row.plain)], default=0.0)
             return replace(fitted, items=items, token_count=total, by_layer=by_layer, entered=len(placed), line=line)
         worst = sorted(rows, key=lambda row: (not row.asked, not row.plain, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
@@ -190,19 +188,19 @@ class _Packer:
         placed = fitted.items
         self.cards = cards_of(placed)
         # What the window and the story so far show already, line by line.
-        self.shown = _lines("\n\n".join([_unmarked(item) for item in placed if _is_text(item.candidate)]))
+        texts = [i for i in placed if i.candidate.layer == "immediate" or i.candidate.source.startswith(STORY)]
+        self.shown = _lines("\n\n".join(map(_unmarked, texts)))
 
     def room(self, window_most: int | None) -> int:
         """Tokens that rows may take in all."""
         demand, placed = self.fitted.demand, self.fitted.items
         layer = [item for item in placed if item.candidate.layer == "retrieved"]
         frame = 0 if layer else sum(self.measured.counts([OPENING["retrieved"], CLOSING["retrieved"]]))
-        if all(item.candidate.group != self.group for item in layer):
+        if not [1 for item in layer if item.candidate.group == self.group]:
             frame += self.measured.count(heading_piece(self.group))
-        window = next((item for item in placed if is_window(item.candidate)), None)
         unused = 0
-        if window is not None and window_most is not None:
-            tokens = self.measured.section(window.text)
+        if self.fitted.window is not None and window_most is not None:
+            tokens = self.measured.section(self.fitted.window.text)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         held = (self.fitted.by_layer or self.measured.of_layers(layer_pieces(placed)))["retrieved"]
         room = demand.limit - self.fitted.token_count - unused - frame
@@ -246,7 +244,7 @@ class _Packer:
         for row in offered:  # they come first
             if not row.asked:
                 offered = chain([row], offered)
-                better = row.score > max((one.score for one in asked), default=0.0)
+                better = row.score > max([one.score for one in asked], default=0.0)
                 break
             asked.append(row)
         reserved = self._reserved_for_others(asked, room, better=better) if asked else 0
@@ -267,14 +265,9 @@ class _Packer:
         shares = self.offer.shares
         if shares is None:
             return room * _OTHERS_PERCENT // 100 if better else 0
-        paths = {row.path for row in asked}
-        window = sum(
-            [
-                self.measured.section(item.text)
-                for item in self.fitted.items
-                if is_window(item.candidate) and not paths.isdisjoint(item.candidate.documents)
-            ]
-        )
+        item, window = self.fitted.window, 0
+        if item is not None and not {row.path for row in asked}.isdisjoint(item.candidate.documents):
+            window = self.measured.section(item.text)
         least = min(self.fitted.demand.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.demand.available * shares.asked // 100 - window))
 
@@ -335,11 +328,6 @@ def _serves(rows: Mapping[str, PassageRow], fresh: Mapping[str, PassageRow]) -> 
     return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
 
 
-def _is_text(candidate: Candidate) -> bool:
-    """Whether it shows the project's texts as they are written, which a paragraph may then not show again."""
-    return candidate.layer == "immediate" or candidate.source.startswith(STORY)
-
-
 def _unmarked(item: PromptItem) -> str:
     if not item.candidate.marks:
         return item.text
@@ -360,7 +348,7 @@ class _Chosen:
     def add_all(self, rows: Sequence[PassageRow]) -> bool:
         """Add every one of `rows`, if all fit."""
         before = self.room, dict(self.rows), set(self._seen)
-        for row, tokens in self._counted(rows):
+        for row, tokens in zip(rows, self._packer.measured.sections([row.text for row in rows]), strict=True):
             self._add(row, tokens, None)
         if self.room >= 0:
             return True
@@ -383,14 +371,16 @@ class _Chosen:
         """
         missed = 0
         grows = not held and self._packer.offer.shares is None  # a check has its own order
-        for row, tokens in self._counted(rows):
-            if self.room < _LEAST or missed > _MISSES:
-                return
-            added = self._add(row, tokens, self.room)
-            if added is not None:
-                missed = 0 if added else missed + 1
-            if added and grows and len(row.text) < _SHARD:
-                self._grow(row)
+        rows = iter(rows)
+        while part := list(islice(rows, _BATCH)):
+            for row, tokens in zip(part, self._packer.measured.sections([row.text for row in part]), strict=True):
+                if self.room < _LEAST or missed > _MISSES:
+                    return
+                added = self._add(row, tokens, self.room)
+                if added is not None:
+                    missed = 0 if added else missed + 1
+                if added and grows and len(row.text) < _SHARD:
+                    self._grow(row)
 
     def _grow(self, row: PassageRow) -> None:
         """Add what stands around a short row in its scene, likelier side first: of lines a stretch, else one more."""
@@ -408,11 +398,6 @@ class _Chosen:
                 continue
             length += len(there.text)
             ends[step] = offer.neighbour(there, step)
-
-    def _counted(self, rows: Iterable[PassageRow]) -> Iterator[tuple[PassageRow, int]]:
-        rows = iter(rows)
-        while part := list(islice(rows, _BATCH)):
-            yield from zip(part, self._packer.measured.sections([row.text for row in part]), strict=True)
 
     def _add(self, row: PassageRow, tokens: int, most: int | None) -> bool | None:
         """Add `row` if it costs at most `most`; None when the prompt has its text already."""
@@ -469,8 +454,11 @@ class CardLines:
         field = _FIELD.fullmatch(line)
         if field is None:
             return False
-        label, value = one_line(field["label"]), one_line(field["value"])
-        if value in self.values or f", {label}={value}, " in self.pairs:
+        value = one_line(field["value"])
+        if value in self.values:
+            return True
+        label = one_line(field["label"])
+        if f", {label}={value}, " in self.pairs:
             return True
         role = role_of(label)  # the type of the thing is on every card
         names = {one.strip() for one in _NAMES.split(value)} - {""}

@@ -138,13 +138,12 @@ def _tokens(value: int | str | None, available: int, name: str) -> int | None:
     return value
 
 
-def _defaults() -> dict[LayerName, LayerBudget]:
-    return {
-        "rules": LayerBudget(min=500, ratio=15),
-        "settings": LayerBudget(min=200, ratio=10),
-        "retrieved": LayerBudget(min=0, ratio=25),
-        "immediate": LayerBudget(min=2000, ratio=50),
-    }
+_DEFAULTS: Final[Mapping[LayerName, LayerBudget]] = {
+    "rules": LayerBudget(min=500, ratio=15),
+    "settings": LayerBudget(min=200, ratio=10),
+    "retrieved": LayerBudget(min=0, ratio=25),
+    "immediate": LayerBudget(min=2000, ratio=50),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ class BudgetProfile:
 
     version: int = 1
     budget: int = 8000
-    layers: Mapping[LayerName, LayerBudget] = field(default_factory=_defaults)
+    layers: Mapping[LayerName, LayerBudget] = field(default_factory=lambda: dict(_DEFAULTS))
     warn_percent: int = 87
     trim_percent: int = 95
     story_percent: int = 15
@@ -170,7 +169,7 @@ class BudgetProfile:
     def __post_init__(self) -> None:
         for name in _NUMBERS:
             profile_number(name, getattr(self, name), name)
-        object.__setattr__(self, "layers", self._merged(self.layers, _defaults()))
+        object.__setattr__(self, "layers", self._merged(self.layers, _DEFAULTS))
 
     @staticmethod
     def _merged(
@@ -210,7 +209,7 @@ class BudgetProfile:
     def insisted_min(self, available: int) -> int:
         """The immediate layer's minimum, if somebody has set one: it holds against items of a previous prompt too."""
         least = self.layers["immediate"].min
-        return 0 if least == _defaults()["immediate"].min else _tokens(least, available, "min") or 0
+        return 0 if least == _DEFAULTS["immediate"].min else _tokens(least, available, "min") or 0
 
     def rows(self, available: int, overheads: Mapping[LayerName, int]) -> list[BudgetLayer]:
         """The layers as the allocator takes them.
