@@ -23,7 +23,7 @@ import armarius
 from armarius.studio import serve
 from record import record, summary
 
-_TARGET_MS = 100.0  # from a click to the pills
+_TARGET_MS = 100.0  # from a click to the rows
 _PAGE_MS = 150.0
 _ASKED = 40
 
@@ -77,12 +77,12 @@ def measured(engine: armarius.ContextEngine) -> dict[str, dict[str, float]]:
             raise SystemExit(f"{path}: {answer.status}")
     rows = {kind: _row(times, size[kind]) for kind, times in taken.items()}
     if (clicked := clicks(engine, f"http://127.0.0.1:{port}", token)) is not None:
-        rows["click to pills in Chromium"] = clicked
+        rows["click to rows in Chromium"] = clicked
     return rows
 
 
 def clicks(engine: armarius.ContextEngine, ground: str, token: str) -> dict[str, float] | None:
-    """From a click into a chapter to the pills beside it, as the browser sees it; None without Chromium."""
+    """From a click into a chapter to the rows beside it, as the browser sees it; None without Chromium."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     try:
         from playwright.sync_api import sync_playwright
@@ -115,8 +115,8 @@ def clicks(engine: armarius.ContextEngine, ground: str, token: str) -> dict[str,
 
 
 _CLICK = """async () => {
-  const taken = [], beside = document.getElementById("beside"), prose = document.getElementById("prose");
-  for (const part of [...prose.querySelectorAll("span[id]")].filter((_, at) => at % 9 === 3).slice(0, 4)) {
+  const taken = [], beside = document.getElementById("prompt"), prose = document.getElementById("text");
+  for (const part of [...prose.querySelectorAll("div[id]")].filter((_, at) => at % 9 === 3).slice(0, 4)) {
     const done = new Promise((told) => new MutationObserver((_, by) => (by.disconnect(), told())).observe(beside, {
       childList: true }));
     getSelection().collapse(part.firstChild, 0);
@@ -136,21 +136,12 @@ def visits(engine: armarius.ContextEngine) -> Iterator[tuple[str, str]]:
     names = [one.name for one in engine.entities()]
     for _ in range(40):
         yield "home", "/"
-        yield "form", "/ask"
-        yield "chapters", "/chapters"
         yield "entities", "/entities"
         yield "notes", "/notes"
         yield "files", "/files"
     yield from (("chapter", f"/chapter/{quote(path)}") for path in chapters)
     yield from (("entity", f"/entity/{quote(one, safe='')}") for one in people)
     yield from (("search", f"/search?{urlencode({'words': one})}") for one in names[:_ASKED])
-    for number in range(_ASKED):
-        document = chapters[number * len(chapters) // _ASKED]
-        first, second = names[number % len(names)], names[(number + 7) % len(names)]
-        query = {"query": f"{first} {second}", "document": document, "cursor": "400", "budget": "8000"}
-        yield "ask", f"/pack?{urlencode(query)}"
-    yield from (("budget", f"/budget/{_ASKED}?budget={1000 + 200 * step}") for step in range(_ASKED))
-    yield from (("diff", f"/diff?a={_ASKED - step}&b={_ASKED}") for step in range(1, 20))
     yield from (("conflicts", "/conflicts") for _ in range(40))
 
 

@@ -21,7 +21,7 @@ NEEDED = (
     "armarius/search/thesaurus/wordnet.txt",
     "armarius/cli/starter/chapters/ch001.md",
     "armarius/cli/completions/armarius.zsh",
-    "armarius/studio/templates/ask.html",
+    "armarius/studio/templates/desk.html",
     "armarius/studio/templates/conflicts.html",
     "armarius/studio/static/studio.js",
     "armarius/studio/texts.toml",

@@ -9,7 +9,6 @@ import shutil
 import tempfile
 import threading
 from pathlib import Path
-from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, sync_playwright
 
@@ -50,7 +49,7 @@ def english_book(place: Path) -> Path:
 
 
 def photograph(browser: Browser, folder: Path, language: str, chapter: str, where: str, question: str) -> None:
-    """Two pages of a book: beside the text with the cursor behind `where`, and the prompt for a question."""
+    """The desk twice: with the cursor behind `where`, and with a question in the strip."""
     ready, told = threading.Event(), []
 
     def say(text: str) -> None:
@@ -66,9 +65,11 @@ def photograph(browser: Browser, folder: Path, language: str, chapter: str, wher
         page.goto(told[0])
         cursor = engine.document(chapter).text.index(where) + len(where)
         page.goto(f"{ground}/chapter/{chapter}?cursor={cursor}")
+        page.locator("#prompt .sum").wait_for()
         page.screenshot(path=PICTURES / f"studio-beside{ending}.png")
-        page.goto(f"{ground}/pack?{urlencode({'query': question, 'budget': 2000})}")
-        page.evaluate("document.activeElement.blur()")
+        page.locator("#strip input").fill(question)
+        page.locator("#prompt .row.found").first.wait_for()
+        page.locator("#prompt .row.found").first.scroll_into_view_if_needed()
         page.screenshot(path=PICTURES / f"studio-prompt{ending}.png")
         page.context.close()
 

@@ -80,8 +80,9 @@ def by_studio(engine, page, path):
     if page == "chapter":
         answer = client.get(f"/chapter/{path.replace('../', '%2e%2e/')}")
     else:
-        answer = client.get("/pack", params={"query": "x", "document": path})
-    return f"{CODE}: {answer.text}" if answer.status_code == 404 else answer.text
+        origin = {"origin": "http://127.0.0.1:8123"}
+        answer = client.post("/text", data={"wish": "x", "path": path}, headers=origin)
+    return f"{CODE}: {answer.text}" if answer.status_code in (400, 404) else answer.text
 
 
 def by_cli(engine, verb, path):
@@ -95,7 +96,7 @@ SURFACES = [
     *((by_python, verb) for verb in PYTHON),
     *((by_channel, method) for method in CHANNEL),
     *((by_mcp, tool) for tool in (*MCP, "resource", "prompt")),
-    *((by_studio, page) for page in ("chapter", "pack")),
+    *((by_studio, page) for page in ("chapter", "text")),
     *((by_cli, verb) for verb in ("assemble", "inspect")),
 ]
 

@@ -19,15 +19,16 @@ from starlette.testclient import TestClient
 
 from armarius.errors import ArmariusError
 from armarius.studio.app import build_app
-from armarius.studio.drawing import Mark, in_paragraphs, pieces
-from armarius.studio.pages import Packs
+from armarius.studio.drawing import blocks
+from armarius.studio.pages import stretch
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "http://127.0.0.1:8123"
 ORIGIN = {"origin": BASE}
 HAN = re.compile("[\u4e00-\u9fff]")
 TERMS = re.compile(
-    r"armarius\.toml|Armarius|token|Markdown|\[documents\]|\.(?:md|txt|docx)|Ctrl|Enter|JSON", re.IGNORECASE
+    r"armarius\.toml|Armarius|token|Markdown|\[documents\]|\.(?:md|txt|docx)|Ctrl|Enter|JSON|AI|Shift|Esc|DeepSeek|ChatGPT",
+    re.IGNORECASE,
 )
 
 
@@ -54,6 +55,15 @@ def client(engine):
     client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
     client.get("/?token=secret")
     return client
+
+
+def prompt_of(client, to="/prompt", **fields):
+    return unescape(client.post(to, data=fields, headers=ORIGIN).text)
+
+
+def drawn(page):
+    """The text of a chapter's page, as a browser counts its characters."""
+    return unescape(re.sub(r"<[^>]+>", "", re.search(r'<div id="text"[^>]*>(.*?</div>)</div>', page, re.DOTALL)[1]))
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=Secret", "?token=secretsecret"])
@@ -115,38 +125,133 @@ def test_a_book_in_one_file_is_shown_by_its_chapters_each_opened_at_its_line(tmp
     with armarius.open(tmp_path, watch=False) as engine:
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         home = client.get("/?token=secret&lang=zh").text
-        assert '<a href="/chapters">4 章' in home
-        assert "第4章 夜4</a>" in home
-        rows = re.findall(r'href="(/chapter/[^"]*)">(第\d章 夜\d)</a>', client.get("/chapters").text)
+        rows = re.findall(r'href="(/chapter/[^"]*)"[^>]*>(第\d章 夜\d)</a>', home)
         assert [title for _, title in rows] == [f"第{n}章 夜{n}" for n in range(1, 5)]
-        for href, title in rows:
-            address, _, place = href.replace("&amp;", "&").partition("#")
-            assert re.search(rf'<span id="{place}"[^>]*>\s*{title}', client.get(address).text)
+        for number, (href, title) in enumerate(rows, 1):
+            page = client.get(href).text
+            assert drawn(page).strip().startswith(title)
+            assert drawn(page).count("雾散了") == 90
+            assert re.search(r'aria-current="page">([^<]*)<', page)[1] == title
+            assert f"第{number}夜" in drawn(page)
 
 
-def test_a_prompt_is_shown_as_it_is_sent_with_its_account(client, engine):
-    asked = {"query": "检查第3章的角色一致性", "document": "chapters/ch003.md", "budget": "8000"}
-    page = client.get("/pack", params=asked).text
-    pack = engine.assemble(asked["query"], document=asked["document"], budget=8000)
-    shown = re.sub(r"<[^>]+>", "", page.partition('id="text"')[2].partition(">")[2].partition("</pre>")[0])
-    assert shown.replace("&lt;", "<").replace("&gt;", ">").replace("&#34;", '"').replace("&#39;", "'") == pack.prompt
-    assert all(item.id in page for item in pack.items)
+def test_the_rows_of_a_prompt_add_up_to_its_total_in_its_order(client, engine):
+    asked = {"path": "chapters/ch003.md", "cursor": "206", "wish": "检查第3章的角色一致性"}
+    page = prompt_of(client, **asked)
+    pack = engine.assemble(asked["wish"], document=asked["path"], cursor=206)
+    heads = re.findall(r'<h3 class="(\w+)">.*?<span class="number">([\d,]+)</span>', page)
+    rows = re.findall(r'data-span="(\d+),(\d+)"', page)
+    assert sum(int(tokens.replace(",", "")) for _, tokens in heads) == pack.token_count
+    assert [int(start) for start, _ in rows] == sorted(int(start) for start, _ in rows)
+    assert {part for part, _ in heads} == {"always", "mentioned", "found", "here", "frame"}
+    assert f"<b>{pack.token_count:,}</b>" in page
     assert "林小雨" in page
-    assert f"{pack.token_count:,}" in page
+    copied = client.post("/text", data=asked, headers=ORIGIN).text
+    assert unescape(re.sub(r"<[/]?pre[^>]*>", "", copied)).strip() == pack.prompt.strip()
 
 
-def test_another_budget_and_two_prompts_side_by_side(client):
-    client.get("/pack", params={"query": "灯塔", "budget": "3000"})
-    client.get("/pack", params={"query": "怀表", "budget": "3000"})
-    assert "1,000" in client.get("/budget/1?budget=1000").text
-    page = client.get("/diff?a=1&b=2").text
-    assert "added" in page
-    assert client.get("/diff?a=1&b=1").text.count("nothing differs") == 1
-    assert client.get("/diff?a=1&b=77").status_code == 404
+def test_paragraphs_of_a_chapter_are_one_row(client, engine):
+    page = prompt_of(client, path="chapters/ch003.md", wish="检查第3章的角色一致性")
+    passages = [one.path for one in engine.assemble("检查第3章的角色一致性", document="chapters/ch003.md").items
+                if one.source.startswith("rag:passage")]  # fmt: skip
+    assert len(passages) > page.count('class="row found"') >= len(set(passages))
+
+
+def test_budget_and_model_are_those_of_the_project_and_kept_there(client, engine):
+    config = engine.root / "armarius.toml"
+    config.write_text("# mine\n[budget]\ntokens = 12000\n", encoding="utf-8")
+    engine.refresh()
+    assert "/ 12,000" in prompt_of(client, path="chapters/ch003.md")
+    assert '<option value="12000" selected>' in client.get("/").text
+    client.post("/change/limits", data={"budget": "32000", "model": "deepseek-chat"}, headers=ORIGIN)
+    kept = tomllib.loads(config.read_text(encoding="utf-8"))
+    assert (kept["budget"]["tokens"], kept["assembly"]["model"]) == (32000, "deepseek-chat")
+    assert config.read_text(encoding="utf-8").startswith("# mine")
+    assert "/ 32,000" in prompt_of(client, path="chapters/ch003.md")
+    for wrong in ({"budget": "x", "model": "a"}, {"budget": "0", "model": "a"}, {"budget": "9", "model": " "}):
+        assert client.post("/change/limits", data=wrong, headers=ORIGIN).status_code == 400
+    assert tomllib.loads(config.read_text(encoding="utf-8")) == kept
+
+
+def test_what_is_not_wanted_this_time_stays_out_and_is_kept_nowhere(client, engine):
+    asked = {"path": "chapters/ch003.md", "cursor": "206"}
+    out = prompt_of(client, **asked, exclude="entity:lin-xiaoyu").partition('class="out"')
+    assert 'data-drop="entity:lin-xiaoyu"' not in out[0]
+    assert 'data-add="entity:lin-xiaoyu"' in out[2]
+    assert 'value="lin-xiaoyu"' in out[2]
+    inside = prompt_of(client, **asked, include="entity:白鹭").partition('class="out"')[0]
+    assert 'data-drop="entity:白鹭"' in inside
+    assert engine.pins.list() == ()
+
+
+def test_a_pin_and_a_mute_reach_the_prompt_and_the_file(client, engine):
+    client.post("/change/pin", data={"target": "chapters/ch006.md#1"}, headers=ORIGIN)
+    client.post("/change/pin", data={"target": "lin-xiaoyu", "mute": "yes"}, headers=ORIGIN)
+    page = prompt_of(client, path="chapters/ch003.md", wish="小雨")
+    assert "pinned by the project" in page
+    assert "muted by the project" in page
+    pins = engine.pins.list()
+    assert [(one.target, one.mute) for one in pins] == [("chapters/ch006.md#1", False), ("lin-xiaoyu", True)]
+    for one in pins:
+        client.post("/change/unpin", data={"id": one.id}, headers=ORIGIN)
+    assert engine.pins.list() == ()
+
+
+MARKED = (
+    "---\ntitle: x\n---\n\n# Ode *to* sea\n\n"
+    "A **bold** _soft_ [[mara|Mara]] and [a](b) snake_case_name 2 * 3 * 4.\n\n\n> said\n"
+)
+
+
+@pytest.mark.parametrize("text", [MARKED, "", "\n\n", "林小雨推开门。\n", "  # x\n" * 5, "[[" * 9 + "**" * 9])
+def test_pieces_joined_are_the_text_and_the_signs_of_markdown_are_hidden(tmp_path, text):
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    (tmp_path / "b.md").write_text("# One\n\nx.\n", encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        document = next((one for one in engine.documents() if one.path == "a.md"), None)
+        if document is None:
+            return
+        names = [(one.start, one.start + 2, "x") for one in document.paragraphs]
+        found = blocks(document, 0, len(document.text), names)
+        assert "".join(piece.text for one in found for piece in one.pieces) in (document.text, "")
+        if text == MARKED:
+            seen = "".join(piece.text for one in found for piece in one.pieces if piece.look != "mark")
+            assert seen.endswith("Ode to seaA bold soft Mara and a snake_case_name 2 * 3 * 4.> said")
+
+
+def test_of_a_long_text_what_is_around_the_cursor_is_shown_and_the_rest_is_a_click_away(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\n" + "Rain fell on the quay.\n\n" * 40_000, "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        document = engine.document("chapters/ch001.md")
+        for cursor in (0, 400_000, len(document.text), None):
+            start, end = stretch(document, cursor)
+            assert start <= (len(document.text) if cursor is None else cursor) <= end
+            page = client.get(f"/chapter/{document.path}", params={"token": "secret", "cursor": cursor}).text
+            assert drawn(page) == document.text[start:end]
+            assert len(page) < 300_000
+        assert (">↑ earlier" in page, ">↓ further" in page) == (True, False)
+
+
+def test_beside_a_text_stands_what_the_model_would_know_and_the_text_is_never_saved(client, engine):
+    path = "chapters/ch003.md"
+    before = (engine.root / path).read_bytes()
+    there = prompt_of(client, path=path, text="沈老师推开门。", cursor="3")
+    assert 'data-drop="entity:沈砚秋"' in there
+    assert (engine.root / path).read_bytes() == before
+    assert client.post("/prompt", data={"path": path, "cursor": "x"}, headers=ORIGIN).status_code == 400
+
+
+def test_why_something_is_not_in_a_prompt_is_answered_by_name_and_by_title(client):
+    asked = {"path": "chapters/ch003.md", "cursor": "206"}
+    assert "Not in it" in prompt_of(client, "/why", **asked, what="周远山")
+    assert "第五章" in prompt_of(client, "/why", **asked, what="周家父子")
+    assert 'href="/entities?name=' in prompt_of(client, "/why", **asked, what="无此人")
 
 
 def test_a_chapter_names_who_is_mentioned_and_people_show_where_they_appear(client):
-    assert 'href="/entity/lin-xiaoyu"' in client.get("/chapter/chapters/ch003.md").text
+    assert 'data-of="/entity/lin-xiaoyu"' in client.get("/chapter/chapters/ch003.md").text
     page = client.get("/entity/lin-xiaoyu").text
     assert page.count('<rect class="column"') == 8
     assert "competes" not in page
@@ -156,8 +261,8 @@ def test_a_chapter_names_who_is_mentioned_and_people_show_where_they_appear(clie
 
 def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(client, engine):
     def kept():
-        page = client.get("/pack", params={"query": "掌灯的小姑娘", "budget": "2000"}).text
-        return "entity:lin-xiaoyu" in page.partition('class="rows out"')[0]
+        page = prompt_of(client, path="chapters/ch001.md", wish="掌灯的小姑娘")
+        return "entity:lin-xiaoyu" in page.partition('class="out"')[0]
 
     assert not kept()
     answer = client.post("/change/alias", data={"id": "lin-xiaoyu", "alias": "掌灯的小姑娘"}, headers=ORIGIN)
@@ -171,19 +276,6 @@ def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(cli
     assert memory.text == "作者不喜欢感叹号"
     client.post("/change/forget", data={"id": memory.id}, headers=ORIGIN)
     assert engine.memories.list() == ()
-
-
-def test_a_pin_and_a_mute_reach_the_prompt_and_the_file(client, engine):
-    client.post("/change/pin", data={"target": "chapters/ch006.md#1"}, headers=ORIGIN)
-    client.post("/change/pin", data={"target": "lin-xiaoyu", "mute": "yes"}, headers=ORIGIN)
-    page = client.get("/pack", params={"query": "小雨", "budget": "3000"}).text
-    assert "pinned by the project" in page
-    assert "muted by the project" in page
-    pins = engine.pins.list()
-    assert [(one.target, one.mute) for one in pins] == [("chapters/ch006.md#1", False), ("lin-xiaoyu", True)]
-    for one in pins:
-        client.post("/change/unpin", data={"id": one.id}, headers=ORIGIN)
-    assert engine.pins.list() == ()
 
 
 @pytest.mark.parametrize(
@@ -211,16 +303,12 @@ def test_a_wrong_change_is_told_and_writes_nothing(client, engine, path, data):
 @pytest.mark.parametrize(
     "path",
     [
-        "/pack?budget=x",
-        "/pack?budget=-1",
-        "/pack?budget=99999999999999999999",
-        "/pack?document=../../etc/passwd&budget=9",
         "/chapter/../../etc/passwd",
+        "/chapter/chapters/ch001.md?cursor=x",
+        "/chapter/chapters/ch001.md?cursor=999999999999",
         "/entity/%00",
-        "/budget/1?budget=0",
-        "/pack/9999999999999999999999",
         "/static/../app.py",
-        "/pack?query=%ED%A0%80&budget=2000",
+        "/search?words=%ED%A0%80",
     ],
 )
 def test_a_wrong_question_is_an_answer_not_a_crash(client, path):
@@ -263,35 +351,21 @@ def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
             world = {"entries": {"0": {"uid": 0, "key": [who.name], "content": who.name, "comment": who.name}}}
             engine.importing.add(json.dumps(world).encode(), name="1.json")
             (book,) = engine.books
+            here = {"path": f"{folder}/002.md", "what": who.name}
             for path in (
-                *(
-                    "/",
-                    "/ask",
-                    "/chapters",
-                    "/entities",
-                    "/notes",
-                    "/files",
-                    "/bring",
-                    "/conflicts",
-                    "/propose",
-                    "/pack/7",
-                ),
-                *(
-                    "/search?words=1",
-                    f"/entity/{who.id}",
-                    f"/chapter/{folder}/002.md",
-                    "/pack?budget=2000",
-                    "/pack?budget=x",
-                ),
-                *(f"/pack?query={who.name}&budget=2000", "/why/1?what=1", f"/why/1?what={who.name}", "/diff?a=1&b=2"),
-                *(f"/book/{book}?text={who.name}", "preview"),
+                *("/", "/entities", "/notes", "/files", "/bring", "/conflicts", "/propose", "/nope"),
+                *("/search?words=1", f"/entity/{who.id}", f"/chapter/{folder}/002.md", f"/book/{book}?text={who.name}"),
+                *("preview", "/prompt", "/why"),
             ):
-                answer = (
-                    client.get(path)
-                    if path != "preview"
-                    else client.post("/change/preview", data={"id": who.id}, headers=ORIGIN)
-                )
-                page = answer.text.partition("<main")[2].partition(">")[2]
+                posted = {
+                    "preview": ("/change/preview", {"id": who.id}),
+                    "/prompt": ("/prompt", here),
+                    "/why": ("/why", here),
+                }
+                at, data = posted.get(path, (path, None))
+                answer = client.get(at) if data is None else client.post(at, data=data, headers=ORIGIN)
+                page = answer.text.partition("<body>")[2] or answer.text
+                page = re.sub(r"<(header|dialog)\b.*?</\1>", "", page, flags=re.DOTALL)
                 page = re.sub(r"<(code|small|pre|datalist|title)\b.*?</\1>", "", page, flags=re.DOTALL)
                 said = re.sub(
                     r"<option[^>]*>|<[^>]*?(?:title|aria-label|placeholder)=\"([^\"]*)\"[^>]*>", r" \1 ", page
@@ -309,7 +383,7 @@ def test_no_page_of_an_english_book_has_chinese_characters_or_marks(tmp_path):
     with armarius.open(tmp_path, watch=False) as engine:
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         client.get("/?token=secret&lang=en")
-        for path in ("/entity/mara-lind", "/entities", "/pack?query=Mara", "/propose", "/chapter/chapters/ch001.md"):
+        for path in ("/entity/mara-lind", "/entities", "/propose", "/chapter/chapters/ch001.md"):
             page = client.get(path).text.replace("中文", "")
             assert (path, re.findall("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]", page)) == (path, [])
         assert "## Character: Mara Lind" in client.get("/entity/mara-lind").text
@@ -319,33 +393,6 @@ def test_the_language_is_the_browsers_until_one_is_chosen(client):
     assert 'lang="zh"' in client.get("/", headers={"accept-language": "zh-CN,zh;q=0.9"}).text.partition(">")[2][:40]
     client.get("/?lang=zh")
     assert '<html lang="zh">' in client.get("/", headers={"accept-language": "en"}).text
-
-
-@pytest.mark.parametrize(
-    ("marks", "kept"),
-    [
-        ([], 0),
-        ([Mark(0, 2, "a"), Mark(1, 4, "b")], 3),
-        ([Mark(2, 4, "a"), Mark(4, 5, "b")], 99),
-        ([Mark(7, 99, "a")], 1),
-    ],
-)
-def test_pieces_joined_are_the_text(marks, kept):
-    text = "林小雨推开门走了"
-    found = pieces(text, marks, kept=kept)
-    assert "".join(one.text for one in found) == text
-    assert "".join(one.text for one in found if one.kept) == text[:kept]
-
-
-@pytest.mark.parametrize("ends", [[], [3], [3, 6], [1, 2, 8], [8], [4, 5], [5, 7]])
-def test_paragraphs_joined_are_the_text_and_a_mention_is_never_cut(ends):
-    text = "林小雨推开门走了"
-    cut = pieces(text, [Mark(0, 3, "a"), Mark(4, 6, "b")], kept=2)
-    found = in_paragraphs(cut, ends)
-    assert "".join(piece.text for one in found for piece in one.pieces) == text
-    assert [one.end for one in found if one.end is not None] == ends
-    marked = [piece.text for one in found for piece in one.pieces if piece.entity]
-    assert marked == [one.text for one in cut if one.entity]
 
 
 def looked_through(client, path):
@@ -376,38 +423,6 @@ def test_a_project_without_conflicts_says_so_and_files_say_when_they_are_checked
         assert "Nothing is wrong." in looked_through(client, "/files")
 
 
-def test_a_cursor_is_put_behind_a_paragraph_and_the_prompt_is_of_that_place(client, engine):
-    page = client.get("/chapter/chapters/ch003.md").text
-    paragraph = engine.document("chapters/ch003.md").paragraphs[2]
-    link = f"/chapter/chapters/ch003.md?cursor={paragraph.end}"
-    assert link in page
-    form = client.get(f"/ask?document=chapters/ch003.md&cursor={paragraph.end}").text
-    assert f'value="{paragraph.end}"' in form
-    assert f"/ask?document=chapters/ch003.md&amp;cursor={paragraph.end}" in client.get(link).text
-    asked = {"document": "chapters/ch003.md", "cursor": paragraph.end, "budget": 3000}
-    assert "&lt;cursor/&gt;" in client.get("/pack", params=asked).text
-
-
-def test_what_is_muted_in_a_prompt_is_gone_from_the_same_question_at_once(client):
-    page = client.get("/pack", params={"query": "小雨", "budget": "3000"}).text
-    assert 'name="target" value="lin-xiaoyu"' in page.partition('class="rows out"')[0]
-    form = {"target": "lin-xiaoyu", "mute": "yes", "number": "1"}
-    again = client.post("/change/pin", data=form, headers=ORIGIN)
-    assert again.url.path == "/again/1"
-    assert 'value="小雨"' in again.text or ">小雨</textarea>" in again.text
-    assert "entity:lin-xiaoyu" not in again.text.partition('class="rows out"')[0]
-    assert "<li>林小雨</li>" in client.get("/diff?a=1&b=2").text
-
-
-def test_the_oldest_prompt_is_forgotten_first(engine):
-    packs = Packs()
-    pack = engine.assemble("灯", budget=2000)
-    numbers = [packs.keep({"query": "灯"}, pack).number for _ in range(25)]
-    assert packs.get(numbers[0]) is None
-    assert packs.get(numbers[-1]) is not None
-    assert len(packs.last()) == 20
-
-
 def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
     hostile = json.loads((ROOT / "tests" / "studio" / "hostile.json").read_text(encoding="utf-8"))
     assert len(hostile) >= 50
@@ -422,7 +437,6 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         client.get("/?token=secret")
         pages = [
-            "/chapters",
             "/entities",
             "/files",
             "/notes",
@@ -432,7 +446,9 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
         ]
         pages += [f"/entity/{one.id}" for one in engine.entities()]
         answers = [client.get(page) for page in pages]
-        answers += [client.get("/pack", params={"query": text, "budget": "3000"}) for text in hostile]
+        for i, text in enumerate(hostile):
+            here = {"path": f"chapters/ch{i:03}.md", "wish": text, "what": text}
+            answers += [client.post(path, data=here, headers=ORIGIN) for path in ("/prompt", "/why", "/text")]
         foreign = re.compile(r"<(?:img|iframe|object|embed|base|script(?! src=\"/static/studio))", re.IGNORECASE)
         for answer in answers:
             assert answer.status_code in (200, 404)
@@ -472,18 +488,6 @@ def test_a_contradiction_that_is_meant_so_is_remembered_until_it_is_undone(clien
     assert id_ in looked_through(client, "/conflicts").partition("<details>")[0]
 
 
-def test_beside_a_text_stands_what_the_model_would_know_and_the_text_is_never_saved(client, engine):
-    path = "chapters/ch003.md"
-    before = (engine.root / path).read_bytes()
-    there = client.post(f"/beside/{path}", data={"text": "沈老师推开门。", "cursor": "3"}, headers=ORIGIN).text
-    assert 'value="沈砚秋"' in there
-    assert (engine.root / path).read_bytes() == before
-    assert client.post(f"/beside/{path}", data={"cursor": "x"}, headers=ORIGIN).status_code == 400
-    client.post("/change/pin", data={"target": "沈砚秋", "mute": "yes", "path": path, "cursor": "3"}, headers=ORIGIN)
-    muted = client.post(f"/beside/{path}", data={"text": "沈老师推开门。", "cursor": "3"}, headers=ORIGIN).text
-    assert 'value="沈砚秋"' not in muted.partition('class="pins"')[0]
-
-
 @pytest.mark.parametrize(
     ("path", "data", "file", "said"),
     [
@@ -513,13 +517,6 @@ def test_a_file_is_looked_at_before_it_is_brought_in(client, engine):
         file = {"file": ("lore.json", card.encode())}
         shown = client.post("/change/bring", files=file, data={"write": write}, headers=ORIGIN).text
         assert ("铜鱼" in shown, len(engine.books)) == (True, int(write == "yes"))
-
-
-def test_why_something_is_not_in_a_prompt_is_answered_by_name_and_by_title(client):
-    client.get("/pack", params={"query": "灯塔", "budget": "2000"})
-    assert "Left out" in client.get("/why/1", params={"what": "周远山"}).text
-    assert "第五章" in client.get("/why/1", params={"what": "周家父子"}).text
-    assert client.get("/why/1", params={"what": "无此人"}).status_code == 404
 
 
 def test_two_that_are_the_same_are_shown_and_then_merged_into_one(client, engine):
@@ -559,11 +556,11 @@ def test_entries_of_a_lorebook_are_switched_and_tried_on_a_text(client, engine):
     engine.importing.add(json.dumps(world).encode(), name="lore.json")
     (book,) = engine.books
     tried = client.get(f"/book/{book}", params={"text": "铜鱼游过"}).text
-    assert ("<b>In the prompt</b>" in tried, ">90<" in tried, "<code>铜鱼</code>" in tried) == (True, True, True)
+    assert ("<b>it is in</b>" in tried, ">90<" in tried, "<code>铜鱼</code>" in tried) == (True, True, True)
     entry = engine.books[book].entries[0].id
     client.post("/change/entry", data={"id": book, "entry": entry, "level": "never"}, headers=ORIGIN)
     assert engine.books[book].entries[0].level == "never"
-    assert "<b>In the prompt</b>" not in client.get(f"/book/{book}", params={"text": "铜鱼游过"}).text
+    assert "<b>it is in</b>" not in client.get(f"/book/{book}", params={"text": "铜鱼游过"}).text
     client.post("/change/unbook", data={"id": book}, headers=ORIGIN)
     assert not engine.books
 
@@ -603,22 +600,16 @@ def test_a_control_character_in_a_form_is_refused_and_no_page_is_written(client,
     assert {one: one.read_bytes() for one in engine.root.rglob("*.md")} == before
 
 
-def test_an_invalid_field_has_its_error_beside_it_in_the_language_of_the_page(client):
-    page = client.get("/pack?budget=x&lang=zh").text
-    assert "这里要填数字。" in page
-    assert 'value="x"' in page
-
-
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/pack?query=小雨&budget=10", r"这个预算放不下必须有的内容，至少要 \d\d+ token。"),
-        ("/pack?query=写第99章&budget=4000", r"问题点名的第 99 章还没有写。"),
+        ("写第99章", r"问题点名的第 99 章还没有写。"),
         ("/nope", r"没有这个页面。"),
     ],
 )
 def test_what_is_wrong_is_said_in_the_language_of_the_page_alone(client, path, said):
-    page = client.get(path, headers={"accept-language": "zh"}).text
+    asked = {"data": {"wish": path}, "headers": {**ORIGIN, "accept-language": "zh"}}
+    page = client.get(path, headers=asked["headers"]).text if path[0] == "/" else client.post("/prompt", **asked).text
     assert re.search(said, page)
     assert not re.search(r"<small[^>]*lang=\"en\">", page)
 

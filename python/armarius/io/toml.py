@@ -141,7 +141,7 @@ def _escaped(char: str) -> str:
 
 
 def with_value(
-    text: str, table: str, key: str, value: str, *, comment: str = "", below: Collection[str] = ()
+    text: str, table: str, key: str, value: str | int, *, comment: str = "", below: Collection[str] = ()
 ) -> str | None:
     """`text` with `key = "value"` in `[table]`, and every other line as it was; None where no line can say so.
 
@@ -153,7 +153,7 @@ def with_value(
         text: TOML, at most 256 KiB.
         table: Name of a top-level table.
         key: Any text.
-        value: Any text.
+        value: Any text, or a whole number.
         comment: Behind the value; "" is that of the line that is changed.
         below: Keys of the table.
     """
@@ -169,7 +169,7 @@ def with_value(
     wanted[table][key] = value
     end = "\r\n" if "\r\n" in text else "\n"
     lines = (text if text.endswith("\n") or not text else text + end).splitlines(keepends=True)
-    new = f"{quoted(key, key=True)} = {quoted(value)}"
+    new = f"{quoted(key, key=True)} = {value if isinstance(value, int) else quoted(value)}"
     behind = "  # " + "".join(char if char.isprintable() else " " for char in comment) if comment else ""
     found = [
         [*lines[:at], f"{new}{behind or old}{end}", *lines[at + 1 :]]

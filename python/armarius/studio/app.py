@@ -28,7 +28,7 @@ from armarius.headings.reasons import reasons_table
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form
 from armarius.studio.drawing import Appearances
-from armarius.studio.pages import Asking, Packs, Page, ProjectPages, Refused
+from armarius.studio.pages import Desk, Page, ProjectPages, Refused
 from armarius.text.unicode import joined
 from armarius.warnings import INDEX_BUILDING
 
@@ -207,22 +207,14 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     environment.globals["failed"] = None
     environment.filters["joined"] = joined
     appearances, changes = Appearances(engine), Changes(engine)
-    asking = Asking(engine, Packs())
-    pages = ProjectPages(engine, appearances, asking, changes.settled)
+    desk = Desk(engine)
+    pages = ProjectPages(engine, appearances, desk, changes.settled)
 
     def route(path: str, page: Callable[[Any], str | Page], *methods: str) -> Route:
         return Route(path, partial(_answered, environment, engine, page), methods=list(methods) or ["GET"])
 
     shown = {
         "/": pages.home,
-        "/ask": asking.form,
-        "/pack": asking.ask,
-        "/pack/{number:int}": asking.pack,
-        "/again/{number:int}": asking.again,
-        "/budget/{number:int}": asking.what_if,
-        "/why/{number:int}": asking.why,
-        "/diff": asking.diff,
-        "/chapters": pages.chapters,
         "/chapter/{path:path}": pages.chapter,
         "/entities": pages.entities,
         "/entity/{id:path}": pages.entity,
@@ -237,7 +229,9 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     routes: list[Route] = [
         *(route(path, page) for path, page in shown.items()),
         *(route(f"/change/{name}", change, "POST") for name, change in changes.handlers().items()),
-        route("/beside/{path:path}", asking.beside, "POST"),
+        route("/prompt", desk.prompt, "POST"),
+        route("/why", desk.why, "POST"),
+        route("/text", desk.text, "POST"),
         Route("/events", partial(watched, engine)),
         Route("/static/{name}", _static),
         route("/{path:path}", _nowhere),

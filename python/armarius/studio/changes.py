@@ -8,16 +8,19 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from armarius.codex.authored.in_place import changed_meanwhile, digest_of
 from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact
+from armarius.config import CONFIG_NAME, parse_config
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ContractError, DescribedElsewhere, UnknownDocument, UnknownId
+from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument, UnknownId
 from armarius.io import read_file, remove_file, write_atomic
+from armarius.io.toml import with_value
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
+from armarius.prompt.profile import read_settings
 from armarius.studio.pages import STYLE_PAGES, Page, Refused
 from armarius.text.unicode import fold
 from armarius.validation import control_in
@@ -46,7 +49,17 @@ class Changes:
         """Every handler by the name of its form."""
         own = (
             *(self.alias, self.bring, self.create, self.delete, self.entity, self.entry, self.fact, self.kind),
-            *(self.level, self.merge, self.pin, self.preview, self.propose, self.relate, self.settle, self.summary),
+            *(
+                self.level,
+                self.limits,
+                self.merge,
+                self.pin,
+                self.preview,
+                self.propose,
+                self.relate,
+                self.settle,
+                self.summary,
+            ),
             *(self.style, self.unbook, self.unfact, self.unrelate),
         )
         every = {one.__name__: one for one in own} | _records(self._engine)
@@ -238,6 +251,25 @@ class Changes:
         self._engine.refresh()
         return "/notes#style"
 
+    def limits(self, form: Form) -> str:
+        """Keep budget and model of the project, as lines of armarius.toml."""
+        budget, model = _text(form, "budget"), _text(form, "model")
+        if not budget.isascii() or not budget.isdigit():
+            raise Refused("number")
+
+        def changed(text: str) -> str:
+            written: str | None = with_value(text, "budget", "tokens", int(budget))
+            if written is not None and model != read_settings(parse_config(written)).model:
+                written = with_value(written, "assembly", "model", model)
+            if written is None:
+                raise ConfigError(f"{CONFIG_NAME}: no line can be put into it; write [budget] tokens = {budget}")
+            read_settings(parse_config(written))
+            return written
+
+        self._engine.index.authored.change_config(changed)
+        self._engine.refresh()
+        return "/"
+
     def kind(self, form: Form) -> str:
         """Say what a file is."""
         self._engine.set_kind(form["path"], form["kind"])
@@ -271,12 +303,9 @@ class Changes:
         return "brought.html", {"manuscript": None, "report": report, "name": name, "written": write}
 
     def pin(self, form: Form) -> str:
-        """Pin or mute an entity, a document, a paragraph or a tag, for the project.
-
-        A form on a prompt's page redirects to a new prompt for the same question, one beside a text to that text.
-        """
+        """Pin or mute an entity, a document, a paragraph or a tag, for the project."""
         self._engine.pins.add(_text(form, "target"), mute=form.get("mute") == "yes")
-        return _pinned(form)
+        return "/notes#pins"
 
 
 def _with_plain_fields(handler: Callable[[Form], str | Page], form: Form) -> str | Page:
@@ -302,7 +331,7 @@ def _records(engine: ContextEngine) -> dict[str, Callable[[Form], str | Page]]:
 
     def drop(records: Any, place: str, form: Form) -> str:  # noqa: ANN401 - rules, memories, pins
         records.delete(form["id"])
-        return place or _pinned(form)
+        return place
 
     rules, memories = (engine.constraints, "/notes#rules"), (engine.memories, "/notes#memories")
     return {
@@ -310,15 +339,8 @@ def _records(engine: ContextEngine) -> dict[str, Callable[[Form], str | Page]]:
         "unrule": partial(drop, *rules),
         "memory": partial(keep, *memories),
         "forget": partial(drop, *memories),
-        "unpin": partial(drop, engine.pins, ""),
+        "unpin": partial(drop, engine.pins, "/notes#pins"),
     }
-
-
-def _pinned(form: Form) -> str:
-    number, path = form.get("number", ""), form.get("path", "")
-    if number.isascii() and number.isdigit():
-        return f"/again/{number}"
-    return f"/chapter/{quote(path)}?{urlencode({'cursor': form.get('cursor', '')})}" if path else "/notes#pins"
 
 
 def _entity(id_: str) -> str:

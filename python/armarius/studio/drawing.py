@@ -1,21 +1,20 @@
-"""SVG drawings (plot of mentions, graph of relations) and texts with marked entities; no style or script."""
+"""A column chart of mentions, and texts with marked names; no style or script."""
 
-import math
+import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from armarius.codex.model import Relation
+from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.index.mentions import KIND, unpack_mentions
-from armarius.text.unicode import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,6 @@ class Appearances:
 
 
 _LABELS = 12  # chapter numbers below the columns, at most
-_RING = 14  # maximum number of neighbours drawn
 
 
 def plot(appearances: Sequence[Appearance]) -> Markup:
@@ -102,118 +100,72 @@ def plot(appearances: Sequence[Appearance]) -> Markup:
     return Markup('<svg class="plot">{}</svg>').format(Markup("").join(columns))
 
 
-def web(centre: str, relations: Sequence[Relation], names: dict[str, str]) -> Markup:
-    """A graph of an entity and its neighbours; nodes are links, edges are labelled with the relation.
-
-    Args:
-        centre: Id of the entity.
-        relations: Relations of the entity.
-        names: Names by id.
-    """
-    others = sorted({end for one in relations for end in (one.source, one.target)} - {centre})[:_RING]
-    if not others:
-        return Markup("")
-    places = {
-        other: (
-            300 + 210 * math.cos(2 * math.pi * index / len(others) - math.pi / 2),
-            180 + 140 * math.sin(2 * math.pi * index / len(others) - math.pi / 2),
-        )
-        for index, other in enumerate(others)
-    }
-    lines, nodes = [], [_node(centre, 300.0, 180.0, names, "centre")]
-    for other, (x, y) in places.items():
-        words = sorted({_said(one, centre) for one in relations if other in (one.source, one.target)})
-        lines.append(
-            Markup(
-                '<line x1="300" y1="180" x2="{:.1f}" y2="{:.1f}"/><text class="word" x="{:.1f}" y="{:.1f}">{}</text>'
-            ).format(x, y, (300 + x) / 2, (180 + y) / 2 - 3, joined(words, "、"))
-        )
-        nodes.append(_node(other, x, y, names, "other"))
-    return Markup('<svg class="web" viewBox="0 0 600 360">{}{}</svg>').format(
-        Markup("").join(lines), Markup("").join(nodes)
-    )
-
-
-def _node(entity: str, x: float, y: float, names: dict[str, str], kind: str) -> Markup:
-    circle = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="26"/><text x="{:.1f}" y="{:.1f}">{}</text>').format(
-        x, y, x, y + 4, names.get(entity, entity)[:12]
-    )
-    return Markup('<a href="/entity/{}" class="{}">{}</a>').format(quote(entity, safe=""), kind, circle)
-
-
-def _said(one: Relation, centre: str) -> str:
-    arrow = "→" if one.source == centre else "←"
-    since = "" if one.since is None else f" {one.since}+"
-    return f"{one.type}{arrow}{since}"
-
-
-class Mark(NamedTuple):
-    """A mention: half-open span in code points, and the entity's id."""
-
-    start: int
-    end: int
-    entity: str
-
-
 class Piece(NamedTuple):
-    """A piece of a text: the entity it names ("" for none), whether it is in the cached prefix, its item (-1: none)."""
+    """A piece of a text: the entity it names ("" for none) and how it looks, one of "", "b", "i", "mark" (hidden)."""
 
     text: str
     entity: str
-    kept: bool
-    item: int = -1
+    look: str
 
 
-class DrawnParagraph(NamedTuple):
-    """The pieces of a paragraph, and its end in code points; None for text after the last paragraph."""
+class Block(NamedTuple):
+    """A paragraph as it is drawn, with the white space behind it; the pieces of all blocks joined are the text."""
 
+    number: int
+    role: str
+    level: int
     pieces: tuple[Piece, ...]
-    end: int | None
 
 
-def pieces(
-    text: str, marks: Iterable[Mark] = (), *, kept: int = 0, items: Sequence[tuple[int, int]] = ()
-) -> list[Piece]:
-    """Split `text` at the ends of marks, of items, and of the cached prefix (`kept` code points).
+_MARKUP = re.compile(
+    r"(?<!\w)(?P<two>\*\*|__)(?=\S)(?P<b>[^\n]+?)(?<=\S)(?P=two)(?!\w)"
+    r"|(?<!\w)(?P<one>[*_])(?=\S)(?P<i>[^*_\n]+?)(?<=\S)(?P=one)(?!\w)"
+    r"|\[\[(?:[^\]|\n]*\|)?(?P<link>[^\]|\n]+)\]\]|!?\[(?P<said>[^\]\n]+)\]\([^)\n]*\)|\A(?P<head>#{1,6}[ \t]+)|\s+\Z"
+)
 
-    Of overlapping marks the first is used, of those the longest. Joined, the pieces are the text.
+
+def blocks(document: Document, start: int, end: int, names: Iterable[tuple[int, int, str]]) -> list[Block]:
+    """`document.text[start:end]` paragraph by paragraph, with names marked and the signs of Markdown hidden.
+
+    Args:
+        document: What is drawn.
+        start: Code point, where a paragraph begins, or 0.
+        end: The same, or the end of the document.
+        names: Start, end and id of each mention.
     """
-    shown: list[Mark] = []
-    for mark in sorted(marks, key=lambda one: (one.start, -one.end)):
-        if 0 <= mark.start < mark.end <= len(text) and (not shown or mark.start >= shown[-1].end):
-            shown.append(mark)
-    cuts = sorted({0, min(kept, len(text)), len(text), *(at for one in shown for at in one[:2]), *chain(*items)})
-    by_start = {one.start: one for one in shown}
-    begins = {start: (number, end) for number, (start, end) in enumerate(items)}
-    found, inside, item = [], None, (-1, 0)
-    for start, end in pairwise(cuts):
-        inside = by_start.get(start, inside)
-        if inside is not None and start >= inside.end:
-            inside = None
-        item = begins.get(start, item if start < item[1] else (-1, 0))
-        found.append(Piece(text[start:end], "" if inside is None else inside.entity, end <= kept, item[0]))
+    inside = [one for one in document.paragraphs if start <= one.start < end]
+    cuts = [start, *(one.start for one in inside[1:]), *([end] if inside else [])]
+    marked, found, at = sorted(names), [], 0
+    for paragraph, (first, last) in zip(inside, pairwise(cuts), strict=True):
+        mine = []
+        while at < len(marked) and marked[at][0] < last:
+            if marked[at][1] <= last:
+                mine.append(marked[at])
+            at += 1
+        text = document.text[first:last]
+        level = min(3, max(1, len(paragraph.heading_path))) if paragraph.role == "heading" else 0
+        cut = _pieces(text, [(a - first, b - first, id_) for a, b, id_ in mine], paragraph.role != "front_matter")
+        found.append(Block(paragraph.index, paragraph.role, level, tuple(cut)))
     return found
 
 
-def in_paragraphs(cut: Sequence[Piece], ends: Sequence[int]) -> list[DrawnParagraph]:
-    """Group pieces by paragraph. A mark across a boundary belongs to the earlier paragraph.
-
-    Args:
-        cut: Result of `pieces`.
-        ends: Ends of paragraphs in code points, ascending.
-    """
-    found: list[DrawnParagraph] = []
-    mine: list[Piece] = []
-    at, number = 0, 0
-    for piece in cut:
-        text = piece.text
-        while number < len(ends) and at + len(text) >= ends[number]:
-            head = len(text) if piece.entity else max(0, ends[number] - at)
-            if head:
-                mine.append(piece._replace(text=text[:head]))
-            found.append(DrawnParagraph(tuple(mine), ends[number]))
-            text, at, mine, number = text[head:], at + head, [], number + 1
-        if text:
-            mine.append(piece._replace(text=text))
-            at += len(text)
-    return [*found, DrawnParagraph(tuple(mine), None)] if mine else found
+def _pieces(text: str, names: Sequence[tuple[int, int, str]], markup: bool) -> Iterator[Piece]:
+    looks: list[tuple[int, int, str]] = []
+    for match in _MARKUP.finditer(text) if markup else ():
+        kind = match.lastgroup if match.lastgroup not in (None, "head") else ""
+        first, last = match.span(kind) if kind else (match.end(), match.end())
+        looks += [(match.start(), first, "mark"), (first, last, kind if kind in ("b", "i") else "")]
+        looks.append((last, match.end(), "mark"))
+    cuts = sorted({0, len(text), *(at for one in (*looks, *names) for at in one[:2])})
+    look, name = iter(looks), iter(names)
+    now, who = next(look, None), next(name, None)
+    for first, last in pairwise(cuts):
+        while now is not None and now[1] <= first:
+            now = next(look, None)
+        while who is not None and who[1] <= first:
+            who = next(name, None)
+        yield Piece(
+            text[first:last],
+            who[2] if who is not None and who[0] <= first else "",
+            now[2] if now is not None and now[0] <= first else "",
+        )

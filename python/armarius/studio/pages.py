@@ -1,13 +1,14 @@
-"""Pages about a prompt (form, result, other budgets, comparison) and about a project (chapters, entities, files)."""
+"""The desk (binder, text, prompt) and the pages that open beside it (entities, conflicts, files, …)."""
 
 import re
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -15,7 +16,8 @@ from armarius.arguments import KINDS
 from armarius.codex.authored.in_place import digest_of
 from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS, Pin
-from armarius.corpus.story import story_parts
+from armarius.config import load_config
+from armarius.corpus.story import StoryPart, story_parts
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile
@@ -23,67 +25,18 @@ from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, UnknownId
 from armarius.headings.reasons import say
 from armarius.names.proposals import ProposedName
-from armarius.prompt.report.items import PackItem, PackOmission
+from armarius.prompt.profile import read_settings
+from armarius.prompt.report.items import ROWS, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
 from armarius.search.contradictions.detect import ConflictRow, conflicts_of
-from armarius.studio.drawing import Appearances, Mark, in_paragraphs, pieces, plot, web
+from armarius.studio.drawing import Appearances, blocks, plot
 from armarius.text.unicode import fold
 
-_MOST = 20
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPrompt:
-    """A prompt that was assembled: its number, the fields of the form, the pack."""
-
-    number: int
-    asked: Mapping[str, str]
-    pack: Pack
-
-    @property
-    def query(self) -> str:
-        """The query."""
-        return self.asked.get("query", "")
-
-    @property
-    def document(self) -> str:
-        """Path of the open document."""
-        return self.asked.get("document", "")
-
-
-class Packs:
-    """The last twenty prompts. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[int, StoredPrompt] = OrderedDict()
-        self._next = 1
-        self._lock = threading.Lock()
-
-    def keep(self, asked: Mapping[str, str], pack: Pack) -> StoredPrompt:
-        """Store a prompt under a new number."""
-        with self._lock:
-            one = StoredPrompt(self._next, dict(asked), pack)
-            self._kept[one.number] = one
-            self._next += 1
-            while len(self._kept) > _MOST:
-                self._kept.popitem(last=False)
-            return one
-
-    def get(self, number: int) -> StoredPrompt | None:
-        """The prompt of that number; None if it is unknown or was dropped."""
-        with self._lock:
-            return self._kept.get(number)
-
-    def last(self) -> list[StoredPrompt]:
-        """All stored prompts, newest first."""
-        with self._lock:
-            return list(reversed(self._kept.values()))
-
-
 Page = tuple[str, dict[str, Any]]
-_BUDGET = 8_000
 _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")
-_MOST_ROWS = 300
+BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
+_MOST_ROWS = 80
+_MOST_SHOWN = 60_000  # code points of a text that stand on a page
 
 
 class Refused(ValueError):
@@ -98,126 +51,92 @@ class Row(NamedTuple):
     """One thing in a prompt, or left out of it, as a page shows it.
 
     Attributes:
-        title, reason, layer, tokens, form: As of the item.
-        id: Of the thing.
-        text: What of it stands in the prompt.
+        part: Of the prompt, a key of [part] in texts.toml; of what was left out, the code of the reason.
+        title, reason, tokens, form: As of the item.
+        span: Where it stands in the prompt, code points, half-open.
         href: The page about it, "" for none.
-        target: What a pin or a mute names, "" for none.
+        target: What a request includes or excludes, "" for none.
+        paragraphs: How many paragraphs of a document it stands for.
     """
 
+    part: str
     title: str
     reason: str
-    layer: str
     tokens: int
-    id: str
-    text: str
     href: str
     target: str
     form: str = "full"
+    span: tuple[int, int] = (0, 0)
+    paragraphs: int = 0
 
 
-class Asking:
-    """Builds the pages; assembles and stores prompts.
+class Desk:
+    """What stands around the text: the binder on its left, the prompt for the cursor on its right.
 
     Args:
         engine: The project's engine.
-        packs: Storage of the last prompts.
     """
 
-    def __init__(self, engine: ContextEngine, packs: Packs) -> None:
+    def __init__(self, engine: ContextEngine) -> None:
         self._engine = engine
-        self._packs = packs
 
-    def form(self, asked: dict[str, Any]) -> Page:
-        """The form, filled with the given fields."""
-        return "ask.html", {**self._form(_fields(asked)), "kept": None}
-
-    def ask(self, asked: dict[str, Any]) -> Page:
-        """Assemble a prompt for the form, without `previous`, so that the same form gives the same prompt.
-
-        A form that cannot be asked is shown again with what is wrong.
-        """
-        fields = _fields(asked)
-        try:
-            pack = self._engine.assemble(
-                fields["query"],
-                document=fields["document"],
-                cursor=_number(fields, "cursor") if fields["document"] else None,
-                model=fields["model"] or None,
-                budget=_number(fields, "budget"),
-            )
-        except (ArmariusError, ValueError) as error:
-            return "ask.html", {**self._form(fields), "kept": None, "failed": error}
-        return self._page(self._packs.keep(fields, pack), asked["language"])
-
-    def again(self, asked: dict[str, Any]) -> Page:
-        """Assemble a prompt for the fields of an earlier one, to see the effect of a change."""
-        return self.ask({**self._known(asked["number"]).asked, "language": asked["language"]})
-
-    def pack(self, asked: dict[str, Any]) -> Page:
-        """A stored prompt."""
-        return self._page(self._known(asked["number"]), asked["language"])
-
-    def what_if(self, asked: dict[str, Any]) -> Page:
-        """The part of a prompt's page that depends on the budget, for another budget."""
-        kept = self._known(asked["number"])
-        pack = kept.pack.what_if(budget=_number(asked, "budget") or kept.pack.budget)
-        return "prompt.html", self._prompt(pack, kept.number, asked["language"])
-
-    def why(self, asked: dict[str, Any]) -> Page:
-        """Why something is in a stored prompt or is not: by id, name, title of a document, or path."""
-        pack = _told(self._known(asked["number"]).pack, asked["language"])
-        wanted = str(asked.get("what") or "").strip()
-        titled = [one.path for one in self._engine.documents() if wanted and wanted in one.title]
-        try:
-            found = pack.why(wanted)
-        except UnknownId:
-            if not titled:
-                raise
-            found = pack.why(titled[0])
-        code = "in" if found.included else found.omitted[0].code if found.omitted else "no match"
-        return "why.html", {
-            "found": found,
-            "code": code,
-            "change": _CODE.sub("", found.change) if code == "budget" else "",
-            "number": asked["number"],
-            "target": found.id.removeprefix("entity:"),
-        }
-
-    def diff(self, asked: dict[str, Any]) -> Page:
-        """Comparison of two stored prompts."""
-        first, second = self._known(_number(asked, "a") or 0), self._known(_number(asked, "b") or 0)
-        titles = {
-            one.source: one.title for kept in (first, second) for one in _told(kept.pack, asked["language"]).items
-        }
-        return "diff.html", {
-            "first": first,
-            "second": second,
-            "difference": second.pack.diff(first.pack),
-            "titles": titles,
-            "left": self._prompt(first.pack, first.number, asked["language"]),
-            "right": self._prompt(second.pack, second.number, asked["language"]),
-        }
-
-    def beside(self, asked: dict[str, Any]) -> Page:
-        """What a model would know at a place of a document: as saved, or of `text`, which is never written."""
-        path, text = asked["path"], asked.get("text")
-        cursor = _number(asked, "cursor")
-        pack = self._engine.assemble("", document=path, cursor=cursor, text=text, budget=_BUDGET)
+    def prompt(self, asked: Mapping[str, Any]) -> Page:
+        """Every row of the prompt for a place of a document, as saved or of `text`, which is never written."""
+        pack = self._pack(asked)
         told = _told(pack, asked["language"])
-        rows = [one for one in self.rows(told) if one.layer != "immediate"]
-        return "beside.html", {
+        rows = [_row(one) for one in told.items]
+        shown = [row for _, same in groupby(rows, _of) for row in _joined(list(same))]
+        frame = pack.token_count - sum(one.tokens for one in rows)
+        parts = [(part, list(same)) for part, same in groupby(shown, lambda row: row.part)]
+        sums = Counter(dict.fromkeys(PARTS, 0))
+        for row in rows:
+            sums[row.part] += row.tokens
+        out: dict[str, list[Row]] = {}
+        for one in told.omitted:
+            if one.source != ROWS:
+                out.setdefault(one.code, []).append(_row(one, one.code))
+        return "prompt.html", {
             "pack": pack,
-            "rows": [row for _, same in groupby(rows, _whole) for row in _joined(list(same))],
-            "pins": [(one, title) for one, title in self.pins() if one.document in ("", path)],
-            "path": path,
-            "cursor": cursor,
+            "parts": parts,
+            "order": PARTS,
+            "sums": {**sums, "frame": frame},
+            "omitted": out,
+            "most": _MOST_ROWS,
+            "pins": self.pins(),
+            "excluded": set(_lines(asked, "exclude")),
         }
 
-    def rows(self, pack: Pack) -> list[Row]:
-        """What is in a prompt."""
-        known = self._targets()
-        return [_row(one, known, pack.prompt[slice(*one.span)], one.form) for one in pack.items]
+    def text(self, asked: Mapping[str, Any]) -> Page:
+        """The prompt itself."""
+        return "text.html", {"pack": self._pack(asked)}
+
+    def why(self, asked: Mapping[str, Any]) -> Page:
+        """Why something is in the prompt or is not: by id, name, title of a document, or path."""
+        pack = _told(self._pack(asked), asked["language"])
+        wanted = str(asked.get("what") or "").strip()
+        if not wanted:
+            raise Refused("empty")
+        titled = [one.path for one in self._engine.documents() if wanted in one.title]
+        found = None
+        for name in (wanted, *titled[:1]):
+            with suppress(UnknownId):
+                found = found or pack.why(name)
+        code = (
+            "" if found is None else "in" if found.included else found.omitted[0].code if found.omitted else "no match"
+        )
+        change = "" if found is None or code != "budget" else _CODE.sub("", found.change)
+        target = "" if found is None else found.id
+        return "why.html", {"wanted": wanted, "found": found, "code": code, "change": change, "target": target}
+
+    def limits(self) -> dict[str, Any]:
+        """Budget and model of the project, and which there are to choose."""
+        budget, model = self._limits()
+        return {
+            "budget": budget,
+            "budgets": sorted({*BUDGETS, budget}),
+            "model": model,
+            "models": sorted({*_MODELS, model}),
+        }
 
     def pins(self) -> list[tuple[Pin, str]]:
         """Pins and mutes, each with what its target is called."""
@@ -225,45 +144,44 @@ class Asking:
         names |= {one.path: one.title for one in self._engine.documents()}
         return [(one, names.get(one.target, one.target)) for one in self._engine.pins.list()]
 
-    def _targets(self) -> set[str]:
-        names = {name for one in self._engine.entities() for name in (one.id, one.name)}
-        return names | {one.path for one in self._engine.documents()}
+    def _limits(self) -> tuple[int, str]:
+        """Budget and model as armarius.toml has them now: an open engine keeps those that it was opened with."""
+        root = self._engine.root
+        config = self._engine.config if root is None else load_config(root)
+        settings = read_settings(config)
+        stated = settings.profile.budget if "tokens" in config.table("budget") else self._engine.budget_profile().budget
+        return stated, settings.model
 
-    def _known(self, number: int) -> StoredPrompt:
-        kept = self._packs.get(number)
-        if kept is None:
-            raise UnknownId(f"prompt {number} is not kept any more; ask again")
-        return kept
-
-    def _form(self, fields: dict[str, str]) -> dict[str, Any]:
-        documents = [(one.path, one.title) for one in in_order(self._engine)]
-        values = {**fields, "budget": fields["budget"] or str(_BUDGET)}
-        return {"documents": documents, "models": _MODELS, "asked": values, "earlier": self._packs.last()}
-
-    def _page(self, kept: StoredPrompt, language: str) -> Page:
-        shown = self._prompt(kept.pack, kept.number, language)
-        return "ask.html", {**self._form(_fields(kept.asked)), "kept": kept, **shown}
-
-    def _prompt(self, pack: Pack, number: int, language: str) -> dict[str, Any]:
-        told, known = _told(pack, language), self._targets()
-        prompt = pack.prompt
-        marks = [Mark(one.start, one.end, one.entity_id) for one in self._engine.mentions(_encodable(prompt))]
-        out: dict[str, list[Row]] = {}
-        for one in told.omitted[:_MOST_ROWS]:  # what nobody mentioned stands last
-            out.setdefault(one.code, []).append(_row(one, known))
-        rows = self.rows(told)
-        return {
-            "pack": pack,
-            "number": number,
-            "rows": rows,
-            "parts": [list(same) for _, same in groupby(enumerate(rows), lambda row: _whole(row[1]))],
-            "omitted": out,
-            "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix), items=[one.span for one in told.items]),
-            "names": {one.id: one.name for one in self._engine.entities()},
-        }
+    def _pack(self, asked: Mapping[str, Any]) -> Pack:
+        path, text, chosen = str(asked.get("path") or ""), asked.get("text"), str(asked.get("selection") or "")
+        budget, model = self._limits()
+        ends = [_whole_number(one) for one in chosen.split(",")] if chosen else []
+        return self._engine.assemble(
+            str(asked.get("wish") or "").strip(),
+            document=path,
+            cursor=_number(asked, "cursor") if path else None,
+            text=text,
+            budget=budget,
+            model=model,
+            selection=(ends[0], ends[1]) if len(ends) == 2 else None,
+            include=_lines(asked, "include"),
+            exclude=_lines(asked, "exclude"),
+        )
 
 
+PARTS = ("always", "story", "mentioned", "found", "here")
 _CODE = re.compile(r"[：:]\s*include=.*$")
+_PARTS = {"story": "story", "codex": "mentioned", "rag": "found", "code": "found", "editor": "here", "request": "here"}
+_PART = {"kg:relation": "mentioned", "lore:active": "mentioned", "codex:pinned": "always"}
+
+
+def _part(source: str) -> str:
+    """The part of a prompt in which a reader looks for it: a key of [part] in texts.toml."""
+    return _PART.get(":".join(source.split(":")[:2])) or _PARTS.get(source.partition(":")[0], "always")
+
+
+def _lines(asked: Mapping[str, Any], name: str) -> list[str]:
+    return [one for one in str(asked.get(name) or "").split("\n") if one]
 
 
 def in_order(engine: ContextEngine) -> list[Document]:
@@ -282,16 +200,38 @@ class ChapterRow(NamedTuple):
     title: str
     path: str
     href: str
+    start: int = 0
 
 
 def _chapters_in(document: Document) -> list[ChapterRow]:
     """Its chapters, each with a link to its line; one row for a document that does not hold several."""
     path, href = document.path, f"/chapter/{quote(document.path)}"
     parts = [one for one in story_parts(document) if one.number is not None] if document.kind == "manuscript" else []
-    index = {one.start: one.index for one in document.paragraphs}
-    places = [(one, f"{href}?cursor={one.start}#p{max(0, index[one.start] - 1)}") for one in parts]
-    rows = [ChapterRow("chapter", one.number, one.title, path, place) for one, place in places]
+    rows = [
+        ChapterRow("chapter", one.number, one.title, path, f"{href}?cursor={at}", at)
+        for one, at in zip(parts, _heads(document, parts), strict=True)
+    ]
     return rows or [ChapterRow(document.kind, document.chapter, document.title, path, href)]
+
+
+def _heads(document: Document, parts: list[StoryPart]) -> list[int]:
+    """Where the heading of each chapter stands, before its first paragraph."""
+    index = {one.start: one.index for one in document.paragraphs}
+    return [document.paragraphs[max(0, index[one.start] - 1)].start for one in parts]
+
+
+def stretch(document: Document, cursor: int | None) -> tuple[int, int]:
+    """What of a document is shown at once: the chapter of the cursor, of a long one what is around it."""
+    end = len(document.text)
+    at = end if cursor is None else min(cursor, end)
+    heads = [0, *(row.start for row in _chapters_in(document) if row.start)]
+    start, end = [one for one in pairwise([*heads, end]) if one[0] <= at][-1]
+    if end - start > _MOST_SHOWN:
+        ends = [one.start for one in document.paragraphs]
+        half = _MOST_SHOWN // 2
+        start = max((one for one in ends if one <= max(start, at - half)), default=start)
+        end = min((one for one in ends if one >= min(end, start + _MOST_SHOWN)), default=end)
+    return start, end
 
 
 def _told(pack: Pack, language: str) -> Pack:
@@ -299,47 +239,42 @@ def _told(pack: Pack, language: str) -> Pack:
     return replace(pack, request=pack.request.model_copy(update={"language": language}))
 
 
-def _row(one: PackItem | PackOmission, known: set[str], text: str = "", form: str = "full") -> Row:
-    name = one.id.removeprefix("entity:")
-    target = name if name in known or name.partition("#")[0] in known else ""
+def _row(one: PackItem | PackOmission, part: str = "") -> Row:
     if one.id.startswith("entity:"):
-        href = f"/entity/{quote(name.partition('#')[0], safe='')}"
+        href = f"/entity/{quote(one.id.removeprefix('entity:').partition('#')[0], safe='')}"
     else:
         place = "" if one.paragraph is None else f"#p{one.paragraph}"
         href = f"/chapter/{quote(one.path)}{place}" if one.path else ""
-    return Row(one.title, one.reason, one.layer, one.tokens, one.id, text, href, target, form)
+    excludable = not one.source.startswith(("story:", "editor:", "request:"))
+    form, span = (one.form, one.span) if isinstance(one, PackItem) else ("full", (0, 0))
+    paragraphs = int(one.source.startswith("rag:passage"))
+    target = one.id if excludable else ""
+    return Row(part or _part(one.source), one.title, one.reason, one.tokens, href, target, form, span, paragraphs)
 
 
-def _whole(row: Row) -> tuple[str, str]:
-    """Paragraphs of one document that follow each other are shown as one."""
-    return row.layer, row.href.partition("#")[0] if "#" in row.id else row.id
+def _of(row: Row) -> tuple[str, str]:
+    """Paragraphs of one document that follow each other are one row."""
+    return row.part, row.href.partition("#")[0] if row.paragraphs else row.title
 
 
 def _joined(rows: list[Row]) -> list[Row]:
-    first, last = rows[0], rows[-1]
-    if len(rows) == 1 or "¶" not in first.title:
+    first = rows[0]
+    if len(rows) == 1 or not first.paragraphs:
         return rows
-    until = last.title.rpartition("¶")[2]
-    text = "\n".join(one.text for one in rows)
-    tokens = sum(one.tokens for one in rows)
-    return [first._replace(title=f"{first.title}–{until}", text=text, tokens=tokens, target=first.id.partition("#")[0])]
+    title, target = first.title.rpartition(" ¶")[0] or first.title, first.target.rpartition("#")[0]
+    tokens, span = sum(one.tokens for one in rows), (first.span[0], rows[-1].span[1])
+    return [first._replace(title=title, target=target, tokens=tokens, span=span, paragraphs=len(rows))]
 
 
-def _fields(asked: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(asked.get(name) or "") for name in ("query", "document", "cursor", "model", "budget")}
-
-
-def _number(asked: dict[str, Any], name: str) -> int | None:
+def _number(asked: Mapping[str, Any], name: str) -> int | None:
     text = str(asked.get(name) or "").strip()
-    if not text:
-        return None
+    return _whole_number(text) if text else None
+
+
+def _whole_number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 12:
         raise Refused("number")
     return int(text)
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Disputed(NamedTuple):
@@ -416,6 +351,7 @@ class ConflictSearch(Generic[T]):
 
 
 _MOST_STATEMENTS = 60
+_MOST_LISTED = 200
 STYLE_PAGES = {"zh": "文风.md", "en": "style.md"}  # as `armarius new` makes
 _MOST_HITS = 60
 _MOST_NAMES = 100
@@ -428,16 +364,16 @@ class ProjectPages:
     Args:
         engine: The project's engine.
         appearances: Mention counts.
-        asking: Shows what a prompt would hold.
+        desk: Shows what a prompt holds.
         settled: Contradictions that the writer means so.
     """
 
     def __init__(
-        self, engine: ContextEngine, appearances: Appearances, asking: Asking, settled: Callable[[], Container[str]]
+        self, engine: ContextEngine, appearances: Appearances, desk: Desk, settled: Callable[[], Container[str]]
     ) -> None:
         self._engine = engine
         self._appearances = appearances
-        self._asking = asking
+        self._desk = desk
         self._settled = settled
         self._disputed: ConflictSearch[Disputed] = ConflictSearch(lambda: disputed(engine), self._state)
         self._problems: ConflictSearch[str] = ConflictSearch(
@@ -446,40 +382,46 @@ class ProjectPages:
         self._proposed: ConflictSearch[ProposedName] = ConflictSearch(lambda: iter(engine.propose()), self._state)
 
     def home(self, asked: dict[str, Any]) -> Page:
-        """The book in a few lines, what a model would know at its end, what one can do."""
-        documents = in_order(self._engine)
-        hidden = self._engine.index.map.hidden
-        chapters = [one for one in documents if one.kind in STORY_KINDS and one.path not in hidden]
-        main = [path for path in self._engine.index.map.story() if any(one.path == path for one in chapters)]
-        last = self._engine.document(main[-1]) if main else None
-        return "home.html", {
-            "chapters": sum(len(_chapters_in(one)) for one in chapters),
-            "length": sum(len(one.text) for one in chapters),
-            "people": len(self._engine.entities()),
-            "files": len(documents),
-            "doubts": len(self._engine.index.map.doubtful),
-            "last": last,
-            "last_chapter": None if last is None else _chapters_in(last)[-1],
-            "beside": None if last is None else self._asking.beside({**asked, "path": last.path})[1],
-        }
-
-    def chapters(self, asked: dict[str, Any]) -> Page:
-        """All documents, chapters first, in story order, and the chapters inside a document."""
-        return "chapters.html", {"rows": [row for one in in_order(self._engine) for row in _chapters_in(one)]}
+        """The desk, at the end of the story."""
+        story = self._engine.index.map.story() or [one.path for one in in_order(self._engine)[:1]]
+        if not story:
+            return "desk.html", {**self._around(asked, None), "document": None}
+        return self.chapter({**asked, "path": story[-1]})
 
     def chapter(self, asked: dict[str, Any]) -> Page:
-        """A document with its mentions marked, and beside it what a model would know at the cursor."""
+        """The desk: binder, text, and the prompt at the cursor."""
         document = self._engine.document(asked["path"])
-        names = self._names()
-        marks = [Mark(one.start, one.end, one.entity_id) for one in self._engine.mentions(document.text)]
-        here = self._appearances.in_document(document.path).most_common(40)
-        return "chapter.html", {
+        cursor = _number(asked, "cursor")
+        start, end = stretch(document, cursor)
+        shown = document.text[start:end]
+        names = [(one.start + start, one.end + start, one.entity_id) for one in self._engine.mentions(shown)]
+        return "desk.html", {
+            **self._around(asked, document),
             "document": document,
-            "paragraphs": in_paragraphs(pieces(document.text, marks), [one.end for one in document.paragraphs]),
-            "names": names,
-            "mentioned": [(id_, names.get(id_, id_), count) for id_, count in here],
-            "contents": [one for one in document.paragraphs if one.role == "heading"],
-            **self._asking.beside(asked)[1],
+            "cursor": cursor,
+            "start": start,
+            "end": end,
+            "blocks": blocks(document, start, end, names),
+        }
+
+    def _around(self, asked: dict[str, Any], document: Document | None) -> dict[str, Any]:
+        hidden = self._engine.index.map.hidden
+        documents = in_order(self._engine)
+        story = [one for one in documents if one.kind in STORY_KINDS and one.path not in hidden]
+        told = {one.path for one in story}
+        rest: dict[str, list[ChapterRow]] = {}
+        for one in documents:
+            if one.path not in told:
+                rest.setdefault(one.kind, []).extend(_chapters_in(one))
+        totals = self._appearances.totals()
+        people = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
+        return {
+            "chapters": [row for one in story for row in _chapters_in(one)],
+            "rest": rest,
+            "people": people,
+            "most": _MOST_LISTED,
+            "doubts": len(self._engine.index.map.doubtful),
+            **self._desk.limits(),
         }
 
     def entities(self, asked: dict[str, Any]) -> Page:
@@ -516,7 +458,6 @@ class ProjectPages:
             "card": self._engine.card(entity.id),
             "levels": CONTEXT_LEVELS,
             "plot": plot(self._appearances.of(entity.id)),
-            "web": web(entity.id, relations, self._names()),
             "relations": relations,
             "authored": self._engine.codex.related(),
             "names": self._names(),
@@ -571,12 +512,12 @@ class ProjectPages:
 
     def notes(self, asked: dict[str, Any]) -> Page:
         """Rules, memories, pins, summaries and the files that say how to write."""
-        shown = [one.id for one in self._asking_settings(asked) if one.id.endswith((".md", ".txt"))]
-        styles = [self._engine.document(path) for path in shown]
+        items = self._engine.assemble("").items
+        styles = [self._engine.document(one.path) for one in items if one.source.startswith("style:") and one.path]
         return "notes.html", {
             "rules": self._engine.constraints.list(),
             "memories": self._engine.memories.list(),
-            "pins": self._asking.pins(),
+            "pins": self._desk.pins(),
             "summaries": self._engine.summaries.list(),
             "stale": self._engine.summaries.stale(),
             "styles": [(one, digest_of(one.text)) for one in styles],
@@ -602,10 +543,6 @@ class ProjectPages:
             }
         )
         return "book.html", {"book": book, "text": text, "reasons": reasons, "levels": CONTEXT_LEVELS}
-
-    def _asking_settings(self, asked: dict[str, Any]) -> list[Row]:
-        pack = _told(self._engine.assemble("", budget=_BUDGET), asked["language"])
-        return [one for one in self._asking.rows(pack) if one.layer == "settings"]
 
     def _state(self) -> int:
         return self._engine.index.status().generation

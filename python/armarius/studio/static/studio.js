@@ -1,35 +1,153 @@
-// What a page cannot do alone: follow the index, send forms in place, put the cursor, keys. Everything else works without.
+// What a page cannot do alone: follow the files, put the cursor, redraw the prompt, open pages beside the text, keys.
 "use strict";
 
 const $ = (selector, of = document) => of.querySelector(selector);
 const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
-const content = (page) => ($("[data-part]", page) ?? $("main", page) ?? page.body).childNodes;
+const content = (page) => ($("main", page) ?? page.body).childNodes;
+const later = (wait, act, waiting) => () => (clearTimeout(waiting), (waiting = setTimeout(act, wait)));
 
-const live = $("#live");
-if (live && window.EventSource) {
-  const events = new EventSource("/events");
-  let first = null;
-  events.onmessage = (event) => {
-    const now = JSON.parse(event.data);
-    live.classList.remove("gone");
-    live.classList.toggle("busy", now.state === "building");
-    if (now.state === "building") live.textContent = `${now.done} / ${now.total}`;
-    else if (first !== null && now.generation !== first) live.textContent = live.dataset.said;
-    if (first === null) first = now.generation;
-    live.dataset.generation = now.generation;
-  };
-  events.onerror = () => live.classList.add("gone");
-  window.addEventListener("pagehide", () => events.close());
+const desk = $("#desk"), text = $("#text"), prompted = $("#prompt"), strip = $("#strip"), drawer = $("#drawer"), drawn = $("#drawn");
+
+// The request: where the cursor is, what is wished, what comes in or stays out this time.
+const chosen = { include: new Set(), exclude: new Set() };
+let cursor = text?.dataset.cursor ? Number(text.dataset.cursor) : null, selection = null, asked = 0, whole = null;
+const request = () => {
+  const fields = new URLSearchParams({ wish: strip.elements.wish.value });
+  for (const kind of ["include", "exclude"]) fields.set(kind, [...chosen[kind]].join("\n"));
+  if (text) fields.set("path", text.dataset.path);
+  if (cursor !== null) fields.set("cursor", cursor);
+  if (selection) fields.set("selection", selection.join());
+  return fields;
+};
+const post = async (path, body) => parsed(await (await fetch(path, { method: "POST", body })).text());
+
+// The right column.
+const look = async () => {
+  const mine = ++asked;
+  const page = await post("/prompt", request());
+  if (mine !== asked) return;
+  whole = null;
+  const open = [...prompted.querySelectorAll("details[open] > summary b")].map((one) => one.textContent);
+  prompted.replaceChildren(...($("[role=alert]", page) ? [$("[role=alert]", page)] : page.body.childNodes));
+  for (const one of prompted.querySelectorAll("details[data-span] > summary b"))
+    if (open.includes(one.textContent)) one.closest("details").open = true;
+  prompted.dataset.cursor = cursor;
+  $("#handle span").textContent = $(".sum b", prompted)?.textContent ?? "";
+};
+const lookSoon = later(150, () => look());
+prompted?.addEventListener("toggle", async (event) => {
+  const row = event.target;
+  if (!row.open || !row.dataset.span) return;
+  whole ??= post("/text", request()).then((page) => [...$("pre", page).textContent]);
+  $("pre", row).textContent = (await whole).slice(...row.dataset.span.split(",")).join("");
+}, true);
+const choose = (target, to, from) => {
+  if (!chosen[from].delete(target)) chosen[to].add(target);
+  look();
+};
+
+// The strip.
+strip?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const whole = $("pre", await post("/text", request()));
+  await navigator.clipboard.writeText(whole.textContent);
+  $("#said").textContent = $("#copy").dataset.said.replace("{}", Number(whole.dataset.tokens).toLocaleString());
+});
+strip?.elements.wish.addEventListener("input", lookSoon);
+
+// The text: code points of the file, hidden signs included, are those of the page.
+const offset = (node, at) => {
+  const range = document.createRange();
+  range.setStart(text, 0);
+  range.setEnd(node, at);
+  return [...range.toString()].length + Number(text.dataset.start);
+};
+const place = (wanted) => {
+  const walk = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+  let rest = wanted - Number(text.dataset.start), last = null;
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const length = [...node.data].length;
+    if (!node.parentElement.matches(".mark")) {
+      last = [node, node.length];
+      if (rest <= length) return [node, [...node.data].slice(0, Math.max(0, rest)).join("").length];
+    }
+    rest -= length;
+  }
+  return last ?? [text, 0];
+};
+const caret = document.createElement("i");
+caret.id = "caret";
+const draw = (scroll) => {
+  const range = document.createRange(), page = text.parentElement, ground = page.getBoundingClientRect();
+  const [node, at] = place(cursor ?? Number(text.dataset.end));
+  range.setStart(node, at);
+  const rects = range.getClientRects(), box = rects[rects.length - 1] ?? node.parentElement?.getBoundingClientRect();
+  if (!box) return;
+  caret.style.left = `${box.left - ground.left + page.scrollLeft}px`;
+  caret.style.top = `${box.top - ground.top + page.scrollTop}px`;
+  caret.style.height = `${box.height || 20}px`;
+  page.append(caret);
+  if (scroll && (box.top < ground.top + 40 || box.bottom > ground.bottom - 40)) caret.scrollIntoView({ block: "center" });
+};
+const put = (where, range, soon) => {
+  [cursor, selection] = [where, range];
+  draw(soon);
+  history.replaceState(null, "", `${location.pathname.startsWith("/chapter/") ? location.pathname : `/chapter/${text.dataset.path.split("/").map(encodeURIComponent).join("/")}`}?cursor=${where}`);
+  soon ? lookSoon() : look();
+};
+const read = (soon) => {
+  const one = getSelection();
+  if (!one.rangeCount || !text.contains(one.focusNode)) return;
+  const ends = [offset(one.anchorNode, one.anchorOffset), offset(one.focusNode, one.focusOffset)];
+  put(ends[1], one.isCollapsed ? null : ends.sort((a, b) => a - b), soon);
+};
+const STEPS = { ArrowLeft: ["backward", "character"], ArrowRight: ["forward", "character"], ArrowUp: ["backward", "line"],
+  ArrowDown: ["forward", "line"], Home: ["backward", "lineboundary"], End: ["forward", "lineboundary"] };
+if (text) {
+  text.addEventListener("click", (event) => {
+    event.target.closest(".front_matter")?.classList.toggle("open");
+    read(false);
+  });
+  text.addEventListener("keydown", (event) => {
+    const step = STEPS[event.key], one = getSelection();
+    if (!step || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    if (!text.contains(one.focusNode)) one.collapse(...place(cursor ?? Number(text.dataset.end)));
+    one.modify(event.shiftKey ? "extend" : "move", step[0], event.ctrlKey && step[1] === "character" ? "word" : step[1]);
+    read(true);
+  });
+  document.addEventListener("selectionchange", () => {
+    const name = getSelection().toString().trim(), link = $("#person");
+    link.hidden = !name || name.length > 20 || !text.contains(getSelection().focusNode);
+    link.href = `/entities?name=${encodeURIComponent(name)}#create`;
+    link.textContent = link.dataset.said + name;
+  });
+  addEventListener("resize", later(100, () => draw()));
+  draw(!location.hash);
 }
+if (strip) look();
+
+// Pages open beside the text.
+const show = (page, url) => {
+  drawn.replaceChildren(...content(page));
+  drawn.dataset.url = url;
+  drawer.hidden = false;
+  const target = new URL(url).hash;
+  (target && $(`[id="${CSS.escape(target.slice(1))}"]`, drawn)?.scrollIntoView()) || drawn.focus();
+};
+const open = async (href) => {
+  const answer = await fetch(href);
+  show(parsed(await answer.text()), new URL(href, answer.url).href);
+};
 
 // Forms: an error stands beside the field that it names, else in the form, which keeps what was typed.
 const besideField = (form, said) => {
   const named = said.textContent.match(/[a-z_]+/g) ?? [];
   const field = [...form.elements].find((one) => one.type !== "hidden" && named.includes(one.name));
   if (!field) return form.prepend(said);
-  said.id = "said";
+  said.id = "wrong";
   field.setAttribute("aria-invalid", "true");
-  field.setAttribute("aria-describedby", "said");
+  field.setAttribute("aria-describedby", "wrong");
   field.labels?.[0]?.append(said);
   field.focus();
 };
@@ -40,134 +158,100 @@ const wrong = (form, page) => {
   if (said) besideField(form, said);
   return said !== null;
 };
-for (const said of document.querySelectorAll("form > [role=alert]")) besideField(said.parentElement, said);
-
 document.addEventListener("submit", async (event) => {
-  const form = event.target, into = form.dataset.into;
-  const post = form.method === "post";
-  if (!into && !post) return;
+  const form = event.target, into = form.dataset.into, posted = form.method === "post";
+  if (form === strip || form.method === "dialog" || (!desk && !into && !posted) || (into && !$(into))) return;
   event.preventDefault();
   const fields = new FormData(form, event.submitter);
-  const inside = beside?.contains(form);
+  if (form.id === "why") for (const [name, value] of request()) fields.set(name, value);
   const body = form.enctype === "multipart/form-data" ? fields : new URLSearchParams(fields);
-  const answer = await fetch(post ? form.action : `${form.action}?${body}`, post ? { method: "POST", body } : {});
+  const answer = await fetch(posted ? form.action : `${form.action}?${body}`, posted ? { method: "POST", body } : {});
   const page = parsed(await answer.text());
   if (!("whole" in form.dataset) && wrong(form, page)) return;
-  if (inside) return look();
-  if (form.id === "bring") return $("#brought").replaceChildren(...content(page));
-  if (into) return $(into).replaceChildren(...content(page));
-  if (answer.redirected) return location.pathname + location.search === new URL(answer.url).pathname + new URL(answer.url).search
-    ? location.reload() : location.assign(answer.url);
+  if (form.closest(".limits")) return location.reload();
+  if (prompted?.contains(form)) return look();
+  if (into && into !== "#drawn") return $(into).replaceChildren(...content(page));
+  if (desk) return show(page, answer.url), look();
+  if (answer.redirected) return location.assign(answer.url);
   $("main").replaceChildren(...content(page));
   $("main").focus();
 });
 
-const slide = $("form.slide");
-if (slide) {
-  const range = $("input[type=range]", slide), output = $("output", slide);
-  let waiting = null;
-  range.addEventListener("input", () => {
-    output.textContent = Number(range.value).toLocaleString();
-    clearTimeout(waiting);
-    waiting = setTimeout(() => slide.requestSubmit(), 120);
-  });
-}
-
-// The text: a click puts the cursor, and what the model will know there stands beside it.
-const beside = $("#beside"), prose = $("#prose"), typed = $("#live-text");
-let asked = 0, cursor = null;
-const look = async () => {
-  const mine = ++asked;
-  const fields = new URLSearchParams(cursor === null ? {} : { cursor });
-  if (!typed.hidden) fields.set("text", typed.value);
-  const answer = await fetch(`/beside/${prose.dataset.path}`, { method: "POST", body: fields });
-  const page = parsed(await answer.text());
-  if (mine !== asked) return;
-  beside.replaceChildren(...($("[role=alert]", page) ? [$("[role=alert]", page)] : page.body.childNodes));
-  beside.dataset.cursor = cursor;
-};
-
-const offset = (node, at) => {
-  const range = document.createRange();
-  range.setStart(prose, 0);
-  range.setEnd(node, at);
-  return [...range.toString()].length;
-};
-
-if (prose) {
-  const mark = (node) => {
-    $(".at", prose)?.classList.remove("at");
-    node?.closest?.("span[id]")?.classList.add("at");
-  };
-  const put = (where) => {
-    cursor = where;
-    const link = new URL($("#asklink").href);
-    link.searchParams.set("cursor", where);
-    $("#asklink").href = link;
-    look();
-  };
-  prose.addEventListener("click", (event) => {
-    const here = event.target.closest("a");
-    if (here?.dataset.cursor) {
-      event.preventDefault();
-      mark(here.previousElementSibling);
-      return put(Number(here.dataset.cursor));
-    }
-    const chosen = getSelection();
-    if (here || !chosen.isCollapsed || !prose.contains(chosen.focusNode)) return;
-    mark(event.target);
-    put(offset(chosen.focusNode, chosen.focusOffset));
-  });
-  document.addEventListener("selectionchange", () => {
-    const name = getSelection().toString().trim(), link = $("#person");
-    link.hidden = !name || name.length > 20 || !prose.contains(getSelection().focusNode);
-    link.href = `/entities?name=${encodeURIComponent(name)}#create`;
-    link.textContent = link.dataset.said + name;
-  });
-  let waiting = null;
-  const follow = () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => put([...typed.value.slice(0, typed.selectionStart)].length), 80);
-  };
-  for (const kind of ["input", "click", "keyup"]) typed.addEventListener(kind, follow);
-  $("#paste").addEventListener("click", () => {
-    typed.hidden = !typed.hidden;
-    prose.hidden = !typed.hidden;
-    if (!typed.hidden) typed.focus();
-    cursor = typed.hidden ? null : [...typed.value].length;
-    look();
-  });
-}
-
-document.addEventListener("click", async (event) => {
-  const copy = event.target.closest("[data-copy]");
-  if (!copy) return;
-  await navigator.clipboard.writeText($(copy.dataset.copy).textContent);
-  copy.textContent = copy.dataset.said;
-});
-
-const drop = $("#bring");
-if (drop) {
-  drop.addEventListener("dragover", (event) => event.preventDefault());
-  drop.addEventListener("drop", (event) => {
+document.addEventListener("click", (event) => {
+  const one = event.target.closest("a, button");
+  if (!one) return;
+  const link = one.getAttribute("href") ?? "";
+  if (one.dataset.drop) choose(one.dataset.drop, "exclude", "include");
+  else if (one.dataset.add) choose(one.dataset.add, "include", "exclude");
+  else if (one.dataset.wish) [strip.elements.wish.value] = [one.dataset.wish], look();
+  else if (one.id === "close") close();
+  else if (one.id === "menu" || one.id === "handle") {
+    const shown = $(one.id === "menu" ? "#binder" : "#sheet").classList.toggle("open");
+    one.setAttribute("aria-expanded", shown);
+  } else if (one.lang && link.startsWith("?")) {
+    const here = new URL(location);
+    here.searchParams.set("lang", one.lang);
     event.preventDefault();
-    $("input[type=file]", drop).files = event.dataTransfer.files;
-    drop.requestSubmit();
-  });
-}
+    location.assign(here);
+  } else if (desk && /^\/(?!chapter\/|$)/.test(link) && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    open(link);
+  }
+});
+const close = () => {
+  drawer.hidden = true;
+  text?.focus();
+};
 
-document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches("input, textarea, select");
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.closest("form")?.requestSubmit();
-  else if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  else if (event.key === "/") event.preventDefault(), $("form.search input").focus();
-  else if (event.key === "?") $("#keys").open ? $("#keys").close() : $("#keys").showModal();
+document.addEventListener("dragover", (event) => $("#bring") && event.preventDefault());
+document.addEventListener("drop", (event) => {
+  const form = $("#bring");
+  if (!form || !event.dataTransfer.files.length) return;
+  event.preventDefault();
+  $("input[type=file]", form).files = event.dataTransfer.files;
+  form.requestSubmit();
 });
 
+const REGIONS = ["#text", "#column", "#strip", "#binder"];
+document.addEventListener("keydown", (event) => {
+  const held = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
+  const typing = event.target.matches("input, textarea, select");
+  let done = true;
+  if (held && event.shiftKey && key === "c" && strip) strip.requestSubmit();
+  else if (held && key === "k") $("#words").focus();
+  else if (held && key === "enter") event.target.closest("form")?.requestSubmit();
+  else if (key === "escape" && drawer && !drawer.hidden) close();
+  else if (key === "f6" && desk) {
+    const at = REGIONS.findIndex((one) => $(one)?.contains(event.target));
+    const next = $(REGIONS[(at + 1) % REGIONS.length]);
+    (next === text ? next : $("a, input, summary", next))?.focus();
+  } else if (typing || held || event.altKey) done = false;
+  else if (key === "/") $("#words").focus();
+  else if (key === "?") $("#keys").open ? $("#keys").close() : $("#keys").showModal();
+  else done = false;
+  if (done) event.preventDefault();
+});
+
+// What is looked for in the background is asked for again until it is there.
 const again = async () => {
-  if (!$(".looking")) return;
-  const answer = await fetch(location.pathname + location.search).catch(() => null);
-  if (answer?.ok) $("main").replaceChildren(...content(parsed(await answer.text())));
+  if ($(".looking")) {
+    const answer = await fetch(drawn?.dataset.url ?? location.href).catch(() => null);
+    if (answer?.ok && $(".looking")) (drawn ?? $("main")).replaceChildren(...content(parsed(await answer.text())));
+  }
   setTimeout(again, 1500);
 };
 setTimeout(again, 300);
+
+const live = $("#live");
+const events = new EventSource("/events");
+let first = null;
+events.onmessage = (event) => {
+  const now = JSON.parse(event.data);
+  live.className = now.state === "building" ? "busy" : "";
+  if (now.state === "building") live.textContent = `${now.done} / ${now.total}`;
+  else if (first !== null && now.generation !== first) live.textContent = live.dataset.said;
+  first ??= now.generation;
+  live.dataset.generation = now.generation;
+};
+events.onerror = () => live.classList.add("gone");
+addEventListener("pagehide", () => events.close());
