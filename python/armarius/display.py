@@ -1,10 +1,11 @@
 """Display helpers: result lists as tables in terminal and notebook, camelCase names, terminal detection."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, overload
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from armarius.errors import ContextWarning
 
@@ -64,16 +65,24 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def rich_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
-    """A table for a terminal; cells are text, never markup. Without a heading when no column has a name."""
+def rich_table(
+    columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]", *, right: Collection[str] = ()
+) -> "Table":
+    """A table for a terminal; cells are text, never markup. Without a heading when no column has a name.
+
+    Args:
+        columns: Their names.
+        rows: A cell for each column.
+        right: Columns whose cells stand at the right.
+    """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=any(columns))
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table
 
 

@@ -4,18 +4,14 @@ import shlex
 import pytest
 
 from armarius.cli import build_parser
-from armarius.cli.terminal import EXAMPLES
+from armarius.cli.options import COMMANDS as ROWS
 
 COMMANDS = sorted(next(iter(build_parser()._subparsers._group_actions)).choices)
 
 
-def test_every_command_has_an_example():
-    assert set(EXAMPLES) == set(COMMANDS)
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_example_of_a_command_is_one_that_it_takes(command):
-    words = shlex.split(EXAMPLES[command].partition(" | ")[0])
+    words = shlex.split(ROWS[command].example.partition(" | ")[0])
     assert words[:2] == ["armarius", command]
     assert build_parser().parse_args(words[1:]).run
 

@@ -1,22 +1,18 @@
 """The two commands, and the real indexers behind one of them."""
 
-import argparse
 import json
 import stat
 
 import pytest
 from tests.code.support import EXAMPLE
 
-from armarius.code.commands import add_commands
+from armarius.cli import main
 from armarius.code.scip import build_index
 from armarius.errors import CodeGraphError
 
 
 def run(*arguments):
-    parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers(required=True))
-    args = parser.parse_args([str(argument) for argument in arguments])
-    return args.run(args)
+    return main([str(argument) for argument in arguments])
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
-from armarius.cli.terminal import add_index_dir, add_project, add_series, plain, printable, show_json
+from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command, flag, repeated
+from armarius.cli.terminal import plain, printable, show_json
 from armarius.cli.trusting import TrustReport, trust_report
 from armarius.codex.authored.in_place import EDITABLE
 from armarius.codex.codex_json import IMPORTERS
@@ -33,24 +34,12 @@ from armarius.validation import shown
 from armarius.warnings import LORE_INVALID
 
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands."""
-    doctor = subparsers.add_parser(
-        "doctor",
-        help="what the folder is taken for, what is wrong, what to do next",
-        description="Checks index, files, codex and settings; status 1 when something is wrong.",
-    )
-    add_project(doctor)
-    add_series(doctor)
-    add_index_dir(doctor)
-    doctor.add_argument("--json", action="store_true")
-    doctor.add_argument(
-        "--move", action="store_true", help="first write into the pages what records in .armarius say otherwise"
-    )
-    doctor.set_defaults(run=_doctor)
-    _add_map(subparsers)
-
-
+@command(
+    "doctor", "what the folder is taken for, what is wrong, what to do next", PROJECT, SERIES, INDEX_DIR, JSON,
+    flag("--move", "first write into the pages what records in .armarius say otherwise"),
+    description="Checks index, files, codex and settings; status 1 when something is wrong.",
+    example="novel/",
+)  # fmt: skip
 def _doctor(arguments: argparse.Namespace) -> int:
     root = project_folder(arguments.path)
     if arguments.move:
@@ -138,27 +127,14 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     return 0 if healthy else 1
 
 
-def _add_map(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = subparsers.add_parser(
-        "map",
-        help="what every file is taken for, doubts first, and how to mend it",
-        description="Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.",
-    )
-    add_project(parser)
-    add_series(parser)
-    add_index_dir(parser)
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="GLOB=KIND",
-        help="write this into [documents] of armarius.toml, whose comments stay; may be repeated",
-    )
-    parser.add_argument("--all", action="store_true", help="a line for each file, with the evidence")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=_map)
-
-
+@command(
+    "map", "what every file is taken for, doubts first, and how to mend it", PROJECT, SERIES, INDEX_DIR,
+    repeated("--set", "write this into [documents] of armarius.toml, whose comments stay; may be repeated",
+             metavar="GLOB=KIND"),
+    flag("--all", "a line for each file, with the evidence"), JSON,
+    description="Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.",
+    example="novel/ --set 'reviews/**=review'",
+)  # fmt: skip
 def _map(arguments: argparse.Namespace) -> int:
     given = [one.rpartition("=") for one in arguments.set]
     for pattern, sign, kind in given:

@@ -16,7 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 import armarius.embedders as embedders
-from armarius.cli.terminal import add_index_dir, add_project, note
+from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, option
+from armarius.cli.terminal import note
 from armarius.config import BUILT_IN_MODELS, Config, load_config
 from armarius.display import is_terminal
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
@@ -29,21 +30,6 @@ from armarius.vectors.embedder import Embedder
 from armarius.vectors.project_vectors import EmbeddingProgress
 from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE
-
-
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    embed = subparsers.add_parser(
-        "embed",
-        help="make vectors for recall by meaning",
-        description="Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.",
-    )
-    add_project(embed)
-    embed.add_argument("--model", metavar="FOLDER", type=Path, help="or e5 or lexical; default: [embedding] model")
-    embed.add_argument("--reembed", action="store_true", help="replace the vectors of another model")
-    embed.add_argument("--threads", type=int, metavar="N", help="of one forward pass (default: one per core)")
-    add_index_dir(embed)
-    embed.set_defaults(run=_embed)
 
 
 def doctor_lines(store: Store, *, sample: bool = True) -> list[str]:
@@ -103,6 +89,14 @@ def _embedder(project: Path, model: Path | None, threads: int | None) -> Embedde
         raise EmbeddingError(error.message) from error
 
 
+@command(
+    "embed", "make vectors for recall by meaning", PROJECT,
+    option("--model", "or e5 or lexical; default: [embedding] model", metavar="FOLDER", type=Path),
+    flag("--reembed", "replace the vectors of another model"),
+    option("--threads", "of one forward pass (default: one per core)", type=int, metavar="N"), INDEX_DIR,
+    description="Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.",
+    example="novel/ --model models/text2vec-base-chinese",
+)  # fmt: skip
 def _embed(arguments: argparse.Namespace) -> int:
     embedder = _embedder(arguments.path, arguments.model, arguments.threads)
     with (

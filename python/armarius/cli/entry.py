@@ -16,21 +16,25 @@ _FAILED = 1
 _INTERRUPTED = 130
 
 
-_COMMANDS = {
-    "cli.prompts": "assemble inspect ask",
-    "cli.detecting": "detect entities propose",
-    "cli.retrieving": "retrieve evidence evaluate",
-    "cli.indexing": "index search watch",
-    "cli.doctor": "doctor map",
-    "cli.embedding": "embed",
-    "cli.lorebooks": "import export",
-    "cli.starting": "new completion studio",
-    "cli.serving": "serve channel",
-    "cli.servers": "server",
-    "code.commands": "code-index subgraph",
-    "cli.trusting": "trust",
+_FILES = {
+    name: file
+    for file, names in {
+        "prompts": "assemble inspect ask",
+        "detecting": "detect entities propose",
+        "retrieving": "retrieve evidence evaluate",
+        "indexing": "index search watch",
+        "doctor": "doctor map",
+        "embedding": "embed",
+        "lorebooks": "import export",
+        "starting": "new completion studio",
+        "serving": "serve channel",
+        "servers": "server",
+        "code": "code-index subgraph",
+        "trusting": "trust",
+    }.items()
+    for name in names.split()
 }
-"""File of the package to its commands, in the order of the help."""
+"""Command to its file, in the order of the help."""
 
 
 def _near(wanted: str, names: Sequence[str]) -> str:
@@ -95,24 +99,18 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"armarius {__version__}")
     subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
-    for module in _modules(words):
-        import_module(f"armarius.{module}").add_commands(subparsers)
-    if subparsers.choices and (not words or {"-h", "--help"}.intersection(words)):
-        from armarius.cli.terminal import EXAMPLES, explain
+    if words[:1] == ["--version"]:
+        return parser
+    from armarius.cli.options import COMMANDS, add_command, explain
 
+    for name in words[:1] if words and words[0] in _FILES else _FILES:
+        import_module(f"armarius.cli.{_FILES[name]}")
+        add_command(subparsers, name)
+    if not words or {"-h", "--help"}.intersection(words):
         for name, one in subparsers.choices.items():
             explain(one)
-            one.epilog = f"example: {EXAMPLES[name]}"
+            one.epilog = f"example: {COMMANDS[name].example}"
     return parser
-
-
-def _modules(words: Sequence[str]) -> Sequence[str]:
-    """Files with the commands that are needed: one, when the first word is a command of it."""
-    if not words:
-        return tuple(_COMMANDS)
-    if words[0] == "--version":
-        return ()
-    return [module for module, commands in _COMMANDS.items() if words[0] in commands.split()] or tuple(_COMMANDS)
 
 
 def _with_command(words: Sequence[str]) -> Sequence[str]:
@@ -122,14 +120,13 @@ def _with_command(words: Sequence[str]) -> Sequence[str]:
         SystemExit: The first is neither, nor a command; says what is near it.
     """
     first = words[0] if words else os.curdir
-    commands = " ".join(_COMMANDS.values()).split()
-    if first in commands or first.startswith("-"):
+    if first in _FILES or first.startswith("-"):
         return words
     if not os.path.exists(first):  # noqa: PTH110 - any text
         from armarius.io.folder import near_entries
         from armarius.validation import near, shown, suggestion
 
-        close = suggestion(dict.fromkeys((*near(first, commands), *near_entries(Path(first)))))
+        close = suggestion(dict.fromkeys((*near(first, _FILES), *near_entries(Path(first)))))
         _Parser(prog="armarius").error(f"{shown(first)} is no command, folder or file{close}")
     return ["studio", *words]
 

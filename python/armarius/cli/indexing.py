@@ -4,11 +4,23 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from armarius.arguments import Bounds, checked, read_wordings
-from armarius.cli.options import add_also, add_bounds, bounds_of
-from armarius.cli.terminal import add_index_dir, add_project, add_series, note, question, show, show_json
+from armarius.cli.options import (
+    ALSO,
+    BOUNDS,
+    INDEX_DIR,
+    JSON,
+    PROJECT,
+    SERIES,
+    command,
+    fields_of,
+    flag,
+    option,
+)
+from armarius.cli.terminal import note, question, show, show_json
+from armarius.display import rich_table
 from armarius.errors import ContractError
 from armarius.index.status import IndexStatus, progress_bar
 from armarius.types import Hit
@@ -22,25 +34,6 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.2
 
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands."""
-    index = subparsers.add_parser("index", help="build the index, or make it equal to the folder")
-    search = subparsers.add_parser("search", help="the passages that hold some words")
-    watch = subparsers.add_parser("watch", help="keep the index equal to the folder until interrupted")
-    for parser, run in ((index, _index), (search, _search), (watch, _watch)):
-        add_project(parser)
-        add_series(parser)
-        add_index_dir(parser)
-        parser.set_defaults(run=run)
-    search.add_argument("text", help="the words, as written; quoted phrases stay whole")
-    search.add_argument("--limit", type=int, default=10, metavar="N", help="at most so many (default: 10)")
-    search.add_argument("--any", action="store_true", help="what is about the same, not only what is written")
-    add_bounds(search)
-    add_also(search)
-    for parser in (index, search):
-        parser.add_argument("--json", action="store_true")
-
-
 @contextmanager
 def opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["ProjectIndex"]:
     """The index that a command works on."""
@@ -49,16 +42,16 @@ def opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["P
     with (
         progress_bar() as progress,
         ProjectIndex.open(
-            arguments.path,
-            index_dir=arguments.index_dir,
-            watch=watch,
-            progress=progress,
-            with_=arguments.series,
+            arguments.path, index_dir=arguments.index_dir, watch=watch, progress=progress, with_=arguments.series
         ) as index,
     ):
         yield index
 
 
+@command(
+    "index", "build the index, or make it equal to the folder", PROJECT, SERIES, INDEX_DIR, JSON,
+    example="novel/ --json",
+)  # fmt: skip
 def _index(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     with opened(arguments) as index:
@@ -72,35 +65,29 @@ def _index(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "search", "the passages that hold some words", PROJECT, SERIES, INDEX_DIR,
+    option("text", "the words, as written; quoted phrases stay whole"),
+    option("--limit", "at most so many (default: 10)", type=int, default=10, metavar="N"),
+    flag("--any", "what is about the same, not only what is written"), *BOUNDS, ALSO, JSON,
+    example="novel/ '“seven forty”' --kind chapter --limit 20",
+)  # fmt: skip
 def _search(arguments: argparse.Namespace) -> int:
     if arguments.limit < 1:
         raise ContractError(f"--limit must be >= 1, got {arguments.limit}")
     text = question(arguments.text, "the words")
     match: Literal["all", "any"] = "any" if arguments.any else "all"
-    given = bounds_of(arguments)
-    also = checked("also", read_wordings, given.pop("also"))
-    bounds = Bounds.of(**given)
-    asked: dict[str, Any] = {
-        "limit": arguments.limit,
-        "match": match,
-        "kinds": bounds.kinds,
-        "chapters": bounds.chapters,
-        "also": also,
-    }
+    bounds, also = Bounds.of(**fields_of(arguments, BOUNDS)), checked("also", read_wordings, arguments.also)
     with opened(arguments) as index:
-        hits = index.search(text, shown=_shown(index, bounds), **asked)
+        hits = index.search(
+            text, limit=arguments.limit, match=match, kinds=bounds.kinds, chapters=bounds.chapters, also=also,
+            shown=_shown(index, bounds),
+        )  # fmt: skip
     if arguments.json:
         show_json(hits)
     elif hits:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for heading in ("passage", "under", "text"):
-            table.add_column(heading, overflow="fold")
-        for hit in hits:
-            table.add_row(Text(hit.reference), Text(" › ".join(hit.heading)), _snippet(hit))
-        show(table)
+        rows = [(hit.reference, " › ".join(hit.heading), _snippet(hit)) for hit in hits]
+        show(rich_table(("passage", "under", "text"), rows))
     else:
         note("armarius: nothing found")
     return 0
@@ -128,6 +115,7 @@ def _snippet(hit: Hit) -> "Text":
     return text
 
 
+@command("watch", "keep the index equal to the folder until interrupted", PROJECT, SERIES, INDEX_DIR, example="novel/")
 def _watch(arguments: argparse.Namespace) -> int:
     with opened(arguments, watch=True) as index:
         print(holds(index.status()), flush=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from armarius.arguments import ProfileName
-from armarius.cli.terminal import add_project, note, plain, printable, show_json
+from armarius.cli.options import PROJECT, command, flag, option, repeated
+from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.codex.load import load_codex
 from armarius.display import counted
 from armarius.engine import open as open_engine
@@ -28,49 +29,21 @@ from armarius.lorebooks.record import Change, Conflict, UnsupportedField
 _SHOWN = 12
 
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands."""
-    bring = subparsers.add_parser(
-        "import",
-        help="bring lorebooks, cards, vaults and manuscripts into a project",
-        description="Shows first what each file is, its entries, what has no effect here, and conflicts with what was "
-        "imported before. Nothing is written without --yes.",
-    )
-    bring.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a file, or a folder of notes")
-    bring.add_argument("--into", type=Path, default=Path(), metavar="PROJECT", help="the project folder (default: .)")
-    bring.add_argument("--profile", help="the program that has the rules for the book, instead of its own")
-    bring.add_argument("--updates", default="", metavar="BOOK", help="the book that FILE is a newer state of")
-    bring.add_argument(
-        "--theirs",
-        action="append",
-        default=[],
-        metavar="ENTRY",
-        help="take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it; "
-        "else what was changed here stays; may be given several times",
-    )
-    bring.add_argument(
-        "--allow-rules",
-        action="store_true",
-        help="with --yes: its always active entries are rules of every prompt, until the book changes",
-    )
-    bring.add_argument("--yes", action="store_true", help="import; without it nothing is written")
-    bring.add_argument("--json", action="store_true", help="the whole report, every loss and conflict")
-    bring.set_defaults(run=_import)
-    give = subparsers.add_parser(
-        "export",
-        help="give a book back, as it came or as another format",
-        description="Writes the book to standard output, without --book a list of the books; "
-        "what the format cannot say is listed on standard error.",
-    )
-    add_project(give)
-    give.add_argument("--book", metavar="NAME", help="id or name of the book; without it the books are listed")
-    give.add_argument("--as", dest="to", choices=EXPORTS, help="the format (default: what it came in)")
-    give.add_argument("--out", type=Path, metavar="FILE", help="write it there instead")
-    give.add_argument("--json", action="store_true", help="the list as JSON")
-    give.add_argument("--all", action="store_true", help="every loss, not only the first ones")
-    give.set_defaults(run=_export)
-
-
+@command(
+    "import", "bring lorebooks, cards, vaults and manuscripts into a project",
+    option("files", "a file, or a folder of notes", type=Path, nargs="+", metavar="FILE"),
+    option("--into", "the project folder (default: .)", type=Path, default=Path(), metavar="PROJECT"),
+    option("--profile", "the program that has the rules for the book, instead of its own"),
+    option("--updates", "the book that FILE is a newer state of", default="", metavar="BOOK"),
+    repeated("--theirs", "take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has "
+             "it; else what was changed here stays; may be given several times", metavar="ENTRY"),
+    flag("--allow-rules", "with --yes: its always active entries are rules of every prompt, until the book changes"),
+    flag("--yes", "import; without it nothing is written"),
+    flag("--json", "the whole report, every loss and conflict"),
+    description="Shows first what each file is, its entries, what has no effect here, and conflicts with what was "
+    "imported before. Nothing is written without --yes.",
+    example="card.png lore.json book.docx --into novel/ --yes",
+)  # fmt: skip
 def _import(arguments: argparse.Namespace) -> int:
     if arguments.updates and len(arguments.files) > 1:
         raise ContractError("--updates says which book one file is a newer state of; several files were given")
@@ -215,6 +188,16 @@ def _said_of(row: UnsupportedField | Conflict) -> list[str]:
     return [f"{row.entry}.{row.field}: was {row.base!r}", f"  here {row.ours!r}", f"  file {row.theirs!r}"]
 
 
+@command(
+    "export", "give a book back, as it came or as another format", PROJECT,
+    option("--book", "id or name of the book; without it the books are listed", metavar="NAME"),
+    option("--as", "the format (default: what it came in)", dest="to", choices=EXPORTS),
+    option("--out", "write it there instead", type=Path, metavar="FILE"), flag("--json", "the list as JSON"),
+    flag("--all", "every loss, not only the first ones"),
+    description="Writes the book to standard output, without --book a list of the books; what the format cannot say "
+    "is listed on standard error.",
+    example="novel/ --book eldoria --as card-v3",
+)  # fmt: skip
 def _export(arguments: argparse.Namespace) -> int:
     books = Books(project_folder(arguments.path))
     if arguments.book is None:

@@ -1,132 +1,168 @@
-"""Options that several commands share: bounds, query variants, the edited document, a conversation."""
+"""Commands as rows: name, options and what each is; the options that several share, and how their values are read.
+
+An option that is a field of a verb's request has the help of that field, and its value goes into the request by
+`fields_of`. A command is a function from the parsed arguments to the exit status.
+"""
 
 import argparse
 import json
+import os
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from armarius.arguments import KINDS, Turn, checked, read_messages
-from armarius.cli.terminal import add_field, words
+from armarius.cli.terminal import words
 from armarius.errors import ContractError
 from armarius.headings import FRAMES
 from armarius.io import read_file
 from armarius.validation import LONGEST_TEXT
 
+Run = Callable[[argparse.Namespace], int]
+
+_ASSEMBLE = "context:prompt:assemble"
 _RANGE = re.compile(r"(\d*)\s*(-|–|\.\.)\s*(\d*)")
 _SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 _MOST_BYTES = 4 * LONGEST_TEXT  # UTF-8
 _MOST_MESSAGES_BYTES = 64 * 1024 * 1024
 
 
-def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what may be looked into."""
-    add_field(
-        parser,
-        "chapters",
-        "--chapters",
-        type=_chapters,
-        metavar="N-M",
-        help="look into these chapters alone: 3, 1-40, 5- or -40",
-    )
-    add_field(
-        parser,
-        "kinds",
-        "--kind",
-        dest="kinds",
-        action="append",
-        default=[],
-        choices=KINDS,
-        help="look into documents of this kind alone; several times for several",
-    )
-    add_field(parser, "as_of", "--as-of", type=int, metavar="N")
+class Option(NamedTuple):
+    """An option or an argument: `settings` as `add_argument` takes them; verb and field of the request that it is."""
+
+    name: str
+    settings: dict[str, Any]
+    verb: str = ""
+    field: str = ""
+
+    def add_to(self, parser: "argparse._ActionsContainer") -> None:
+        """Add it to a parser."""
+        action = parser.add_argument(self.name, **self.settings)
+        if self.field:
+            action.field = self.verb, self.field  # type: ignore[attr-defined]
 
 
-def add_also(parser: argparse.ArgumentParser) -> None:
-    """Add the option that asks in other words."""
-    add_field(parser, "also", "--also", action="append", default=[], metavar="TEXT")
+class Command(NamedTuple):
+    """A row of the command line; options in a tuple exclude each other, and without `run` it has commands below it."""
+
+    about: str
+    options: tuple[Option | tuple[Option, ...], ...]
+    description: str | None
+    example: str
+    run: Run | None
 
 
-def bounds_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those options as keywords of the engine."""
-    found = {"chapters": arguments.chapters, "kinds": tuple(arguments.kinds), "as_of": arguments.as_of}
-    return {**found, "also": tuple(arguments.also)} if hasattr(arguments, "also") else found
+COMMANDS: Final[dict[str, Command]] = {}
+"""The commands of the files that are loaded, by name; `server push` is below `server`."""
 
 
-def add_editing(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    add_field(
-        parser,
-        "text",
-        "--buffer",
-        metavar="FILE",
-        help="the document as the editor holds it; - is standard input (default: as saved)",
-    )
-    add_field(parser, "selection", "--selection", type=_span, metavar="A-B")
-    add_field(parser, "marks", "--no-marks", action="store_true", help="do not mark cursor and selection in the prompt")
-    add_field(parser, "story", "--story", action="store_true")
-    for field in ("include", "exclude"):
-        add_field(parser, field, f"--{field}", action="append", default=[], metavar="TARGET")
-    add_field(parser, "language", "--language", choices=sorted(FRAMES))
+def command(
+    name: str, about: str, *options: Option | tuple[Option, ...], description: str | None = None, example: str = ""
+) -> Callable[[Run], Run]:
+    """Makes a command of a function."""
+
+    def add(run: Run) -> Run:
+        COMMANDS[name] = Command(about, options, description, example and f"armarius {name.split()[0]} {example}", run)
+        return run
+
+    return add
 
 
-def editing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those options as keywords of a request.
+def add_command(subparsers: "argparse._SubParsersAction[Any]", name: str) -> None:
+    """Add a command of `COMMANDS`, with those below it."""
+    row = COMMANDS[name]
+    parser = subparsers.add_parser(name.split()[-1], help=row.about, description=row.description)
+    for option in row.options:
+        if isinstance(option, Option):
+            option.add_to(parser)
+        else:
+            group = parser.add_mutually_exclusive_group()
+            for one in option:
+                one.add_to(group)
+    parser.set_defaults(run=row.run)
+    if row.run is None:
+        below = parser.add_subparsers(metavar="verb", required=True, parser_class=type(parser))
+        for other in COMMANDS:
+            if other.startswith(f"{name} "):
+                add_command(below, other)
+
+
+def option(name: str, help: str | None = None, **settings: Any) -> Option:  # noqa: A002, ANN401 - as argparse has it
+    """An option, or an argument."""
+    return Option(name, {"help": help, **settings})
+
+
+def flag(name: str, help: str | None = None) -> Option:  # noqa: A002 - as argparse has it
+    """An option without a value."""
+    return option(name, help, action="store_true")
+
+
+def repeated(name: str, help: str, **settings: Any) -> Option:  # noqa: A002, ANN401 - as argparse has it
+    """An option that may be given several times."""
+    return option(name, help, action="append", default=[], **settings)
+
+
+def field(name: str, option: str = "", help: str = "", *, verb: str = _ASSEMBLE, **settings: Any) -> Option:  # noqa: A002, ANN401
+    """An option, or an argument, that is a field of a verb's request; the help is what the request says of it.
+
+    Args:
+        name: Of the field.
+        option: When it is not the name of the field.
+        help: Instead of what the request says.
+        verb: The method of the channel.
+        **settings: As `add_argument` takes them.
+    """
+    option = option or f"--{name.replace('_', '-')}"
+    if option.startswith("--"):
+        settings["dest"] = name
+    return Option(option, {"help": help, **settings}, verb, name)
+
+
+def explain(parser: argparse.ArgumentParser) -> None:
+    """Give the options that are fields of requests the descriptions of those."""
+    from armarius.verbs import verb
+
+    fields = [action for action in parser._actions if hasattr(action, "field")]
+    own = {action.field[1]: action.option_strings[0] for action in fields if action.option_strings}
+    for action in fields:
+        if not action.help:
+            name, field = action.field
+            text = (verb(name).params.model_fields[field].description or "").partition(". ")[0].rstrip(".")
+            text = re.sub(r"`(\w+)`", lambda found: own.get(found[1], found[1]), text).replace("`", "")
+            again = "; may be repeated" if isinstance(action.default, list) else ""
+            action.help = f"{text[:1].lower()}{text[1:]}{again}".replace("%", "%%")
+
+
+def fields_of(arguments: argparse.Namespace, options: Iterable[Option]) -> dict[str, Any]:
+    """The fields of a request that options say, as keywords of the engine.
 
     Raises:
-        ContractError: The file of `--buffer` cannot be read, or is not UTF-8.
+        ContractError: A file cannot be read, is not UTF-8, or does not hold what it should.
     """
-    return {
-        "text": None if arguments.buffer is None else _file_text(arguments.buffer, "--buffer", limit=_MOST_BYTES),
-        "selection": arguments.selection,
-        "marks": not arguments.no_marks,
-        "story": arguments.story,
-        "include": tuple(words(one, "--include") for one in arguments.include),
-        "exclude": tuple(words(one, "--exclude") for one in arguments.exclude),
-        "language": arguments.language,
-    }
+    return {one.field: _value(one, getattr(arguments, one.field)) for one in options if one.field}
 
 
-def add_messages(parser: argparse.ArgumentParser) -> None:
-    """Add the option that hands over a conversation."""
-    add_field(
-        parser,
-        "messages",
-        "--messages",
-        metavar="FILE",
-        help='the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input',
-    )
+def _value(option: Option, given: Any) -> Any:  # noqa: ANN401 - of any field
+    match option.field:
+        case "query" | "document" | "additional_input":
+            return words(given, option.name)
+        case "include" | "exclude":
+            return tuple(words(one, option.name) for one in given)
+        case "text" if given is not None:
+            return _file_text(given, option.name, limit=_MOST_BYTES)
+        case "messages":
+            return () if given is None else _messages(given, option.name)
+    return tuple(given) if isinstance(given, list) else given
 
 
-def add_include(parser: argparse.ArgumentParser) -> None:
-    """Add the option that shows turns of it."""
-    add_field(parser, "include_messages", "--include-messages", type=int, default=0, metavar="N")
-
-
-def messages_of(arguments: argparse.Namespace) -> tuple[Turn, ...]:
-    """The messages of `--messages`.
-
-    Raises:
-        ContractError: The file cannot be read, is no JSON, or holds no messages.
-    """
-    given = arguments.messages
-    if given is None:
-        return ()
-    text = _file_text(given, "--messages", limit=_MOST_MESSAGES_BYTES)
+def _messages(given: str, option: str) -> tuple[Turn, ...]:
+    text = _file_text(given, option, limit=_MOST_MESSAGES_BYTES)
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ContractError(f"--messages {given} is no JSON: {error}") from None
+        raise ContractError(f"{option} {given} is no JSON: {error}") from None
     return checked("messages", read_messages, found)
-
-
-def _chapters(text: str) -> int | tuple[int | None, int | None]:
-    if text.strip().isdecimal():
-        return int(text)
-    found = _RANGE.fullmatch(text.strip())
-    if found is None or not (found[1] or found[3]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no chapter and no range of chapters, such as 3, 1-40, 5- or -40")
-    return (int(found[1]) if found[1] else None, int(found[3]) if found[3] else None)
 
 
 def _file_text(given: str, option: str, *, limit: int) -> str:
@@ -141,8 +177,57 @@ def _file_text(given: str, option: str, *, limit: int) -> str:
         raise ContractError(f"{option} {given}: {error.strerror or error}") from None
 
 
+def _chapters(text: str) -> int | tuple[int | None, int | None]:
+    if text.strip().isdecimal():
+        return int(text)
+    found = _RANGE.fullmatch(text.strip())
+    if found is None or not (found[1] or found[3]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no chapter and no range of chapters, such as 3, 1-40, 5- or -40")
+    return (int(found[1]) if found[1] else None, int(found[3]) if found[3] else None)
+
+
 def _span(text: str) -> tuple[int, int]:
     found = _SPAN.fullmatch(text.strip())
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no selection, such as 2980-3021")
     return int(found[1]), int(found[2])
+
+
+def _here(value: str) -> str:
+    """The folder that the shell means; what is no path at all is refused where folders are opened."""
+    if not value.strip():
+        raise argparse.ArgumentTypeError("names no folder")
+    return os.path.join(os.getcwd(), value) if "\0" not in value else value  # noqa: PTH109, PTH118 - as it is
+
+
+PROJECT: Final = option("path", "the project folder (default: this one)", type=Path, nargs="?", default=Path())
+SERIES: Final = repeated(
+    "--with", "another folder of the series, read and never written: a bible, an earlier book; may be repeated",
+    dest="series", type=Path, metavar="FOLDER",
+)  # fmt: skip
+INDEX_DIR: Final = option(
+    "--index-dir", "where the index lives (default: the user's cache)", type=_here, metavar="FOLDER"
+)
+JSON: Final = flag("--json")
+BOUNDS: Final = (
+    field("chapters", help="look into these chapters alone: 3, 1-40, 5- or -40", type=_chapters, metavar="N-M"),
+    field(
+        "kinds", "--kind", "look into documents of this kind alone; several times for several", action="append",
+        default=[], choices=KINDS,
+    ),
+    field("as_of", type=int, metavar="N"),
+)  # fmt: skip
+ALSO: Final = field("also", action="append", default=[], metavar="TEXT")
+MESSAGES: Final = field(
+    "messages", help='the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is '
+    "standard input", metavar="FILE",
+)  # fmt: skip
+EDITING: Final = (
+    field("text", "--buffer", "the document as the editor holds it; - is standard input (default: as saved)",
+          metavar="FILE"),
+    field("selection", type=_span, metavar="A-B"),
+    field("marks", "--no-marks", "do not mark cursor and selection in the prompt", action="store_false"),
+    field("story", action="store_true"),
+    *(field(name, action="append", default=[], metavar="TARGET") for name in ("include", "exclude")),
+    field("language", choices=sorted(FRAMES)),
+)  # fmt: skip

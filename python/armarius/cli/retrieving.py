@@ -9,62 +9,54 @@ from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from armarius.cli.options import add_also, add_bounds, add_messages, bounds_of, messages_of
-from armarius.cli.terminal import add_field, add_project, add_series, note, plain, question, show, show_json, words
+from armarius.cli.options import (
+    ALSO,
+    BOUNDS,
+    JSON,
+    MESSAGES,
+    PROJECT,
+    SERIES,
+    command,
+    field,
+    fields_of,
+    flag,
+    option,
+)
+from armarius.cli.terminal import note, plain, question, show, show_json, words
+from armarius.display import rich_table
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
-from armarius.evaluation import BUDGETS, Evaluation, evaluate, read_questions
+from armarius.evaluation import BUDGETS, evaluate, read_questions
 from armarius.io.read import read_file
 from armarius.search.hits import Retrieval
 from armarius.types import Hit
 
+_RETRIEVE = "documents:retrieve"
+_MOST_BYTES = 64 * 1024 * 1024
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands."""
-    retrieve = subparsers.add_parser("retrieve", help="the documents and sections that answer a question")
-    add_project(retrieve)
-    add_field(retrieve, "query", "query", help="the question; - reads it from standard input")
-    add_field(
-        retrieve, "limit", "--limit", verb="documents:retrieve", type=int, default=5, metavar="N",
-        help="at most so many (default: 5)",
-    )  # fmt: skip
-    add_field(retrieve, "document", "--document", default="", metavar="PATH")
-    retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
-    add_bounds(retrieve)
-    add_series(retrieve)
-    add_also(retrieve)
-    add_messages(retrieve)
-    retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
-    retrieve.add_argument("--json", action="store_true")
-    retrieve.set_defaults(run=_retrieve)
-    evidence = subparsers.add_parser("evidence", help="everything the project says about an entity, competing or not")
-    add_project(evidence)
-    add_field(evidence, "name", "name", verb="entities:evidence")
-    add_field(evidence, "attribute", "--attribute", verb="entities:evidence", metavar="NAME")
-    add_bounds(evidence)
-    add_series(evidence)
-    evidence.add_argument("--json", action="store_true")
-    evidence.set_defaults(run=_evidence)
-    _add_evaluate(subparsers)
+_RETRIEVED = (
+    field("limit", help="at most so many (default: 5)", verb=_RETRIEVE, type=int, default=5, metavar="N"),
+    field("document", default="", metavar="PATH"),
+    option("--chapter", "the current chapter, when there is no document", type=int, metavar="N"),
+    *BOUNDS, SERIES, ALSO, MESSAGES,
+)  # fmt: skip
+_ATTRIBUTE = field("attribute", verb="entities:evidence", metavar="NAME")
 
 
+@command(
+    "retrieve", "the documents and sections that answer a question", PROJECT,
+    field("query", "query", "the question; - reads it from standard input"), *_RETRIEVED,
+    flag("--explain", "what was understood, every reason, what was withheld"), JSON,
+    example="novel/ 'who keeps the lighthouse' --chapters 1-40 --explain",
+)  # fmt: skip
 def _retrieve(arguments: argparse.Namespace) -> int:
     query = question(arguments.query, "the query")
     if arguments.limit < 0:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
     with open_engine(arguments.path, with_=arguments.series) as engine:
-        document = words(arguments.document, "--document")
-        found = engine.retrieve(
-            query,
-            limit=arguments.limit,
-            document=document,
-            chapter=arguments.chapter,
-            messages=messages_of(arguments),
-            **bounds_of(arguments),
-        )
+        found = engine.retrieve(query, chapter=arguments.chapter, **fields_of(arguments, _RETRIEVED))
     if arguments.json:
         show_json(_wire(found))
     elif arguments.explain:
@@ -79,10 +71,17 @@ def _retrieve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "evidence", "everything the project says about an entity, competing or not", PROJECT,
+    field("name", "name", verb="entities:evidence"), _ATTRIBUTE, *BOUNDS, SERIES, JSON,
+    example="novel/ 林小雨 --attribute 年龄",
+)  # fmt: skip
 def _evidence(arguments: argparse.Namespace) -> int:
     attribute = None if arguments.attribute is None else words(arguments.attribute, "--attribute")
     with open_engine(arguments.path, with_=arguments.series) as engine:
-        statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute, **bounds_of(arguments))
+        statements = engine.evidence(
+            words(arguments.name, "the name"), attribute=attribute, **fields_of(arguments, BOUNDS)
+        )
     if arguments.json:
         show_json(statements)
         return 0
@@ -112,18 +111,9 @@ def _wire(found: Retrieval) -> dict[str, object]:
 
 
 def _explained(found: Retrieval) -> RenderableType:
-    understood = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    understood.add_column(style="dim")
-    understood.add_column(overflow="fold")
-    for name, value in _understood(found):
-        if value:
-            understood.add_row(name, Text(value))
-    hits = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    hits.add_column("score", justify="right")
-    hits.add_column("document", overflow="fold")
-    hits.add_column("why", overflow="fold")
-    for hit in found:
-        hits.add_row(f"{hit.score:.3f}", Text(_where(hit)), Text(hit.reason))
+    understood = rich_table(("", ""), [(Text(name, "dim"), value) for name, value in _understood(found) if value])
+    rows = [(f"{hit.score:.3f}", _where(hit), hit.reason) for hit in found]
+    hits = rich_table(("score", "document", "why"), rows, right=("score",))
     withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
     return Group(understood, Text(), hits, *withheld)
 
@@ -153,28 +143,16 @@ def _where(hit: Hit) -> str:
     return f"{hit.reference} ({hit.level})" if hit.level else hit.reference
 
 
-_MOST_BYTES = 64 * 1024 * 1024
-
-
-def _add_evaluate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    command = subparsers.add_parser(
-        "evaluate",
-        help="how much of what answers your questions is in their prompts",
-        description="Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: "
-        '{"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.',
-    )
-    add_project(command)
-    add_series(command)
-    command.add_argument("questions", type=Path, help="the file; one JSON object a line")
-    command.add_argument(
-        "--budget", type=int, action="append", metavar="TOKENS", help="several times for several (4000, 8000, 16000)"
-    )
-    command.add_argument("--model", metavar="MODEL", help="decides how tokens are counted")
-    command.add_argument("--misses", action="store_true", help="a row also for each quote that is missing, and why")
-    command.add_argument("--json", action="store_true")
-    command.set_defaults(run=_evaluate)
-
-
+@command(
+    "evaluate", "how much of what answers your questions is in their prompts", PROJECT, SERIES,
+    option("questions", "the file; one JSON object a line", type=Path),
+    option("--budget", "several times for several (4000, 8000, 16000)", type=int, action="append", metavar="TOKENS"),
+    option("--model", "decides how tokens are counted", metavar="MODEL"),
+    flag("--misses", "a row also for each quote that is missing, and why"), JSON,
+    description="Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: "
+    '{"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.',
+    example="novel/ questions.jsonl --budget 8000 --misses",
+)  # fmt: skip
 def _evaluate(arguments: argparse.Namespace) -> int:
     name = arguments.questions.name
     try:
@@ -191,16 +169,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         return 0
     show(measured.__rich__())
     if arguments.misses:
-        show(_misses(measured))
+        rows = [(f"{one.budget:,}", one.question, one.quote, one.why) for one in measured.misses]
+        show(rich_table(("budget", "question", "quote", "why"), rows))
     elif measured.misses:
         note(f"armarius: {len(measured.misses)} quotes are missing; --misses lists them with the reason")
     return 0
-
-
-def _misses(measured: Evaluation) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("budget", "question", "quote", "why"):
-        table.add_column(heading, overflow="fold")
-    for one in measured.misses:
-        table.add_row(f"{one.budget:,}", Text(one.question), Text(one.quote), Text(one.why))
-    return table

@@ -10,9 +10,12 @@ import argparse
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from armarius.cli.terminal import add_project, note, plain, show, show_json
+from armarius.cli.options import COMMANDS, JSON, Command, command, flag, option
+from armarius.cli.terminal import note, plain, show, show_json
+from armarius.display import rich_table
 from armarius.errors import ContractError
 
 if TYPE_CHECKING:
@@ -25,36 +28,19 @@ _SHOWN = 50
 _OLDEST = 16
 
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command and its verbs."""
-    server = subparsers.add_parser("server", help="projects on a PostgreSQL server")
-    verbs = server.add_subparsers(metavar="verb", required=True, parser_class=type(server))
-    made: dict[str, argparse.ArgumentParser] = {}
-    for verb, run, what in (
-        ("migrate", _migrate, "make the tables, or bring them up to this armarius"),
-        ("status", _status, "versions, sizes and the projects of a tenant"),
-        ("push", _push, "make a project what a folder is, in one write"),
-        ("pull", _pull, "write a project into a folder"),
-        ("doctor", _doctor, "check server, tables and projects; status 1 when something is wrong"),
-    ):
-        made[verb] = verbs.add_parser(verb, help=what)
-        add_store(made[verb])
-        made[verb].add_argument("--json", action="store_true")
-        made[verb].set_defaults(run=run)
-    for verb in ("status", "push", "pull", "doctor"):
-        made[verb].add_argument("--tenant", default="", help="the tenant of the projects (default: none)")
-    for verb in ("push", "pull"):
-        add_project(made[verb], "folder")
-    for verb in ("push", "pull", "doctor"):
-        made[verb].add_argument("--project", metavar="ID", help="what the project is called (default: as the folder)")
-    made["push"].add_argument("--expect", type=int, metavar="VERSION", help="refuse if somebody has written since")
-    made["pull"].add_argument("--overwrite", action="store_true", help="replace files that say something else")
+STORE: Final = (
+    option("--store", f"postgresql://… (default: {DSN_ENV} of the environment)", metavar="DSN"),
+    option("--schema", f"of the tables (default: {DEFAULT_SCHEMA})", default=DEFAULT_SCHEMA),
+)
+"""The options that name the server."""
+_TENANT = option("--tenant", "the tenant of the projects (default: none)", default="")
+_FOLDER = option("folder", "the project folder (default: this one)", type=Path, nargs="?", default=Path())
+_NAME = option("--project", "what the project is called (default: as the folder)", metavar="ID")
 
-
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """The arguments that name the server."""
-    parser.add_argument("--store", metavar="DSN", help=f"postgresql://… (default: {DSN_ENV} of the environment)")
-    parser.add_argument("--schema", default=DEFAULT_SCHEMA, help=f"of the tables (default: {DEFAULT_SCHEMA})")
+COMMANDS["server"] = Command(
+    "projects on a PostgreSQL server", (), None,
+    "armarius server push novel/ --store postgresql://localhost/novels --project novel-1", None,
+)  # fmt: skip
 
 
 def dsn_of(arguments: argparse.Namespace) -> str:
@@ -78,6 +64,7 @@ def connected(arguments: argparse.Namespace) -> Iterator["Shelf"]:
         yield shelf
 
 
+@command("server migrate", "make the tables, or bring them up to this armarius", *STORE, JSON)
 def _migrate(arguments: argparse.Namespace) -> int:
     from armarius.store.postgres.schema import migrate
 
@@ -87,24 +74,20 @@ def _migrate(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@command("server status", "versions, sizes and the projects of a tenant", *STORE, JSON, _TENANT)
 def _status(arguments: argparse.Namespace) -> int:
     with connected(arguments) as shelf:
         state = shelf.server()
         projects = shelf.projects(tenant=arguments.tenant, limit=_SHOWN) if state.schema else []
 
         def tell() -> None:
-            from rich.table import Table
-            from rich.text import Text
-
             print(_server(shelf, state))
-            table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-            for heading in ("project", "version", "characters", "bytes", "written"):
-                table.add_column(heading)
-            for one in projects:
-                figures = (str(one.version), f"{one.characters:,}", f"{one.bytes:,}", f"{one.touched:%Y-%m-%d %H:%M}")
-                table.add_row(Text(one.id), *figures)
-            if projects:
-                show(table)
+            rows = [
+                (one.id, str(one.version), f"{one.characters:,}", f"{one.bytes:,}", f"{one.touched:%Y-%m-%d %H:%M}")
+                for one in projects
+            ]
+            if rows:
+                show(rich_table(("project", "version", "characters", "bytes", "written"), rows))
             if len(projects) == _SHOWN:
                 note(f"armarius: the first {_SHOWN} projects")
 
@@ -112,6 +95,10 @@ def _status(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "server push", "make a project what a folder is, in one write", *STORE, JSON, _TENANT, _FOLDER, _NAME,
+    option("--expect", "refuse if somebody has written since", type=int, metavar="VERSION"),
+)  # fmt: skip
 def _push(arguments: argparse.Namespace) -> int:
     from armarius.workspace.server import push
 
@@ -123,6 +110,10 @@ def _push(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "server pull", "write a project into a folder", *STORE, JSON, _TENANT, _FOLDER, _NAME,
+    flag("--overwrite", "replace files that say something else"),
+)  # fmt: skip
 def _pull(arguments: argparse.Namespace) -> int:
     from armarius.workspace.stored import pull
 
@@ -135,6 +126,9 @@ def _pull(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "server doctor", "check server, tables and projects; status 1 when something is wrong", *STORE, JSON, _TENANT, _NAME
+)
 def _doctor(arguments: argparse.Namespace) -> int:
     from armarius.store.postgres.schema import SCHEMA_VERSION
 

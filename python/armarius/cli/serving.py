@@ -12,8 +12,8 @@ from pathlib import Path
 from types import FrameType
 
 from armarius.channel import Channel
-from armarius.cli.servers import DEFAULT_SCHEMA, DSN_ENV, add_store, connected
-from armarius.cli.terminal import add_series
+from armarius.cli.options import SERIES, command, flag, option
+from armarius.cli.servers import DEFAULT_SCHEMA, DSN_ENV, STORE, connected
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
@@ -24,32 +24,16 @@ _OPEN = 8  # projects of a workspace at most; each takes 10 to 30 MB
 _CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
 
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands."""
-    serve = subparsers.add_parser("serve", help="an MCP server on standard input and output")
-    channel = subparsers.add_parser("channel", help="JSON-RPC 2.0 on standard input and output")
-    for parser, run in ((serve, _serve), (channel, _channel)):
-        parser.add_argument(
-            "path", type=Path, nargs="?", help="the project folder (default: this one, without a server)"
-        )
-        add_series(parser)
-        add_store(parser)
-        parser.add_argument("--tenant", default="", help="with --store: the tenant of the projects")
-        parser.set_defaults(run=run)
-    channel.add_argument(
-        "--workspace",
-        type=Path,
-        metavar="DIR",
-        help="serve every folder in DIR; `projectId` is its name, and the projects asked last stay open",
-    )
-    serve.add_argument("--project", metavar="ID", help="with --store: which project")
-    serve.add_argument(
-        "--allow-write",
-        action="store_true",
-        help="offer the tools that write to the project: remember, propose, update, pin",
-    )
+_PATH = option("path", "the project folder (default: this one, without a server)", type=Path, nargs="?")
+_SERVED = (_PATH, SERIES, *STORE, option("--tenant", "with --store: the tenant of the projects", default=""))
 
 
+@command(
+    "serve", "an MCP server on standard input and output", *_SERVED,
+    option("--project", "with --store: which project", metavar="ID"),
+    flag("--allow-write", "offer the tools that write to the project: remember, propose, update, pin"),
+    example="novel/",
+)  # fmt: skip
 def _serve(arguments: argparse.Namespace) -> int:
     from armarius.mcp import build_server
 
@@ -68,6 +52,12 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "channel", "JSON-RPC 2.0 on standard input and output", *_SERVED,
+    option("--workspace", "serve every folder in DIR; `projectId` is its name, and the projects asked last stay open",
+           type=Path, metavar="DIR"),
+    example="novel/",
+)  # fmt: skip
 def _channel(arguments: argparse.Namespace) -> int:
     if arguments.workspace is not None:
         if arguments.path is not None:

@@ -8,7 +8,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from armarius.cli.terminal import add_project, add_series, note
+from armarius.cli.options import PROJECT, SERIES, command, flag, option
+from armarius.cli.terminal import note
 from armarius.config import CONFIG_NAME, load_config
 from armarius.documents.document import walk_files
 from armarius.documents.kinds import STORY_KINDS
@@ -20,30 +21,14 @@ from armarius.io.write import make_folder, write_atomic
 from armarius.studio import serve
 
 
-def add_new_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands."""
-    command = subparsers.add_parser(
-        "new",
-        help="a book of your own, in a new folder",
-        description="Writes pages to fill: people, places, an outline, a style, the first chapter. With --example a "
-        "small novel: seven short chapters, profiles and a codex, to look at.",
-    )
-    command.add_argument("path", type=Path, help="the folder; new, or empty")
-    command.add_argument("--example", action="store_true", help="the small novel instead")
-    command.add_argument(
-        "--language", choices=["en", "zh"], help="of an empty book (default: that of the environment, else en)"
-    )
-    command.set_defaults(run=_new)
-    completion = subparsers.add_parser(
-        "completion",
-        help="what a shell reads to complete commands and options",
-        description="bash: armarius completion bash > ~/.local/share/bash-completion/completions/armarius; "
-        "zsh: into _armarius in a folder of $fpath; fish: into ~/.config/fish/completions/armarius.fish",
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-    completion.set_defaults(run=_completion)
-
-
+@command(
+    "new", "a book of your own, in a new folder", option("path", "the folder; new, or empty", type=Path),
+    flag("--example", "the small novel instead"),
+    option("--language", "of an empty book (default: that of the environment, else en)", choices=["en", "zh"]),
+    description="Writes pages to fill: people, places, an outline, a style, the first chapter. With --example a small "
+    "novel: seven short chapters, profiles and a codex, to look at.",
+    example="my-novel",
+)  # fmt: skip
 def _new(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.path
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -71,6 +56,13 @@ def _language() -> str:
     return "zh" if said.lower().startswith("zh") else "en"
 
 
+@command(
+    "completion", "what a shell reads to complete commands and options",
+    option("shell", choices=("bash", "zsh", "fish")),
+    description="bash: armarius completion bash > ~/.local/share/bash-completion/completions/armarius; "
+    "zsh: into _armarius in a folder of $fpath; fish: into ~/.config/fish/completions/armarius.fish",
+    example="zsh",
+)  # fmt: skip
 def _completion(arguments: argparse.Namespace) -> int:
     folder = resources.files("armarius.cli").joinpath("completions")
     print(folder.joinpath(f"armarius.{arguments.shell}").read_text(encoding="utf-8"), end="")
@@ -87,21 +79,14 @@ def _files(folder: Traversable, before: str) -> "list[tuple[str, bytes]]":
     return found
 
 
-def add_studio_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    command = subparsers.add_parser(
-        "studio",
-        help="look at prompts, chapters and people in a browser, live",
-        description="Prints an address of this machine and opens it. Everybody who has the address may read and change "
-        "the project. Needs armarius[studio].",
-    )
-    add_project(command)
-    add_series(command)
-    command.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
-    command.add_argument("--no-browser", action="store_true", help="print the address only")
-    command.set_defaults(run=_studio)
-
-
+@command(
+    "studio", "look at prompts, chapters and people in a browser, live", PROJECT, SERIES,
+    option("--port", "the port (default: a free one)", type=int, default=0, metavar="N"),
+    flag("--no-browser", "print the address only"),
+    description="Prints an address of this machine and opens it. Everybody who has the address may read and change "
+    "the project. Needs armarius[studio].",
+    example="novel/ --no-browser",
+)  # fmt: skip
 def _studio(arguments: argparse.Namespace) -> int:
     folder = _book(arguments.path)
     with open_engine(folder, with_=arguments.series) as engine:
@@ -150,9 +135,3 @@ def _book(path: Path) -> Path:
     else:
         return path
     raise ProjectError(f"{root} {why}. Which folder? `armarius FOLDER`; `armarius new NAME` begins a book")
-
-
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands of this file to the parser."""
-    add_new_commands(subparsers)
-    add_studio_commands(subparsers)

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from armarius.cli.options import JSON, command, flag, option
 from armarius.cli.terminal import note, printable, show_json
 from armarius.config import Config, load_config
 from armarius.errors import ConfigError, ContractError
@@ -66,27 +67,16 @@ def trust_report(root: Path, config: Config) -> TrustReport:
     return TrustReport(permissions.root, by, permissions.user.name, tuple(permissions.ignored(config)))
 
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "trust",
-        help="let a project's armarius.toml speak for you",
-        description="From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb "
-        "and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.",
-    )
-    parser.add_argument("path", type=Path, nargs="?", help="the project folder")
-    parser.add_argument(
-        "--rules-of",
-        metavar="BOOK",
-        help="instead: let the always active entries of a lorebook be rules of every prompt, until the book changes",
-    )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--revoke", action="store_true", help="trust it, or the book, no longer")
-    what.add_argument("--list", action="store_true", help="the folders that are trusted, and the books that make rules")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=_trust)
-
-
+@command(
+    "trust", "let a project's armarius.toml speak for you", option("path", "the project folder", type=Path, nargs="?"),
+    option("--rules-of", "instead: let the always active entries of a lorebook be rules of every prompt, until the "
+           "book changes", metavar="BOOK"),
+    (flag("--revoke", "trust it, or the book, no longer"),
+     flag("--list", "the folders that are trusted, and the books that make rules")), JSON,
+    description="From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb "
+    "and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.",
+    example="novel/",
+)  # fmt: skip
 def _trust(arguments: argparse.Namespace) -> int:
     if arguments.list and arguments.rules_of is not None:
         raise ContractError("--list takes no book; `armarius export PROJECT` says which books there are")

@@ -6,7 +6,6 @@ scip.py      `index.scip` as a source; running indexers
 ckb.py       CKB's MCP server as a source
 subgraph.py  the subgraph around a symbol, as text and JSON; the text search without a graph
 fetcher.py   symbols that a request names, as candidates
-commands.py  `armarius code-index`, `armarius subgraph`
 
 The graph is built and walked in `rust/code`; a new language is a scanner there, a new index format a `CodeSource` here.
 What must hold: edges have a file and a line; without a source the result is a text search with a notice (`CKB
