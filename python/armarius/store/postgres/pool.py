@@ -44,6 +44,25 @@ _CAUSES = (
     (r"role \".*\" does not exist", "there is no such user"),
     (r"database \".*\" does not exist", "there is no such database"),
     (r"too many clients|remaining connection slots|too many connections for", "all connections are taken"),
+    (
+        r"connection timeout expired|failed: (timeout expired|Connection timed out|No route|Network is unreachable)",
+        "the address is not reached: check host and port in the DSN, and the firewalls between",
+    ),
+    (
+        r"certificate verify failed",
+        "the certificate of the server is not trusted: set sslrootcert=FILE in the DSN to that of its authority",
+    ),
+    (r"root certificate file", "no trusted certificate is read: set sslrootcert=FILE or sslrootcert=system in the DSN"),
+    (
+        r"does not match host name|host name must be specified for a verified",
+        "the certificate of the server is for another host name: set host= in the DSN to one of its names",
+    ),
+    (  # `sslmode=prefer` tries both ways: refused with TLS too, it is no matter of TLS
+        r'\A(?![\s\S]*(, (SSL|GSS) encryption|"\[local\]"))[\s\S]*, no encryption|FATAL: +SSL required',
+        "the server demands TLS: set sslmode=require in the DSN, or sslmode=verify-full with sslrootcert=FILE",
+    ),
+    (r', (SSL|GSS) encryption|"\[local\]"', "pg_hba.conf of the server does not admit this user, database and address"),
+    (r"server does not support SSL", "the server has no TLS: set sslmode=prefer in the DSN, or give it a certificate"),
 )
 """Patterns of connection errors of libpq or the server, and messages without names of hosts and users."""
 
