@@ -478,6 +478,98 @@ def test_an_edit_is_shown_first_and_then_written_into_the_page(client, engine):
     assert not (engine.root / ".armarius" / "codex.toml").exists()
 
 
+def form_of(page, action, **holds):
+    """The fields that a browser sends for the first form with this action and these fields."""
+    for form in re.findall(rf'<form method="post" action="/change/{action}".*?</form>', page, re.DOTALL):
+        fields = dict(re.findall(r'<input[^>]* name="(\w+)"[^>]* value="([^"]*)"', form))
+        fields |= dict(re.findall(r'<textarea name="(\w+)"[^>]*>(.*?)</textarea>', form, re.DOTALL))
+        for name, options in re.findall(r'<select name="(\w+)"[^>]*>(.*?)</select>', form, re.DOTALL):
+            if chosen := re.search(r'value="([^"]*)" selected', options):
+                fields[name] = chosen[1]
+        fields = {name: unescape(value).replace("\n", "\r\n") for name, value in fields.items()}
+        if holds.items() <= fields.items():
+            return fields
+    raise AssertionError(action)
+
+
+def test_a_form_writes_the_field_that_was_changed_and_what_a_page_says_now_stays(client, engine):
+    page = engine.root / "人物.md"
+    before = (
+        "# 人物\n\n## 陶渡\n\n- 别名：老陶、陶师傅\n- 年龄：40\n- 籍贯：临江\n\n修船的人。\n\n## 陆灯\n\n守灯的人。\n"
+    )
+    page.write_text(before, encoding="utf-8")
+    fields = form_of(client.get("/entity/陶渡").text, "preview", was_type="character")
+    after = before.replace("陶师傅", "陶匠").replace("40", "41").replace("修船的人", "修表的人")
+    page.write_text(after, encoding="utf-8")
+    fields |= {"aliases": "老陶、陶师傅、阿渡", "attributes": fields["attributes"].replace("临江", "上游")}
+    shown = client.post("/change/preview", data=fields, headers=ORIGIN).text
+    confirmed = form_of(shown, "entity")
+    assert client.post("/change/entity", data=confirmed, headers=ORIGIN).status_code == 200
+    wanted = after.replace("陶匠", "陶匠、阿渡").replace("临江", "上游")
+    assert page.read_text(encoding="utf-8") == wanted
+
+
+def test_an_edit_form_that_is_sent_as_it_was_changes_nothing(client, engine):
+    for one in engine.entities():
+        engine.codex.update(one.id, aliases=[*one.aliases, f"{one.name}, 大人"])
+        fields = form_of(client.get(f"/entity/{one.id}").text, "preview", was_type=one.type)
+        shown = client.post("/change/preview", data=fields, headers=ORIGIN)
+        assert "Nothing would change." in shown.text, one.name
+
+
+def test_a_field_that_was_changed_here_and_elsewhere_is_refused_and_one_that_was_not_stays(client, engine):
+    engine.constraints.create("不写梦")
+    memory = engine.memories.create("短句\n好")
+    engine.summaries.set("chapters/ch001.md", "怀表来了")
+    world = {"entries": {"0": {"uid": 0, "key": ["铜鱼"], "content": "铜鱼沉在水底。", "comment": "鱼"}}}
+    engine.importing.add(json.dumps(world).encode(), name="lore.json")
+    (book,) = engine.books
+    entry, rule = engine.books[book].entries[0], engine.constraints.list()[0]
+    notes = client.get("/notes").text
+    forms = {
+        "level": (form_of(client.get("/entity/lin-xiaoyu").text, "level"), "level", "manual_only"),
+        "kind": (form_of(client.get("/files").text, "kind", path="style.md"), "kind", "setting"),
+        "entry": (form_of(client.get(f"/book/{book}").text, "entry"), "level", "manual_only"),
+        "rule": (form_of(notes, "rule", id=rule.id), "text", "不写雨"),
+        "memory": (form_of(notes, "memory", id=memory.id), "text", "长句"),
+        "summary": (form_of(notes, "summary", document="chapters/ch001.md"), "text", "怀表走了"),
+    }
+
+    def state():
+        return (
+            engine.codex.get("lin-xiaoyu").level,
+            engine.index.map.files["style.md"].kind,
+            engine.books[book].entries[0].level,
+            engine.constraints.get(rule.id).text,
+            engine.memories.get(memory.id).text,
+            engine.summaries.get("chapters/ch001.md").text,
+        )
+
+    engine.codex.update("lin-xiaoyu", level="never")
+    engine.set_kind("style.md", "outline")
+    engine.books.update(engine.books[book].with_entry(entry.changed(level="never")))
+    engine.constraints.update(rule.id, text="不写雪")
+    engine.memories.update(memory.id, text="不长不短")
+    engine.summaries.set("chapters/ch001.md", "怀表停了")
+    before = state()
+    for path, (fields, name, other) in forms.items():
+        assert client.post(f"/change/{path}", data=fields, headers=ORIGIN).status_code == 200, path
+        refused = client.post(f"/change/{path}", data={**fields, name: other}, headers=ORIGIN)
+        assert (refused.status_code, "changed elsewhere" in refused.text) == (400, True), path
+    assert state() == before
+
+
+def test_of_budget_and_model_the_one_that_was_changed_is_written(client, engine):
+    fields = form_of(client.get("/").text, "limits")
+    config = engine.root / "armarius.toml"
+    config.write_text("[budget]\ntokens = 12000\n", encoding="utf-8")
+    assert client.post("/change/limits", data={**fields, "model": "glm-4.6"}, headers=ORIGIN).status_code == 200
+    kept = tomllib.loads(config.read_text(encoding="utf-8"))
+    assert (kept["budget"]["tokens"], kept["assembly"]["model"]) == (12000, "glm-4.6")
+    assert client.post("/change/limits", data={**fields, "budget": "64000"}, headers=ORIGIN).status_code == 400
+    assert tomllib.loads(config.read_text(encoding="utf-8")) == kept
+
+
 def test_a_contradiction_that_is_meant_so_is_remembered_until_it_is_undone(client, engine):
     page = looked_through(client, "/conflicts")
     id_ = re.search(r'name="id" value="(c-\w+)"', page)[1]

@@ -339,7 +339,7 @@ def _nowhere(asked: Form) -> Page:
     raise Refused("page")
 
 
-_WHOLE = frozenset({"page", "empty", "number", "PageChanged", "BudgetTooSmall"})  # whose sentence says all
+_WHOLE = frozenset({"page", "empty", "number", "meanwhile", "PageChanged", "BudgetTooSmall"})  # whose sentence says all
 
 
 def _told_of(error: Exception, said: dict[str, str]) -> tuple[str, str, bool]:

@@ -21,7 +21,7 @@ from armarius.io import read_file, remove_file, write_atomic
 from armarius.io.toml import with_value
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.prompt.profile import read_settings
-from armarius.studio.pages import STYLE_PAGES, Page, Refused
+from armarius.studio.pages import STYLE_PAGES, Page, Refused, limits_in
 from armarius.text.unicode import fold
 from armarius.validation import control_in
 
@@ -71,7 +71,8 @@ class Changes:
 
     def level(self, form: Form) -> str:
         """Set the context level of an entity."""
-        self._engine.codex.update(form["id"], level=form["level"])
+        if _is_changed(form, "level", self._engine.codex.get(form["id"]).level):
+            self._engine.codex.update(form["id"], level=form["level"])
         return _entity(form["id"])
 
     def alias(self, form: Form) -> str:
@@ -138,7 +139,8 @@ class Changes:
         if anew := self._shown(form):
             return anew
         entity = self._engine.codex.get(form["id"])
-        self._engine.codex.update(entity.id, **_changes(form, entity))
+        if changes := _changes(form, entity):
+            self._engine.codex.update(entity.id, **changes)
         return _entity(entity.id)
 
     def delete(self, form: Form) -> str | Page:
@@ -214,7 +216,9 @@ class Changes:
     def entry(self, form: Form) -> str:
         """Set when an entry of a lorebook is active."""
         book = self._engine.books[form["id"]]
-        self._engine.books.update(book.with_entry(book.entry(form["entry"]).changed(level=form["level"])))
+        entry = book.entry(form["entry"])
+        if _is_changed(form, "level", entry.level):
+            self._engine.books.update(book.with_entry(entry.changed(level=form["level"])))
         return f"/book/{quote(book.id, safe='')}"
 
     def unbook(self, form: Form) -> str:
@@ -231,11 +235,11 @@ class Changes:
         return "/entities" if wanted else "/propose"
 
     def summary(self, form: Form) -> str:
-        """Keep the summary of a chapter; an empty one is deleted."""
-        if form.get("text", "").strip():
-            self._engine.summaries.set(form["document"], form["text"].strip())
-        else:
-            self._engine.summaries.delete(form["document"])
+        """Keep the summary of a chapter; an empty one is deleted, and one that is saved as it was holds again."""
+        summaries, document, text = self._engine.summaries, form["document"], form.get("text", "").strip()
+        now = next((one.text.strip() for one in summaries.list() if one.document == document), "")
+        if text == now or _is_changed({**form, "text": text}, "text", now):
+            summaries.set(document, text) if text else summaries.delete(document)
         return "/notes#summaries"
 
     def style(self, form: Form) -> str:
@@ -258,8 +262,11 @@ class Changes:
             raise Refused("number")
 
         def changed(text: str) -> str:
-            written: str | None = with_value(text, "budget", "tokens", int(budget))
-            if written is not None and model != read_settings(parse_config(written)).model:
+            tokens, name = limits_in(self._engine, parse_config(text))
+            written: str | None = text
+            if _is_changed(form, "budget", str(tokens)):
+                written = with_value(text, "budget", "tokens", int(budget))
+            if written is not None and _is_changed(form, "model", name):
                 written = with_value(written, "assembly", "model", model)
             if written is None:
                 raise ConfigError(f"{CONFIG_NAME}: no line can be put into it; write [budget] tokens = {budget}")
@@ -271,8 +278,11 @@ class Changes:
         return "/"
 
     def kind(self, form: Form) -> str:
-        """Say what a file is."""
-        self._engine.set_kind(form["path"], form["kind"])
+        """Say what a file is; a kind that is saved as it was guessed is declared."""
+        file = self._engine.index.map.files.get(form["path"])
+        now = form["kind"] if file is None else file.kind
+        if _is_changed(form, "kind", now) or form["kind"] == now:
+            self._engine.set_kind(form["path"], form["kind"])
         return "/files"
 
     def settle(self, form: Form) -> str:
@@ -326,7 +336,10 @@ def _records(engine: ContextEngine) -> dict[str, Callable[[Form], str | Page]]:
 
     def keep(records: Any, place: str, form: Form) -> str:  # noqa: ANN401 - rules, memories
         text = _text(form, "text")
-        records.update(form["id"], text=text) if form.get("id") else records.create(text)
+        if not form.get("id"):
+            records.create(text)
+        elif _is_changed(form, "text", records.get(form["id"]).text):
+            records.update(form["id"], text=text)
         return place
 
     def drop(records: Any, place: str, form: Form) -> str:  # noqa: ANN401 - rules, memories, pins
@@ -375,23 +388,47 @@ def _names(text: str) -> list[str]:
     return [name for one in re.split(r"[、，,;；\n]", text) if (name := one.strip())]
 
 
+def _pairs(text: str) -> dict[str, str]:
+    """Keys and values of lines such as `key: value`."""
+    parts = (line.replace("：", ":", 1).partition(":") for line in text.splitlines())
+    return {key.strip(): value.strip() for key, _, value in parts if key.strip()}
+
+
+def _is_changed(form: Form, name: str, now: str) -> bool:
+    """Whether a field says something else than the form began with, which is in `was_` and its name.
+
+    Raises:
+        Refused: The value has been changed elsewhere, too.
+    """
+    said, now = form[name].strip(), now.strip()
+    was = form.get(f"was_{name}", now).strip()
+    if said in (now, was, was.replace("\n", "")):  # a field of one line has no ends of lines
+        return False
+    if was != now:
+        raise Refused("meanwhile")
+    return True
+
+
 def _changes(form: Form, entity: Entity) -> dict[str, Any]:
-    """The fields of a form that say something else than the entity."""
-    stated: dict[str, str] = {}
-    for line in form["attributes"].splitlines():
-        key, _, value = line.replace("：", ":", 1).partition(":")
-        stated |= {key.strip(): value.strip()} if key.strip() else {}
-    before = {key: " ".join(value.split()) for key, value in entity.attributes.items()}
-    told = {key: value for key, value in stated.items() if before.get(key) != value}
-    wanted = {
-        "type": form["type"].strip() or entity.type,
-        "level": form["level"],
-        "description": form["description"].strip(),
-        "aliases": tuple(_names(form["aliases"])),
-        "attributes": told | dict.fromkeys(sorted(before.keys() - stated.keys()), ""),
-    }
-    now = {name: getattr(entity, name) for name in wanted} | {"attributes": {}}
-    return {name: value for name, value in wanted.items() if value != now[name]}
+    """The fields, names and attributes that say something else than the form began with, and than the entity."""
+    changes: dict[str, Any] = {}
+    for name in ("type", "level", "description"):
+        now = getattr(entity, name)
+        said = form.get(name, now).strip()
+        if said not in (now.strip(), form.get(f"was_{name}", now).strip()) and (said or name == "description"):
+            changes[name] = said
+    names, began = _names(form["aliases"]), _names(form.get("was_aliases", "、".join(entity.aliases)))
+    gone = {one for one in began if one not in names}
+    kept = [one for one in entity.aliases if gone.isdisjoint(_names(one))]
+    aliases = tuple(dict.fromkeys((*kept, *(one for one in names if one not in began))))
+    if set(aliases) != set(entity.aliases):
+        changes["aliases"] = aliases
+    now = {key: " ".join(value.split()) for key, value in entity.attributes.items()}
+    stated, before = _pairs(form["attributes"]), _pairs(form["was_attributes"]) if "was_attributes" in form else now
+    told = {key: value for key, value in stated.items() if value not in (before.get(key), now.get(key))}
+    if told := told | dict.fromkeys(sorted(now.keys() & before.keys() - stated.keys()), ""):
+        changes["attributes"] = told
+    return changes
 
 
 def _story_folder(engine: ContextEngine) -> str:

@@ -16,7 +16,7 @@ from armarius.arguments import KINDS
 from armarius.codex.authored.in_place import digest_of
 from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS, Pin
-from armarius.config import load_config
+from armarius.config import Config, load_config
 from armarius.corpus.story import StoryPart, story_parts
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
@@ -148,9 +148,7 @@ class Desk:
         """Budget and model as armarius.toml has them now: an open engine keeps those that it was opened with."""
         root = self._engine.root
         config = self._engine.config if root is None else load_config(root)
-        settings = read_settings(config)
-        stated = settings.profile.budget if "tokens" in config.table("budget") else self._engine.budget_profile().budget
-        return stated, settings.model
+        return limits_in(self._engine, config)
 
     def _pack(self, asked: Mapping[str, Any]) -> Pack:
         path, text, chosen = str(asked.get("path") or ""), asked.get("text"), str(asked.get("selection") or "")
@@ -173,6 +171,13 @@ PARTS = ("always", "story", "mentioned", "found", "here")
 _CODE = re.compile(r"[：:]\s*include=.*$")
 _PARTS = {"story": "story", "codex": "mentioned", "rag": "found", "code": "found", "editor": "here", "request": "here"}
 _PART = {"kg:relation": "mentioned", "lore:active": "mentioned", "codex:pinned": "always"}
+
+
+def limits_in(engine: ContextEngine, config: Config) -> tuple[int, str]:
+    """Budget and model of a configuration."""
+    settings = read_settings(config)
+    stated = settings.profile.budget if "tokens" in config.table("budget") else engine.budget_profile().budget
+    return stated, settings.model
 
 
 def _part(source: str) -> str:
@@ -513,16 +518,18 @@ class ProjectPages:
     def notes(self, asked: dict[str, Any]) -> Page:
         """Rules, memories, pins, summaries and the files that say how to write."""
         items = self._engine.assemble("").items
+        summaries = self._engine.summaries.list()
+        summed = {one.document for one in summaries}
         styles = [self._engine.document(one.path) for one in items if one.source.startswith("style:") and one.path]
         return "notes.html", {
             "rules": self._engine.constraints.list(),
             "memories": self._engine.memories.list(),
             "pins": self._desk.pins(),
-            "summaries": self._engine.summaries.list(),
+            "summaries": summaries,
             "stale": self._engine.summaries.stale(),
             "styles": [(one, digest_of(one.text)) for one in styles],
             "new_style": STYLE_PAGES[asked["language"]],
-            "documents": [one for one in in_order(self._engine) if one.kind in STORY_KINDS],
+            "documents": [one for one in in_order(self._engine) if one.kind in STORY_KINDS and one.path not in summed],
         }
 
     def bring(self, asked: dict[str, Any]) -> Page:
