@@ -7,13 +7,18 @@ from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
+from tests.steps import steps
+
 import armarius
 import armarius._core as _core
 from armarius import EntityMatcher, TokenCounter, truncate
 from armarius.codex.authored.protocol import read_blocks
 from armarius.codex.codex_json import parse_codex_json
+from armarius.codex.profiles.read import parse_profiles
+from armarius.codex.profiles.sections import parse_page
 from armarius.corpus.part import parts_of
 from armarius.documents.decode import Undecodable, decode
+from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.manuscripts.extract import extract
 from armarius.documents.segments import split_code, split_prose
 from armarius.errors import ArmariusError
@@ -175,11 +180,25 @@ def patterns(data):
         return
 
 
+MOST = 200_000  # lines of Python for an input; one that does not move on passes any number
+
+
+def profiles(data):
+    text = data.decode("utf-8", "replace")
+    kind = CARD_KINDS[len(data) % len(CARD_KINDS)]
+    steps(lambda: parse_profiles("人物.md", text, kind), most=MOST)
+
+
+def sections(data):
+    text = data.decode("utf-8", "replace")
+    steps(lambda: parse_page(text, lambda key: len(key) < 4), most=MOST)
+
+
 TARGETS = {
     one.__name__: one
     for one in (
         matcher, counters, truncation, grams, decoder, prose, scanners, books, manuscripts, codex, settings,
-        continuations, parts, patterns,
+        continuations, parts, patterns, profiles, sections,
     )
 }  # fmt: skip
 
@@ -199,6 +218,10 @@ def _made():
 
 
 _CONTINUED, _PART = _made()
+_PAGE = (
+    "# 人物\n\n## 林默（主角）\n- 别名：阿默、小林\n### 关系\n- 小雨：妹妹\n\n"
+    "| 姓名 | 年龄 |\n|---|---|\n| 小雨 | 16 |\n\n> # \n```\n"
+)
 SEEDS = {
     "matcher": [_WORDS.encode(), b"\x01" + "宝\ud800玉".encode("utf-8", "surrogatepass")],
     "counters": [bytes([n]) + _WORDS.encode() for n in range(9)],
@@ -231,5 +254,7 @@ SEEDS = {
     ],
     "continuations": [_CONTINUED],
     "parts": [_PART],
+    "profiles": [_PAGE.encode(), b"# \n\n- \n| |\n", _WORDS.encode()],
+    "sections": [_PAGE.encode(), b"# \n\n- \n| |\n", b"---\ntitle: x\n---\n## ##\n[[\n"],
     "patterns": [b"(a|b)+c\naaabbbc", "(?i)宝.{0,3}玉\n宝二玉".encode()],
 }  # fmt: skip
