@@ -573,6 +573,23 @@ async def test_evidence_is_of_profiles_and_chapters_and_names_where_each_stands(
     assert "chapters/ch002.md ¶1: 她十六岁" in await said(client, "evidence", name="林小雨", attribute="年龄")
 
 
+async def test_evidence_of_an_attribute_has_the_few_passages_of_chapters_that_tell_it(tmp_path):
+    lines = [f"Harriet Vane met pilot {n} here! The woman was {n + 41} years old." for n in range(9)]
+    chapter = "# Chapter 1\n\n" + "\n\n".join([*lines, "Harriet Vane sang."])
+    files = {
+        "notes/people.md": "# Characters\n\n## Harriet Vane\n\n- Type: character\n- Age: 34\n",
+        "chapters/01.md": chapter,
+    }
+    for path, text in files.items():
+        (tmp_path / "book" / path).parent.mkdir(parents=True)
+        (tmp_path / "book" / path).write_text(text, encoding="utf8")
+    with armarius.open(tmp_path / "book", watch=False, index_dir=tmp_path / "index") as engine:
+        told = await said(Server(engine), "evidence", name="Harriet Vane", attribute="age")
+    assert "- Age: 34" in told
+    assert told.count("years old") == 5
+    assert "sang" not in told
+
+
 PAGED = [
     ("find", {"query": "“灯塔下的石阶很旧”"}),
     ("find", {"query": "灯塔下的石阶"}),

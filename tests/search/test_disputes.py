@@ -68,6 +68,37 @@ def test_an_attribute_that_is_asked_for_is_the_one_marked(engine):
     assert {one.attributes for one in engine.evidence("孟琼", attribute="年龄") if one.competes_with} == {("年龄",)}
 
 
+INN = {
+    "chapters/01.md": (
+        "# Chapter 1\n\nHarriet Vane showed him the chart. At forty-one she had learned to wait.\n\n"
+        + "".join(f"Harriet Vane counted the boats of night {n}, and her age was on her mind.\n\n" for n in range(40))
+        + "The scar on Harriet Vane's left hand ached in the rain.\n"
+    ),
+    "notes/people.md": (
+        "# Characters\n\n## Harriet Vane\n\n- Type: character\n- Age: 34\n- Mark: a scar on her right hand\n"
+        "- Eyes: green\n" + "".join(f"- Habit {n}: counts to {n}\n" for n in range(40))
+    ),
+}
+ASKED = {
+    "孟琼": ("年龄", "age", "特征", "疤痕", "住处", "外貌"),
+    "Harriet Vane": ("age", "Age", "年龄", "Mark", "Eyes", "home"),
+}
+
+
+@pytest.mark.parametrize(("files", "name"), [(VILLAGE, "孟琼"), (INN, "Harriet Vane")])
+def test_what_is_said_of_an_attribute_is_a_part_of_what_is_said_of_somebody(tmp_path, files, name):
+    with armarius.open(write(tmp_path / "book", files), watch=False, index_dir=tmp_path / "index") as engine:
+        every = {(one.path, one.span): one for one in engine.evidence(name)}
+        disputed = {key: one for key, one in every.items() if one.competes_with}
+        assert {one.path.partition("/")[0] for one in disputed.values()} >= {"chapters"}
+        for attribute in ASKED[name]:
+            asked = {(one.path, one.span): one for one in engine.evidence(name, attribute=attribute)}
+            assert asked.keys() <= every.keys()
+            for key, one in disputed.items():
+                if set(one.attributes) & set(values.topic_of(attribute).named):
+                    assert set(one.competes_with) <= set(asked[key].competes_with), (attribute, one.text)
+
+
 @pytest.mark.parametrize(
     ("query", "quote"),
     [("孟琼多大年纪", "二十岁"), ("检查第1章的人物一致性", "左手的手背"), ("孟琼前后矛盾吗", "左手的手背")],

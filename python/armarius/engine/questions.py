@@ -284,7 +284,8 @@ class Questions:
 
         Args:
             name: Name, alias or id of an entity, or any name that `detect` finds it by, such as a short one.
-            attribute: 年龄, 住处, "eye colour", …; None returns the statements of settings, and all conflicting ones.
+            attribute: 年龄, 住处, "eye colour", …; None returns the statements of settings, those on attributes that
+                a profile gives or that can be compared (age, home, marks, wounds, looks), and all conflicting ones.
             chapter: The current chapter; later ones are left out.
             chapters: Only what these chapters say, first and last, inclusive; one number is that chapter alone.
             kinds: Only what documents of these kinds say, one or several; empty is all.

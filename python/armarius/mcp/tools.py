@@ -20,6 +20,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.io.folder import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
+from armarius.search.contradictions.values import topic_of
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import joined
 from armarius.validation import shown
@@ -41,6 +42,7 @@ PIECE: Final = 400
 _EXCERPT: Final = 600
 _SENTENCE: Final = 240
 _HITS: Final = 40
+_NARROW: Final = 5  # passages of one attribute
 _LOOKED: Final = 400
 _IN_VAIN: Final = ("no match", "duplicate")  # what a model need not know stayed out
 _WITHHELD: Final = "{}: context level never. Nothing of it is shown before the user raises that."
@@ -283,7 +285,7 @@ def evidence(
 ) -> Iterator[str]:
     """Quote what profiles and chapters say of somebody, dated by chapter, to check a text.
 
-    Statements that say otherwise are marked. Without attribute, chapters give the passages that tell most.
+    Statements that say otherwise are marked; the passages of chapters that tell most follow, five with an attribute.
     """
     one = engine.entity(name)
     if one.level == "never":
@@ -294,21 +296,25 @@ def evidence(
     said = list(_shown(statements))
     yield from _warned(engine, statements.warnings)
     yield f"{_named(one)}: {engine.entities().mentions.get(one.id, 0)} mentions"
+    whole = {(each.path, each.paragraph) for each in said if attribute or each.chapter is None or each.competes_with}
+    topic = topic_of(attribute) if attribute else None
+    told: dict[tuple[str, int | None], tuple[Hit, int]] = {}
+    for hit in _shown(engine.search(one.name, also=one.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)):
+        if len(told) == (_NARROW if topic else _HITS):
+            break
+        if (hit.path, hit.paragraph) in whole or (topic and not topic.told_in(hit.text)):
+            continue
+        at = next((each.position for each in engine.detect(hit.text) if each.entity_id == one.id), None)
+        if at is not None:
+            told[hit.path, hit.paragraph] = hit, at
     for each in said:
         rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"
-        yield _stated(each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
-    if attribute:
-        if not said:
-            yield f"nothing about {attribute}"
-        return
-    known = {(each.path, each.paragraph) for each in said}
-    found = engine.search(one.name, also=one.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)
-    told: list[tuple[Hit, int]] = []
-    for hit in _shown(found):
-        at = next((each.position for each in engine.detect(hit.text) if each.entity_id == one.id), None)
-        if at is not None and (hit.path, hit.paragraph) not in known:
-            told.append((hit, at))
-    for hit, at in sorted(told[:_HITS], key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0)):
+        if (each.path, each.paragraph) not in told:  # else its passage follows
+            yield _stated(each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
+    if attribute and not said and not told:
+        yield f"nothing about {attribute}"
+    passages = sorted(told.values(), key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0))
+    for hit, at in passages:
         yield _stated(hit, _cut(hit.text, _SENTENCE, at))
 
 

@@ -55,21 +55,46 @@ def said_of(
 ) -> list[Statement]:
     """What the project says of an entity or of one attribute of it, competing statements marked.
 
+    What competes on an attribute when none is asked for is there when it is asked for too.
+
     Args:
         corpus: The project.
         entity_id: An entity of its codex.
-        attribute: None takes what settings say, and what is disputed.
+        attribute: None takes what settings say, what is said of the attributes that its sections give or that can be
+            compared, and what is disputed.
         chapter: Chapters after it are left out.
-        limit: At most so many.
+        limit: At most so many of each, besides what is disputed.
 
-    Cost: one search per attribute that can be compared, five without one named.
+    Cost: one search per attribute that can be compared, and without one named per attribute of the entity.
     """
+    disputed = disputes(corpus, entity_id, chapter=chapter)
     if attribute:
-        return statements(corpus, entity_id, attribute, chapter=chapter, limit=limit)
-    found = {(one.path, one.span): one for one in statements(corpus, entity_id, "", limit=limit)}
-    found |= {(one.path, one.span): one for one in disputes(corpus, entity_id, chapter=chapter)}
-    order = sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with, order_of(one)))
-    return order[:limit]
+        topic = topic_of(attribute)
+        found = {_key(one): one for one in statements(corpus, entity_id, attribute, chapter=chapter, limit=limit)}
+        for one in disputed:
+            if not _is_of(one, topic):
+                continue
+            known = found.get(_key(one), one)
+            rivals = tuple(dict.fromkeys([*known.competes_with, *one.competes_with]))
+            found[_key(one)] = replace(known, competes_with=rivals, attributes=(attribute,))
+        return sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with))
+    names = dict.fromkeys([*ATTRIBUTES, *corpus.entities[entity_id].attributes])
+    told = (one for name in names for one in statements(corpus, entity_id, name, chapter=chapter, limit=limit))
+    found = {_key(one): replace(one, competes_with=(), attributes=()) for one in told}
+    found |= {_key(one): one for one in statements(corpus, entity_id, "", limit=limit)}
+    found |= {_key(one): one for one in disputed}
+    return sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with, order_of(one)))
+
+
+def _key(one: Statement) -> tuple[str, tuple[int, int]]:
+    return one.path, one.span
+
+
+def _is_of(one: Statement, topic: Topic) -> bool:
+    """Whether a dispute is about a topic; one of the looks only if it is about these parts of the body."""
+    if set(topic.named).isdisjoint(one.attributes):
+        return False
+    return not topic.things or any(value.partition(":")[0] in topic.things for value in one.values)
 
 
 def disputes(corpus: Corpus, entity_id: str, *, chapter: int | None = None) -> list[Statement]:

@@ -108,6 +108,10 @@ class Topic:
         """Whether a sentence has a word of the topic, as a whole word in any inflection."""
         return _phrases(self.words).occur_in(sentence)
 
+    def told_in(self, text: str) -> bool:
+        """Whether a text has a word of the topic or, of an age, a number of years, of whomever."""
+        return self.spoken_in(text) or ("age" in self.dimensions and bool(_ages(text)))
+
 
 @lru_cache(maxsize=64)
 def topic_of(attribute: str) -> Topic:
