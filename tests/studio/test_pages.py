@@ -1,6 +1,7 @@
 """The studio without a browser: what is answered to whom, and what a change writes."""
 
 import json
+import os
 import re
 import shutil
 import time
@@ -583,12 +584,17 @@ def test_a_contradiction_that_is_meant_so_is_remembered_until_it_is_undone(clien
 @pytest.mark.parametrize(
     ("path", "data", "file", "said"),
     [
-        ("create", {"name": "新人", "type": "character", "aliases": "小新、阿新"}, "人物.md", "- 别名：小新、阿新"),
+        (
+            "create",
+            {"name": "新人", "type": "character", "aliases": "小新、阿新"},
+            "spec/characters.md",
+            "- 别名：小新、阿新",
+        ),
         ("create", {"name": "Mole Pier", "type": "location", "description": "Wet."}, "places.md", "## Mole Pier"),
         ("create", {"name": "铜铃", "type": "item"}, ".armarius/codex.toml", "铜铃"),
         ("relate", {"id": "林默", "other": "周远", "type": "旧识", "since": "3"}, ".armarius/codex.toml", "旧识"),
         ("fact", {"id": "林默", "text": "怕水", "since": "2"}, ".armarius/codex.toml", "怕水"),
-        ("propose", {"name": '["甲乙", "person", ["小甲"]]'}, "人物.md", "小甲"),
+        ("propose", {"name": '["甲乙", "person", ["小甲"]]'}, "spec/characters.md", "小甲"),
         ("rule", {"text": "不写梦"}, ".armarius/constraints.toml", "不写梦"),
         ("summary", {"document": "chapters/ch001.md", "text": "怀表来了"}, ".armarius/summaries.toml", "怀表来了"),
         ("kind", {"path": "style.md", "kind": "setting"}, "armarius.toml", '"style.md" = "setting"'),
@@ -597,6 +603,40 @@ def test_a_contradiction_that_is_meant_so_is_remembered_until_it_is_undone(clien
 def test_a_form_writes_what_the_api_writes(client, engine, path, data, file, said):
     assert client.post(f"/change/{path}", data=data, headers=ORIGIN).status_code == 200
     assert said in (engine.root / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_somebody_new_stands_behind_the_last_person_of_the_page_that_has_most_of_them(tmp_path, end):
+    people = "# 设定\n\n## 人物\n\n### 陶渡\n\n- 类型：人物\n\n修船的人。\n\n"
+    people += "### 陆灯\n\n- 类型：人物\n\n## 体系\n\n灯有三等。\n"
+    for path, text in (
+        ("设定.md", people),
+        ("陈默.md", "# 陈默\n\n- 类型：人物\n"),
+        ("第1章.md", "# 第一章 雨\n\n陶渡来了。\n"),
+    ):
+        (tmp_path / path).write_bytes(text.replace("\n", end).encode())
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret")
+        made = {"name": "新人", "type": "character", "aliases": "小新"}
+        assert client.post("/change/create", data=made, headers=ORIGIN).status_code == 200
+        written = people.replace("\n## 体系", "\n### 新人\n\n- 类型：人物\n- 别名：小新\n\n## 体系").replace("\n", end)
+        assert (tmp_path / "设定.md").read_bytes().decode() == written
+        (tmp_path / "设定.md").chmod(0o444)
+        if not os.access(tmp_path / "设定.md", os.W_OK):
+            refused = client.post("/change/create", data={**made, "name": "陶匠", "aliases": ""}, headers=ORIGIN)
+            assert (refused.status_code, "read-only" in refused.text) == (400, True)
+        assert (tmp_path / "设定.md").read_bytes().decode() == written
+
+
+def test_somebody_new_has_a_page_made_where_none_describes_people(tmp_path):
+    (tmp_path / "第1章.md").write_text("# 第一章 雨\n\n雨下了一夜。\n" * 2_000, encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret")
+        client.post("/change/create", data={"name": "新人", "type": "character"}, headers=ORIGIN)
+        assert (tmp_path / "人物.md").read_text(encoding="utf-8") == "# 人物\n\n## 新人\n\n- 类型：人物\n"
+        assert engine.entity("新人").type == "character"
 
 
 def test_a_file_is_looked_at_before_it_is_brought_in(client, engine):

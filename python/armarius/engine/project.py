@@ -22,7 +22,7 @@ from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.corpus.part import KIND, StoredParts
 from armarius.documents.decode import Undecodable, decode, encode
-from armarius.documents.document import Document, Skipped, language_of
+from armarius.documents.document import Document, Skipped, document_of, language_of
 from armarius.documents.editor_texts import EditorTexts
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
@@ -260,14 +260,15 @@ def _skipped(item: Skipped) -> ContextWarning:
     return DOCUMENT_SKIPPED(path=item.path, reason=item.reason)
 
 
-class _FolderPages(Pages):
+class FolderPages(Pages):
     """The Markdown pages of a folder, for edits in place; see `Pages`."""
 
     def __init__(self, index: ProjectIndex, config: Config) -> None:
         self._index = index
+        self._config = config
         self._most = config.max_bytes
 
-    def read(self, path: str) -> tuple[str, Parse] | None:
+    def read(self, path: str) -> tuple[str, Parse] | None:  # noqa: D102 - as `Pages`
         root, parse = self._index.root, self._parse(path)
         try:
             if root is None or parse is None:
@@ -276,7 +277,7 @@ class _FolderPages(Pages):
         except (OSError, Undecodable):
             return None
 
-    def change(self, path: str, change: Callable[[str, Parse], str]) -> None:
+    def change(self, path: str, change: Callable[[str, Parse], str]) -> None:  # noqa: D102 - as `Pages`
         root, parse = self._index.root, self._parse(path)
         if root is None or parse is None:
             raise changed_meanwhile(path)
@@ -297,8 +298,10 @@ class _FolderPages(Pages):
 
     def _parse(self, path: str) -> Parse | None:
         held = list(self._index.ask(lambda store: store.documents_of([path])))
-        document = self._index.placed(held[0]) if held else None
-        return None if document is None else lambda text: profiles_in(replace(document, text=text), path)
+        if not held and (self._index.root is None or (self._index.root / path).exists()):
+            return None  # a file that is not read
+        document = self._index.placed(held[0] if held else document_of(path, "", "utf-8", "", config=self._config))
+        return lambda text: profiles_in(replace(document, text=text), path)
 
 
 class Project:
@@ -342,7 +345,7 @@ class Project:
         self._graph = graph
         self._reranking = reranking
         self._whole: tuple[Snapshot, KnownEntities, Snapshot] | None = None
-        pages = _FolderPages(index, config)
+        pages = FolderPages(index, config)
         self.codex = AuthoredCodex(index.authored, whole=partial(_codex_of_files, index), pages=pages)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)

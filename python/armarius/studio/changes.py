@@ -2,22 +2,23 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
-from armarius.codex.authored.in_place import changed_meanwhile, digest_of
+from armarius.codex.authored.in_place import SUFFIXES, add_in_place, changed_meanwhile, digest_of
 from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact
 from armarius.config import CONFIG_NAME, parse_config
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument, UnknownId
-from armarius.io import read_file, remove_file, write_atomic
+from armarius.engine.project import FolderPages
+from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument
+from armarius.io import read_file, write_atomic
 from armarius.io.toml import with_value
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.prompt.profile import read_settings
@@ -92,26 +93,26 @@ class Changes:
         known = {fold(one) for entity in engine.entities() for one in (entity.name, *entity.aliases)}
         free = known.isdisjoint(fold(one) for one in (name, *aliases))
         if engine.root is not None and free and type_ in _PAGES:
-            pages = _PAGES[type_]
-            path = next((one for one in pages if (engine.root / one).is_file()), pages[name.isascii()])
-            before = _read(engine.root, path)
-            if before is not None:
-                heading = before or f"# {_HEADINGS[path]}\n"
-                section = f"{heading.rstrip()}\n\n## {name}\n"
-                write_atomic(engine.root / path, section.encode(), below=engine.root)
-                engine.refresh()
-                with suppress(UnknownId):
-                    made = codex.get(name)
-                    if (made.name, made.type) == (name, type_):
-                        stated: dict[str, Any] = {"aliases": aliases, "description": description}
-                        codex.update(made.id, **{key: value for key, value in stated.items() if value})
-                        return made.id
-                if before:
-                    write_atomic(engine.root / path, before.encode(), below=engine.root)
-                else:
-                    remove_file(engine.root / path, below=engine.root)
-                engine.refresh()
+            pages = FolderPages(engine.index, engine.config)
+            paths = self._pages(type_, name)
+            if any(add_in_place(pages, one, name, type_, title=_HEADINGS.get(one, "")) for one in paths):
+                made = codex.get(name)
+                stated: dict[str, Any] = {"aliases": aliases, "description": description}
+                codex.update(made.id, **{key: value for key, value in stated.items() if value})
+                return made.id
         return codex.create(name, type=type_, aliases=aliases, description=description).id
+
+    def _pages(self, type_: str, name: str) -> list[str]:
+        """Pages for somebody new: the one that describes most people by name, and the one that `armarius new` makes."""
+        described = Counter(
+            origin.path
+            for entity in self._engine.entities()
+            for origin in entity.origins
+            if entity.type == type_ == "character" and origin.path.endswith(SUFFIXES) and entity.name in origin.section
+        )
+        root, pages = self._engine.root, _PAGES[type_]
+        usual = next((one for one in pages if root is not None and (root / one).is_file()), pages[name.isascii()])
+        return [*(path for path, _ in described.most_common(1)), usual]
 
     def preview(self, form: Form) -> Page:
         """What an edit, a merge or, without fields, a deletion would write."""

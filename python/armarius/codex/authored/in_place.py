@@ -32,6 +32,7 @@ _LEVELS = {
     "zh": {"always": "总是", "when_detected": "提到时", "manual_only": "点名时", "never": "从不"},
     "en": {"always": "always", "when_detected": "when mentioned", "manual_only": "when named", "never": "never"},
 }
+_TYPES = {"zh": {"character": "人物", "location": "地点"}, "en": dict[str, str]()}
 _HAN = re.compile("[\u4e00-\u9fff]")
 _LINE = re.compile(r"(?P<mark>[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*)|\d{1,3}[.)、])[ \t　]*)?(?:\*\*|__)?)")
 _COLON = re.compile(r"(?:\*\*|__)?\s*[:：]{1,2}\s*(?:\*\*|__)?[ \t]*")
@@ -137,6 +138,34 @@ def write_in_place(
     pages.change(edit.path, change)
 
 
+def add_in_place(pages: Pages, path: str, name: str, type_: str, *, title: str) -> bool:
+    """Write a section for a new entity behind the last of its type, at its level; False where it is not read so.
+
+    Args:
+        pages: Of the project.
+        path: The page; made if it is not there.
+        name: Of the entity.
+        type_: Of the entity.
+        title: Heading of a page that is made.
+
+    Raises:
+        StoreFull: As `Pages.change`.
+    """
+
+    def change(text: str, parse: Parse) -> str:
+        page = _Page(text if text.strip() else f"# {title}\n", parse, Entity(slug(name), name))
+        after = "" if page.at >= 0 else page.with_section(name, type_)
+        if not after:
+            raise changed_meanwhile(path)
+        return after
+
+    try:
+        pages.change(path, change)
+    except PageChanged:
+        return False
+    return True
+
+
 def _lines(text: str) -> list[str]:
     r"""The lines of a text without their `\n`: of `\r\n` the `\r` stays, and `\r` alone is two of them."""
     return _LONE_CR.sub("\r\r\n", text).split("\n")
@@ -195,6 +224,25 @@ class _Page:
         after = self._without(here, list(_walk(self.root)))
         return after if self._says(after, None) else None
 
+    def with_section(self, name: str, type_: str) -> str:
+        """The text with a section that declares somebody new, "" if it would be read otherwise."""
+        sections, lines = list(_walk(self.root)), _lines(self.text)
+        own = {one.origin.line for one in self.drafts if one.type == type_ and one.standing in ("declared", "listed")}
+        last = max((one for one in sections if one.line in own), key=lambda one: one.line, default=None)
+        level, at = (2, len(lines)) if last is None else (last.level, self._end(last, sections) - 1)
+        before, rest, end = lines[:at], lines[at:], lines[0][len(lines[0].rstrip("\r")) :]
+        while before and not before[-1].strip():
+            before.pop()
+        before[-1] = before[-1].rstrip("\r") + end
+        language, colon = ("zh", "：") if _HAN.search(self.text) else ("en", ": ")
+        field = f"- {_LABELS[language]['type']}{colon}{_TYPES[language].get(type_, type_)}"
+        made = [one + end for one in ("", f"{'#' * level} {name}", "", field)]
+        after = _text([*before, *made, *([end, *rest] if rest else [""])])
+        found = self.parse(after).drafts
+        mine = [one for one in found if one.name == name and one.type == type_ and one.standing == "declared"]
+        others = [_said(one) for one in found if one not in mine]
+        return after if len(mine) == 1 and others == [_said(one) for one in self.drafts] else ""
+
     def _found(self, text: str, here: ProfileSection) -> ProfileSection:
         """The section in a text that was changed below its heading."""
         return next(
@@ -203,11 +251,15 @@ class _Page:
 
     def _without(self, here: ProfileSection, sections: list[ProfileSection]) -> str:
         lines = _lines(self.text)
-        end = next((one.line for one in sections if one.line > here.line and one.level <= here.level), len(lines) + 1)
-        before, after = lines[: here.line - 1], lines[end - 1 :]
+        before, after = lines[: here.line - 1], lines[self._end(here, sections) - 1 :]
         while not after and before and not before[-1].strip():
             before.pop()
         return _text([*before, *(after or [""])])
+
+    def _end(self, here: ProfileSection, sections: list[ProfileSection]) -> int:
+        """The line behind a section."""
+        behind = (one.line for one in sections if one.line > here.line and one.level <= here.level)
+        return next(behind, len(_lines(self.text)) + 1)
 
     def _says(self, text: str, wanted: Draft | None) -> bool:
         """Whether a text says `wanted` of the entity (None: nothing), and of all others what the page said."""
