@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from armarius.codex.cards import parse_span
@@ -30,3 +32,12 @@ ROWS = [
 @pytest.mark.parametrize(("label", "span"), ROWS)
 def test_label_covers_these_chapters(label, span):
     assert parse_span(label) == span
+
+
+@pytest.mark.parametrize(
+    "label", ["(" + " " * 200_000 + ")", "从" + " " * 200_000 + "b", "第3" + "\u3000" * 200_000 + "x"]
+)
+def test_a_label_of_blanks_is_read_in_linear_time(label):
+    begin = time.process_time()
+    assert parse_span(label) is None
+    assert time.process_time() - begin < 5  # hours, where each blank is tried with every other

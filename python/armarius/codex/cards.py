@@ -151,7 +151,9 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     Returns:
         None when the label names no chapter.
     """
-    match = _SPAN.fullmatch(unicodedata.normalize("NFKC", label).strip().strip("（）()[]【】"))
+    # one blank for many: between two of the parts that may be missing, each run of them would be divided in every way
+    words = " ".join(unicodedata.normalize("NFKC", label).split())
+    match = _SPAN.fullmatch(words.strip("（）()[]【】"))
     first, last = (None, None) if match is None else ends(match)
     if match is None or first is None:
         return None
