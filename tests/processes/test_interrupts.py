@@ -19,7 +19,7 @@ import armarius._core as core
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="timers of POSIX systems")
 
 EVERY = 0.01  # seconds of processor
-LEAST = 0.15  # of processor, for a call to be long
+LEAST = 0.3  # of processor, for a call to be long
 LINE = "白鹭来了，又走了。林小雨说：“今天的雨真大！” Éva said: e\u0301va.\n"
 WORD = "白鹭来了又走了林小雨说今天的雨真大"
 COUNTER = armarius.TokenCounter.for_encoding("o200k")

@@ -7,6 +7,7 @@ from tests.vectors.bert_reference import hidden_states
 from tokenizers import BertWordPieceTokenizer
 
 from armarius import embedders
+from armarius.embedders.folder import ModelFolder
 from armarius.embedders.preprocess import Tokens
 
 TEXTS = [
@@ -85,7 +86,7 @@ def test_each_pooling_equals_its_definition(tiny, pooling):
 
 
 def test_batches_hold_no_more_tokens_than_asked_and_every_text_once(tiny):
-    tokens = Tokens.read(embedders.ModelFolder.open(tiny), 128)
+    tokens = Tokens.read(ModelFolder.open(tiny), 128)
     batches = list(tokens.batches(TEXTS * 5, batch_tokens=200))
     assert sorted(int(row) for batch in batches for row in batch.rows) == list(range(len(TEXTS) * 5))
     assert all(batch.ids.size <= 200 for batch in batches)
