@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from armarius.errors import ArmariusError
 from armarius.studio.app import build_app
-from armarius.studio.drawing import blocks
+from armarius.studio.drawing import Appearance, blocks, plot
 from armarius.studio.pages import stretch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -257,7 +257,7 @@ def test_a_chapter_names_who_is_mentioned_and_people_show_where_they_appear(clie
     assert page.count('<rect class="column"') == 8
     assert "competes" not in page
     assert "≠" in page
-    assert "兄妹" in page
+    assert "林默 – 林小雨: 兄妹" in page
 
 
 def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(client, engine):
@@ -270,7 +270,7 @@ def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(cli
     assert answer.status_code == 200
     assert "掌灯的小姑娘" in (engine.root / "spec" / "characters.md").read_text(encoding="utf-8")
     assert kept()
-    client.post("/change/level", data={"id": "lin-xiaoyu", "level": "never"}, headers=ORIGIN)
+    client.post("/change/entity", data={"id": "lin-xiaoyu", "level": "never"}, headers=ORIGIN)
     assert engine.codex.get("lin-xiaoyu").level == "never"
     client.post("/change/memory", data={"text": "作者不喜欢感叹号"}, headers=ORIGIN)
     (memory,) = engine.memories.list()
@@ -284,9 +284,9 @@ def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(cli
     [
         ("/change/pin", {"target": ""}),
         ("/change/unpin", {"id": "nobody"}),
-        ("/change/level", {"id": "lin-xiaoyu", "level": "loud"}),
-        ("/change/level", {"id": "nobody", "level": "never"}),
-        ("/change/level", {}),
+        ("/change/entity", {"id": "lin-xiaoyu", "level": "loud"}),
+        ("/change/entity", {"id": "nobody", "level": "never"}),
+        ("/change/entity", {}),
         ("/change/alias", {"id": "lin-xiaoyu", "alias": " "}),
         ("/change/alias", {"id": "lin-xiaoyu", "alias": "林默"}),
         ("/change/alias", {"id": "lin-xiaoyu", "alias": "lin  mo"}),
@@ -356,15 +356,11 @@ def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
             for path in (
                 *("/", "/entities", "/notes", "/files", "/bring", "/conflicts", "/propose", "/nope"),
                 *("/search?words=1", f"/entity/{who.id}", f"/chapter/{folder}/002.md", f"/book/{book}?text={who.name}"),
-                *("preview", "/prompt", "/why"),
+                *("/prompt", "/why", "/change/entity"),
             ):
-                posted = {
-                    "preview": ("/change/preview", {"id": who.id}),
-                    "/prompt": ("/prompt", here),
-                    "/why": ("/why", here),
-                }
-                at, data = posted.get(path, (path, None))
-                answer = client.get(at) if data is None else client.post(at, data=data, headers=ORIGIN)
+                fields = {**here, "id": who.id, "key": "60", "value": "60"}
+                posted = path in ("/prompt", "/why", "/change/entity")
+                answer = client.post(path, data=fields, headers=ORIGIN) if posted else client.get(path)
                 page = answer.text.partition("<body>")[2] or answer.text
                 page = re.sub(r"<(header|dialog)\b.*?</\1>", "", page, flags=re.DOTALL)
                 page = re.sub(r"<(code|small|pre|datalist|title)\b.*?</\1>", "", page, flags=re.DOTALL)
@@ -408,10 +404,10 @@ def looked_through(client, path):
 def test_conflicts_are_shown_with_both_sides_and_lead_to_where_they_stand(client):
     page = looked_through(client, "/conflicts")
     left, _, right = page.partition("右手手背")[2].partition("左手的手背上")
-    assert 'href="/chapter/spec/characters.md#p' in left
-    assert 'href="/chapter/chapters/ch003.md#p' in right
+    assert 'href="/chapter/spec/characters.md?paragraph=' in left
+    assert 'href="/chapter/chapters/ch003.md?paragraph=' in right
     assert page.count("<blockquote>") >= 2
-    place = re.search(r"/chapter/chapters/ch003.md#(p\d+)", right)[1]
+    place = re.search(r"/chapter/chapters/ch003.md[^\"]*#(p\d+)", right)[1]
     assert f'id="{place}"' in client.get("/chapter/chapters/ch003.md").text
 
 
@@ -459,24 +455,72 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
             assert not re.search(r"(?:href|action)=\"/[/\\\\]", answer.text)
 
 
-def test_an_edit_is_shown_first_and_then_written_into_the_page(client, engine):
+def saved_in(page):
+    """The file and line that a page says something was saved at, and the form that undoes it."""
+    return re.search(r'<div id="saved"[^>]*>[^<]*<code>([^<]*)</code>', page)[1], form_of(page, "undo")
+
+
+def test_a_field_is_written_into_the_page_as_it_is_left_and_one_press_takes_it_back(client, engine):
     page = engine.root / "spec" / "characters.md"
-    fields = {"id": "林默", "type": "character", "level": "never", "aliases": "阿默", "description": "守塔人"}
-    fields["attributes"] = "年龄：27"
-    before = page.read_text(encoding="utf-8")
-    shown = client.post("/change/preview", data=fields, headers=ORIGIN).text
-    assert "+- 年龄：27" in shown
-    assert page.read_text(encoding="utf-8") == before
-    expect = re.search(r'name="expect" value="(\w+)"', shown)[1]
-    page.write_text(before + "\n", encoding="utf-8")
-    late = client.post("/change/entity", data={**fields, "expect": expect}, headers=ORIGIN)
-    assert (late.status_code, "changed meanwhile" in late.text, "+- 年龄：27" in late.text) == (400, True, True)
-    assert page.read_text(encoding="utf-8") == before + "\n"
-    page.write_text(before, encoding="utf-8")
-    assert client.post("/change/entity", data={**fields, "expect": expect}, headers=ORIGIN).status_code == 200
-    changed = engine.entity("林默")
-    assert (changed.level, changed.aliases, changed.attributes) == ("never", ("阿默",), {"年龄": "27"})
+    before = page.read_bytes()
+    fields = form_of(client.get("/entity/林默").text, "entity", key="年龄")
+    answer = client.post("/change/entity", data={**fields, "value": "27"}, headers=ORIGIN)
+    line = page.read_text(encoding="utf-8").splitlines().index("- 年龄：27") + 1
+    place, undo = saved_in(answer.text)
+    assert place == f"spec/characters.md:{line}"
+    undone = client.post("/change/undo", data=undo, headers=ORIGIN)
+    assert (page.read_bytes(), engine.entity("林默").attributes["年龄"]) == (before, "26")
+    client.post("/change/undo", data=saved_in(undone.text)[1], headers=ORIGIN)  # what was undone can be undone
+    assert engine.entity("林默").attributes["年龄"] == "27"
     assert not (engine.root / ".armarius" / "codex.toml").exists()
+
+
+def test_what_was_changed_since_is_not_undone(client, engine):
+    page = engine.root / "spec" / "characters.md"
+    answer = client.post("/change/alias", data={"id": "林默", "alias": "默默"}, headers=ORIGIN)
+    page.write_text(page.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    now, undo = page.read_bytes(), saved_in(answer.text)[1]
+    refused = client.post("/change/undo", data=undo, headers=ORIGIN)
+    assert (refused.status_code, "changed meanwhile" in refused.text, page.read_bytes()) == (400, True, now)
+    gone = client.post("/change/undo", data={**undo, "id": "999"}, headers=ORIGIN)
+    assert (gone.status_code, page.read_bytes()) == (400, now)
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("alias", {"id": "林默", "alias": "默默"}),
+        ("alias", {"id": "林默", "alias": "阿默", "gone": "yes"}),
+        ("create", {"name": "新人", "type": "character", "description": "高。"}),
+        ("create", {"name": "Mole Pier", "type": "location", "description": "Wet."}),
+        ("delete", {"id": "小雨点"}),
+        ("entity", {"id": "林默", "more": "他怕水。"}),
+        ("entity", {"id": "林默", "level": "never"}),
+        ("fact", {"id": "林默", "text": "怕水", "since": "2"}),
+        ("kind", {"path": "spec/**", "kind": "note"}),
+        ("limits", {"budget": "64000", "model": "glm-4.6"}),
+        ("merge", {"id": "林默", "other": "周远"}),
+        ("pin", {"target": "林默", "mute": "yes"}),
+        ("propose", {"name": '["甲乙", "person", ["小甲"]]'}),
+        ("relate", {"id": "林默", "other": "周远", "type": "旧识"}),
+        ("rule", {"text": "不写梦"}),
+        ("settle", {"id": "c-1", "about": "林默"}),
+        ("style", {"path": "style.md", "text": "短句。", "expect": ""}),
+        ("summary", {"document": "chapters/ch001.md", "text": "怀表来了"}),
+    ],
+)
+def test_every_change_can_be_undone_and_leaves_every_file_as_it_was(client, engine, path, data):
+    if path == "style":
+        data = form_of(client.get("/notes").text, "style") | {"text": "短句。"}
+
+    def files():
+        return {one: one.read_bytes() for one in engine.root.rglob("*") if one.is_file() and one.name != ".lock"}
+
+    before = files()
+    done = client.post(f"/change/{path}", data=data, headers=ORIGIN)
+    assert (done.status_code, files() == before) == (200, False)
+    assert client.post("/change/undo", data=saved_in(done.text)[1], headers=ORIGIN).status_code == 200
+    assert files() == before
 
 
 def form_of(page, action, **holds):
@@ -493,29 +537,47 @@ def form_of(page, action, **holds):
     raise AssertionError(action)
 
 
-def test_a_form_writes_the_field_that_was_changed_and_what_a_page_says_now_stays(client, engine):
+def test_a_form_writes_its_field_and_what_the_page_says_now_of_others_stays(client, engine):
     page = engine.root / "人物.md"
     before = (
         "# 人物\n\n## 陶渡\n\n- 别名：老陶、陶师傅\n- 年龄：40\n- 籍贯：临江\n\n修船的人。\n\n## 陆灯\n\n守灯的人。\n"
     )
     page.write_text(before, encoding="utf-8")
-    fields = form_of(client.get("/entity/陶渡").text, "preview", was_type="character")
+    fields = form_of(client.get("/entity/陶渡").text, "entity", key="籍贯")
     after = before.replace("陶师傅", "陶匠").replace("40", "41").replace("修船的人", "修表的人")
     page.write_text(after, encoding="utf-8")
-    fields |= {"aliases": "老陶、陶师傅、阿渡", "attributes": fields["attributes"].replace("临江", "上游")}
-    shown = client.post("/change/preview", data=fields, headers=ORIGIN).text
-    confirmed = form_of(shown, "entity")
-    assert client.post("/change/entity", data=confirmed, headers=ORIGIN).status_code == 200
-    wanted = after.replace("陶匠", "陶匠、阿渡").replace("临江", "上游")
-    assert page.read_text(encoding="utf-8") == wanted
+    assert client.post("/change/entity", data={**fields, "value": "上游"}, headers=ORIGIN).status_code == 200
+    assert page.read_text(encoding="utf-8") == after.replace("临江", "上游")
 
 
-def test_an_edit_form_that_is_sent_as_it_was_changes_nothing(client, engine):
+def test_a_field_that_is_sent_as_it_was_changes_nothing(client, engine):
     for one in engine.entities():
-        engine.codex.update(one.id, aliases=[*one.aliases, f"{one.name}, 大人"])
-        fields = form_of(client.get(f"/entity/{one.id}").text, "preview", was_type=one.type)
-        shown = client.post("/change/preview", data=fields, headers=ORIGIN)
-        assert "Nothing would change." in shown.text, one.name
+        page = client.get(f"/entity/{one.id}").text
+        for form in re.findall(r'<form method="post" action="/change/entity" class="auto">.*?</form>', page, re.DOTALL):
+            answer = client.post("/change/entity", data=form_of(form, "entity"), headers=ORIGIN)
+            assert (answer.status_code, 'id="saved" role="status"></div>' in answer.text) == (200, True)
+    assert not (engine.root / ".armarius").exists()
+
+
+def test_a_sentence_of_the_book_is_taken_over_into_the_profile(client, engine):
+    fields = form_of(client.get("/entity/林默").text.partition('class="said"')[2], "entity")
+    before = engine.entity("林默").description
+    client.post("/change/entity", data=fields, headers=ORIGIN)
+    assert engine.entity("林默").description == f"{before}\n{fields['more']}"
+
+
+def test_what_the_book_says_of_somebody_stands_newest_first_and_each_sentence_has_its_place(client):
+    said = client.get("/entity/lin-xiaoyu").text.rpartition("<h2>What the project says")[2]
+    chapters = [int(one) for one in re.findall(r"/chapter/chapters/ch(\d+)\.md\?paragraph=\d+#p\d+", said)]
+    assert chapters == sorted(chapters, reverse=True)
+    assert len(set(chapters)) > 1
+
+
+def test_the_strip_of_a_long_book_has_at_most_150_columns():
+    chapters = [Appearance(f"{n}.md", n, "x", n % 7) for n in range(2_500)]
+    assert str(plot(chapters)).count('class="column"') == 148
+    assert str(plot(chapters[:3])).count('class="column"') == 3
+    assert str(plot([])) == ""
 
 
 def test_a_field_that_was_changed_here_and_elsewhere_is_refused_and_one_that_was_not_stays(client, engine):
@@ -526,9 +588,10 @@ def test_a_field_that_was_changed_here_and_elsewhere_is_refused_and_one_that_was
     engine.importing.add(json.dumps(world).encode(), name="lore.json")
     (book,) = engine.books
     entry, rule = engine.books[book].entries[0], engine.constraints.list()[0]
-    notes = client.get("/notes").text
+    notes, who = client.get("/notes").text, client.get("/entity/lin-xiaoyu").text
     forms = {
-        "level": (form_of(client.get("/entity/lin-xiaoyu").text, "level"), "level", "manual_only"),
+        "entity": (form_of(who, "entity", was_level="when_detected"), "level", "manual_only"),
+        "entity ": (form_of(who, "entity", key="年龄"), "value", "18"),
         "kind": (form_of(client.get("/files").text, "kind", path="style.md"), "kind", "setting"),
         "entry": (form_of(client.get(f"/book/{book}").text, "entry"), "level", "manual_only"),
         "rule": (form_of(notes, "rule", id=rule.id), "text", "不写雨"),
@@ -539,6 +602,7 @@ def test_a_field_that_was_changed_here_and_elsewhere_is_refused_and_one_that_was
     def state():
         return (
             engine.codex.get("lin-xiaoyu").level,
+            engine.codex.get("lin-xiaoyu").attributes["年龄"],
             engine.index.map.files["style.md"].kind,
             engine.books[book].entries[0].level,
             engine.constraints.get(rule.id).text,
@@ -546,7 +610,7 @@ def test_a_field_that_was_changed_here_and_elsewhere_is_refused_and_one_that_was
             engine.summaries.get("chapters/ch001.md").text,
         )
 
-    engine.codex.update("lin-xiaoyu", level="never")
+    engine.codex.update("lin-xiaoyu", level="never", attributes={"年龄": "17"})
     engine.set_kind("style.md", "outline")
     engine.books.update(engine.books[book].with_entry(entry.changed(level="never")))
     engine.constraints.update(rule.id, text="不写雪")
@@ -554,8 +618,8 @@ def test_a_field_that_was_changed_here_and_elsewhere_is_refused_and_one_that_was
     engine.summaries.set("chapters/ch001.md", "怀表停了")
     before = state()
     for path, (fields, name, other) in forms.items():
-        assert client.post(f"/change/{path}", data=fields, headers=ORIGIN).status_code == 200, path
-        refused = client.post(f"/change/{path}", data={**fields, name: other}, headers=ORIGIN)
+        assert client.post(f"/change/{path.strip()}", data=fields, headers=ORIGIN).status_code == 200, path
+        refused = client.post(f"/change/{path.strip()}", data={**fields, name: other}, headers=ORIGIN)
         assert (refused.status_code, "changed elsewhere" in refused.text) == (400, True), path
     assert state() == before
 
@@ -651,26 +715,20 @@ def test_a_file_is_looked_at_before_it_is_brought_in(client, engine):
         assert ("铜鱼" in shown, len(engine.books)) == (True, int(write == "yes"))
 
 
-def test_two_that_are_the_same_are_shown_and_then_merged_into_one(client, engine):
+def test_two_that_are_the_same_are_merged_into_one(client, engine):
     engine.codex.create("阿默", type="character", attributes={"血型": "O"}, description="修表的人", force=True)
     engine.codex.relate("阿默", "周远", "旧识", since=3)
     other = engine.codex.get("阿默").id
-    shown = client.post("/change/preview", data={"id": "林默", "other": other}, headers=ORIGIN).text
-    assert ("血型" in shown, "-name" in shown) == (True, True)
-    form = {"id": "林默", "other": other, "expect": re.search(r'name="expect" value="([\w,]+)"', shown)[1]}
-    refused = client.post("/change/merge", data={**form, "expect": "0,0"}, headers=ORIGIN)
-    assert (refused.status_code, engine.codex.get("阿默").id) == (400, other)
-    assert client.post("/change/merge", data=form, headers=ORIGIN).status_code == 200
+    assert client.post("/change/merge", data={"id": "林默", "other": other}, headers=ORIGIN).status_code == 200
     merged = engine.entity("林默")
     assert ("阿默" in merged.aliases, merged.attributes["血型"]) == (True, "O")
     assert [one.since for one in engine.codex.relations() if (one.source, one.type) == (merged.id, "旧识")] == [3]
     assert engine.entity("阿默").id == merged.id
-    itself = client.post("/change/preview", data={"id": "林默", "other": "林默"}, headers=ORIGIN)
-    assert itself.status_code == 400
+    assert client.post("/change/merge", data={"id": "林默", "other": "林默"}, headers=ORIGIN).status_code == 400
 
 
 def test_what_a_file_outside_the_studio_says_is_not_deleted(client, engine):
-    answer = client.post("/change/preview", data={"id": "灯塔重燃"}, headers=ORIGIN)
+    answer = client.post("/change/delete", data={"id": "灯塔重燃"}, headers=ORIGIN)
     assert (answer.status_code, "a file that is not edited here" in answer.text) == (400, True)
 
 
@@ -751,12 +809,12 @@ def test_what_is_wrong_is_said_in_the_language_of_the_page_alone(client, path, s
     [
         ("create", {"name": "林默"}, "已经有叫这个名字的了。"),
         ("alias", {"id": "林默", "alias": "小雨"}, "已经有叫这个名字的了。"),
-        ("delete", {"id": "ending", "expect": "-"}, "描述它的文件不在这里编辑"),
+        ("delete", {"id": "ending"}, "描述它的文件不在这里编辑"),
         ("style", {"path": "style.md", "text": "短句", "expect": "-"}, "文件在此期间有改动"),
         ("rule", {"text": " "}, "这一栏是空的。"),
         ("fact", {"id": "林默", "text": "怕水", "since": "二"}, "这里要填数字。"),
-        ("level", {"id": "nobody", "level": "always"}, "这里没有这个。"),
-        ("level", {"id": "林默", "level": "sometimes"}, "不能这样写"),
+        ("entity", {"id": "nobody", "level": "always"}, "这里没有这个。"),
+        ("entity", {"id": "林默", "level": "sometimes"}, "不能这样写"),
     ],
 )
 def test_the_class_of_an_error_chooses_its_sentence_and_its_words_do_not(client, monkeypatch, path, data, said):

@@ -24,16 +24,18 @@ from armarius.io.read import read_file
 
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-_CHANGES: ContextVar[list[Path] | None] = ContextVar("_CHANGES", default=None)
+Changes = dict[Path, bytes | None]
+_CHANGES: ContextVar[Changes | None] = ContextVar("_CHANGES", default=None)
 
 
 @contextmanager
-def changed_files() -> Iterator[list[Path]]:
-    """The files that `write_atomic` and `remove_file` change inside the block, as they do, also in its threads.
+def changed_files() -> Iterator[Changes]:
+    """The files that `write_atomic` and `remove_file` change inside the block, with what each held before it.
 
-    Threads count that were given this context, such as those of `asyncio.to_thread`.
+    None stands for a file that was not there. Threads count that were given this context, such as those of
+    `asyncio.to_thread`.
     """
-    changes: list[Path] = []
+    changes: Changes = {}
     token = _CHANGES.set(changes)
     try:
         yield changes
@@ -41,9 +43,16 @@ def changed_files() -> Iterator[list[Path]]:
         _CHANGES.reset(token)
 
 
-def _note_change(path: Path) -> None:
-    if (changes := _CHANGES.get()) is not None:
-        changes.append(path)
+@contextmanager
+def _noted(folder: Folder, path: Path) -> Iterator[None]:
+    """Note that the block changes a file, if it does."""
+    changes, held = _CHANGES.get(), None
+    if changes is not None and path not in changes and folder.lstat(path.name) is not None:
+        with os.fdopen(folder.open(path.name, os.O_RDONLY), "rb") as file:
+            held = file.read()
+    yield
+    if changes is not None:
+        changes.setdefault(path, held)
 
 
 def write_atomic(
@@ -91,12 +100,12 @@ def write_atomic(
                     os.fsync(file.fileno())
                 if before is not None and _held(folder, path.name, len(before) + 1) != before:
                     raise StoreConflict(f"{path.name}: changed meanwhile, so nothing was written")
-                folder.replace(draft, path.name)
+                with _noted(folder, path):
+                    folder.replace(draft, path.name)
             except BaseException:
                 with suppress(OSError):
                     folder.unlink(draft)
                 raise
-            _note_change(path)
             folder.sync()
             _clear_drafts(folder, path.name)
     except OSError as error:
@@ -300,8 +309,8 @@ def remove_file(path: Path, *, below: Path | None = None) -> bool:
             if what := refusal(info):
                 raise Refused(what, path.name)
             # A link put there since the look is removed itself: unlink never follows.
-            folder.unlink(path.name)
-            _note_change(path)
+            with _noted(folder, path):
+                folder.unlink(path.name)
             return True
     except FileNotFoundError:
         return False

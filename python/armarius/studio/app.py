@@ -204,14 +204,14 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["failed"] = None
+    environment.globals |= {"failed": None, "saved": None}
     environment.filters["joined"] = joined
     appearances, changes = Appearances(engine), Changes(engine)
     desk = Desk(engine)
     pages = ProjectPages(engine, appearances, desk, changes.settled)
 
     def route(path: str, page: Callable[[Any], str | Page], *methods: str) -> Route:
-        return Route(path, partial(_answered, environment, engine, page), methods=list(methods) or ["GET"])
+        return Route(path, partial(_answered, environment, engine, changes, page), methods=list(methods) or ["GET"])
 
     shown = {
         "/": pages.home,
@@ -255,7 +255,11 @@ def _prepare(environment: Environment, appearances: Appearances) -> None:
 
 
 async def _answered(
-    environment: Environment, engine: ContextEngine, page: Callable[[Any], str | Page], request: Request
+    environment: Environment,
+    engine: ContextEngine,
+    history: Changes,
+    page: Callable[[Any], str | Page],
+    request: Request,
 ) -> Response:
     """A page, a redirect to one, or what is wrong."""
     language = _language_of(request)
@@ -287,9 +291,12 @@ async def _answered(
                 answer = await run_in_threadpool(answered)
             except _EXPECTED as error:
                 answer = "wrong.html", {"failed": error, "changed": _below(changes, engine)}
+            step = history.keep(changes) if request.method == "POST" else request.query_params.get("saved", "")
             if isinstance(answer, str):
-                return RedirectResponse(answer, status_code=303)
+                return RedirectResponse(_with_step(answer, step), status_code=303)
             template, values = answer
+            if (made := history.step(step)) is not None:
+                values = {**values, "saved": (step, made.place)}
             failed = values.get("failed")
             status = _OK if failed is None else _NOT_FOUND if _is_missing(failed, request) else _BAD
             text = render(template, values)
@@ -303,6 +310,13 @@ async def _answered(
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie(_LANGUAGE, language, httponly=True, samesite="strict", path="/")
     return response
+
+
+def _with_step(address: str, step: str) -> str:
+    """The address of a page that says what was saved."""
+    page, _, part = address.partition("#")
+    added = f"{'&' if '?' in page else '?'}saved={step}" if step else ""
+    return f"{page}{added}{'#' if part else ''}{part}"
 
 
 def _is_missing(failed: Exception, request: Request) -> bool:

@@ -2,12 +2,14 @@
 
 import json
 import re
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import count, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from armarius.codex.authored.in_place import SUFFIXES, add_in_place, changed_meanwhile, digest_of
@@ -18,7 +20,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.engine.project import FolderPages
 from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument
-from armarius.io import read_file, write_atomic
+from armarius.io import read_file, remove_file, write_atomic
 from armarius.io.toml import with_value
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.prompt.profile import read_settings
@@ -28,8 +30,25 @@ from armarius.validation import control_in
 
 Form = dict[str, Any]
 _MOST_BYTES = 4 * 1024 * 1024  # of a page
+_MOST_HELD = 64 * 1024 * 1024  # bytes of a file of records
+_MOST_STEPS = 20  # that can be undone
 _PAGES = {"character": ("人物.md", "characters.md"), "location": ("地点.md", "places.md")}  # as `armarius new` makes
 _HEADINGS = {"人物.md": "人物", "characters.md": "Characters", "地点.md": "地点", "places.md": "Places"}
+
+
+class Step(NamedTuple):
+    """What a form changed: what each file held before and behind it, None where it was not there."""
+
+    files: dict[Path, tuple[bytes | None, bytes | None]]
+    root: Path
+
+    @property
+    def place(self) -> str:
+        """The first file, and the line at which it differs, 1-based."""
+        path, (old, new) = next(iter(self.files.items()))
+        before, after = ((one or b"").splitlines() for one in (old, new))
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+        return f"{path.relative_to(self.root).as_posix()}:{same + 1}"
 
 
 class Changes:
@@ -45,41 +64,78 @@ class Changes:
         self._settled = (
             None if root is None else RecordFile(root, "studio.toml", tables=["settled"], check=lambda _: "")
         )
+        self._ids, self._lock = count(1), threading.Lock()
+        self._steps: dict[str, Step] = {}
 
     def handlers(self) -> dict[str, Callable[[Form], str | Page]]:
         """Every handler by the name of its form."""
         own = (
             *(self.alias, self.bring, self.create, self.delete, self.entity, self.entry, self.fact, self.kind),
-            *(
-                self.level,
-                self.limits,
-                self.merge,
-                self.pin,
-                self.preview,
-                self.propose,
-                self.relate,
-                self.settle,
-                self.summary,
-            ),
-            *(self.style, self.unbook, self.unfact, self.unrelate),
+            *(self.limits, self.merge, self.pin, self.propose, self.relate, self.settle, self.style, self.summary),
+            *(self.unbook, self.undo, self.unfact, self.unrelate),
         )
         every = {one.__name__: one for one in own} | _records(self._engine)
         return {name: partial(_with_plain_fields, handler) for name, handler in every.items()}
+
+    def keep(self, changes: Mapping[Path, bytes | None]) -> str:
+        """The id of a new step that a form made, "" where it changed no file of the project."""
+        root = self._engine.root
+        if root is None or not (files := {path: old for path, old in changes.items() if path.is_relative_to(root)}):
+            return ""
+        with self._lock:
+            id_ = str(next(self._ids))
+            self._steps[id_] = Step({path: (old, _held(path, root)) for path, old in files.items()}, root)
+            for old_id in [*self._steps][:-_MOST_STEPS]:
+                del self._steps[old_id]
+        return id_
+
+    def step(self, id_: str) -> "Step | None":
+        """A step that can be undone still."""
+        return self._steps.get(id_)
+
+    def undo(self, form: Form) -> str:
+        """Give the files of a step what they held before it; refused if one has been changed since."""
+        root, step = self._engine.root, self._steps.get(form["id"])
+        if root is None or step is None:
+            raise Refused("meanwhile")
+        for path, (_, new) in step.files.items():
+            if _held(path, root) != new:
+                raise changed_meanwhile(path.relative_to(root).as_posix())
+        for path, (old, new) in step.files.items():
+            if old is None:
+                remove_file(path, below=root)
+            else:
+                write_atomic(path, old, below=root, before=new or b"")
+        self._engine.refresh()
+        return f"/{form.get('to', '').lstrip('/')}"
 
     def settled(self) -> set[str]:
         """Ids of the contradictions that the writer means so."""
         return {one.id for one in self._settled.records()} if self._settled is not None else set()
 
-    def level(self, form: Form) -> str:
-        """Set the context level of an entity."""
-        if _is_changed(form, "level", self._engine.codex.get(form["id"]).level):
-            self._engine.codex.update(form["id"], level=form["level"])
-        return _entity(form["id"])
+    def entity(self, form: Form) -> str:
+        """Write the fields of an entity that say something else than the form began with."""
+        codex = self._engine.codex
+        entity = codex.get(form["id"])
+        changes: dict[str, Any] = {}
+        for name in ("type", "level", "description"):
+            if name in form and _is_changed(form, name, getattr(entity, name)):
+                changes[name] = form[name].strip() if name == "description" else _text(form, name)
+        key = form.get("key", "").strip()
+        if key and _is_changed(form, "value", " ".join(entity.attributes.get(key, "").split())):
+            changes["attributes"] = {key: form["value"].strip()}
+        if more := form.get("more", "").strip():
+            changes["description"] = f"{entity.description}\n{more}".strip()
+        if changes:
+            codex.update(entity.id, **changes)
+        return _entity(entity.id)
 
     def alias(self, form: Form) -> str:
-        """Add an alias to an entity."""
-        entity = self._engine.codex.get(form["id"])
-        self._engine.codex.update(entity.id, aliases=[*entity.aliases, _text(form, "alias")])
+        """Add another name of an entity; with `gone`, take it back."""
+        entity, alias = self._engine.codex.get(form["id"]), _text(form, "alias")
+        kept = [one for one in entity.aliases if one != alias]
+        aliases = kept if "gone" in form else [*entity.aliases, alias]
+        self._engine.codex.update(entity.id, aliases=aliases)
         return _entity(entity.id)
 
     def create(self, form: Form) -> str:
@@ -114,50 +170,16 @@ class Changes:
         usual = next((one for one in pages if root is not None and (root / one).is_file()), pages[name.isascii()])
         return [*(path for path, _ in described.most_common(1)), usual]
 
-    def preview(self, form: Form) -> Page:
-        """What an edit, a merge or, without fields, a deletion would write."""
-        entity, codex = self._engine.codex.get(form["id"]), self._engine.codex
-        edits, do = [], "merge" if "other" in form else "entity" if "description" in form else "delete"
-        if do != "entity":
-            gone = self._other(form) if do == "merge" else entity
-            edits.append(codex.preview(gone.id))
-            if not edits[0].before:
-                codex.delete(gone.id)  # refused: says where it stands
-        changes = {} if do == "delete" else self._merged(entity, form) if do == "merge" else _changes(form, entity)
-        edits += [codex.preview(entity.id, **changes)] if changes else []
-        expect = ",".join(edit.digest for edit in edits)
-        return "preview.html", {"entity": entity, "edits": edits, "form": form, "do": do, "expect": expect}
-
-    def _shown(self, form: Form) -> Page | None:
-        """The preview anew, with an error, where it is another than the one that the form confirms."""
-        template, now = self.preview(form)
-        if form.get("expect", "") == now["expect"]:
-            return None
-        return template, {**now, "failed": changed_meanwhile(now["edits"][0].path if now["edits"] else "")}
-
-    def entity(self, form: Form) -> str | Page:
-        """Write an edit that was shown; shown anew if the file changed since."""
-        if anew := self._shown(form):
-            return anew
-        entity = self._engine.codex.get(form["id"])
-        if changes := _changes(form, entity):
-            self._engine.codex.update(entity.id, **changes)
-        return _entity(entity.id)
-
-    def delete(self, form: Form) -> str | Page:
-        """Delete an entity, or its record over a file."""
-        if anew := self._shown(form):
-            return anew
-        self._engine.codex.delete(form["id"])
+    def delete(self, form: Form) -> str:
+        """Delete an entity, or its record over a file, with the relations that were added to it."""
+        self._engine.codex.delete(form["id"], relations=True)
         return "/entities"
 
-    def merge(self, form: Form) -> str | Page:
+    def merge(self, form: Form) -> str:
         """Make one of two that are the same: the other goes, its names, attributes, facts and relations stay."""
-        if anew := self._shown(form):
-            return anew
         codex, other = self._engine.codex, self._other(form)
         entity = codex.get(form["id"])
-        changes, stated = self._merged(entity, form), codex.related()
+        changes, stated = _merged(entity, other), codex.related()
         moved = [
             one
             for one in codex.relations()
@@ -176,19 +198,6 @@ class Changes:
         if other.id == self._engine.codex.get(form["id"]).id:
             raise ContractError("other must be somebody else")
         return other
-
-    def _merged(self, entity: Entity, form: Form) -> dict[str, Any]:
-        other = self._other(form)
-        names = [name for name in (other.name, *other.aliases) if name not in (entity.name, *entity.aliases)]
-        said = [one for one in (entity.description, other.description) if one]
-        merged = {
-            "aliases": (*entity.aliases, *names),
-            "description": "\n".join(dict.fromkeys(said)),
-            "attributes": {key: value for key, value in other.attributes.items() if key not in entity.attributes},
-            "facts": [*entity.facts, *(one for one in other.facts if one not in entity.facts)],
-        }
-        now = {"aliases": entity.aliases, "description": entity.description, "attributes": {}, "facts": [*entity.facts]}
-        return {name: value for name, value in merged.items() if value != now[name]}
 
     def relate(self, form: Form) -> str:
         """Add a relation."""
@@ -375,6 +384,13 @@ def _chapter(form: Form) -> int | None:
     return int(since) if since else None
 
 
+def _held(path: Path, root: Path) -> bytes | None:
+    try:
+        return read_file(path, limit=_MOST_HELD, below=root)
+    except FileNotFoundError:
+        return None
+
+
 def _read(root: Path, path: str) -> str | None:
     """A page of the project, "" where there is none, None where it cannot be read."""
     try:
@@ -387,12 +403,6 @@ def _read(root: Path, path: str) -> str | None:
 
 def _names(text: str) -> list[str]:
     return [name for one in re.split(r"[、，,;；\n]", text) if (name := one.strip())]
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """Keys and values of lines such as `key: value`."""
-    parts = (line.replace("：", ":", 1).partition(":") for line in text.splitlines())
-    return {key.strip(): value.strip() for key, _, value in parts if key.strip()}
 
 
 def _is_changed(form: Form, name: str, now: str) -> bool:
@@ -410,26 +420,18 @@ def _is_changed(form: Form, name: str, now: str) -> bool:
     return True
 
 
-def _changes(form: Form, entity: Entity) -> dict[str, Any]:
-    """The fields, names and attributes that say something else than the form began with, and than the entity."""
-    changes: dict[str, Any] = {}
-    for name in ("type", "level", "description"):
-        now = getattr(entity, name)
-        said = form.get(name, now).strip()
-        if said not in (now.strip(), form.get(f"was_{name}", now).strip()) and (said or name == "description"):
-            changes[name] = said
-    names, began = _names(form["aliases"]), _names(form.get("was_aliases", "、".join(entity.aliases)))
-    gone = {one for one in began if one not in names}
-    kept = [one for one in entity.aliases if gone.isdisjoint(_names(one))]
-    aliases = tuple(dict.fromkeys((*kept, *(one for one in names if one not in began))))
-    if set(aliases) != set(entity.aliases):
-        changes["aliases"] = aliases
-    now = {key: " ".join(value.split()) for key, value in entity.attributes.items()}
-    stated, before = _pairs(form["attributes"]), _pairs(form["was_attributes"]) if "was_attributes" in form else now
-    told = {key: value for key, value in stated.items() if value not in (before.get(key), now.get(key))}
-    if told := told | dict.fromkeys(sorted(now.keys() & before.keys() - stated.keys()), ""):
-        changes["attributes"] = told
-    return changes
+def _merged(entity: Entity, other: Entity) -> dict[str, Any]:
+    """The fields of an entity that say more with those of another one."""
+    names = [name for name in (other.name, *other.aliases) if name not in (entity.name, *entity.aliases)]
+    said = [one for one in (entity.description, other.description) if one]
+    merged = {
+        "aliases": (*entity.aliases, *names),
+        "description": "\n".join(dict.fromkeys(said)),
+        "attributes": {key: value for key, value in other.attributes.items() if key not in entity.attributes},
+        "facts": [*entity.facts, *(one for one in other.facts if one not in entity.facts)],
+    }
+    now = {"aliases": entity.aliases, "description": entity.description, "attributes": {}, "facts": [*entity.facts]}
+    return {name: value for name, value in merged.items() if value != now[name]}
 
 
 def _story_folder(engine: ContextEngine) -> str:

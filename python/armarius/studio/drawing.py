@@ -64,40 +64,26 @@ class Appearances:
             return self._counts
 
 
-_LABELS = 12  # chapter numbers below the columns, at most
+_MOST_COLUMNS = 150
 
 
 def plot(appearances: Sequence[Appearance]) -> Markup:
-    """A column chart of mentions per chapter, with chapter numbers below; each column is a link."""
-    if not appearances:
-        return Markup("")
-    most = max(1, *(one.count for one in appearances))
-    wide, step = 100 / len(appearances), -(-len(appearances) // _LABELS)
-    columns = []
-    for index, one in enumerate(appearances):
-        high = 96 * one.count / most
-        label = "" if index % step or one.chapter is None else str(one.chapter)
-        name = one.title if one.chapter is None else f"{one.chapter} {one.title}"
+    """A strip with a column of mentions for each chapter, or each few of a long book; each leads to its chapter."""
+    together = -(-len(appearances) // _MOST_COLUMNS)
+    runs = [appearances[at : at + together] for at in range(0, len(appearances), together or 1)]
+    counts = [sum(one.count for one in run) for run in runs]
+    most, columns = max(1, *counts, 1), []
+    for index, (run, count) in enumerate(zip(runs, counts, strict=True)):
+        there = max(run, key=lambda one: one.count)
+        name = there.title if there.chapter is None else f"{there.chapter} {there.title}"
         columns.append(
             Markup(
-                '<a href="/chapter/{}"><rect class="ground" x="{:.2f}%" y="0" width="{:.2f}%" height="100"/>'
-                '<rect class="column" x="{:.2f}%" y="{:.2f}" width="{:.2f}%" height="{:.2f}"/>'
-                '<text x="{:.2f}%" y="114">{}</text><title>{}: {}</title></a>'
-            ).format(
-                quote(one.path),
-                index * wide,
-                wide,
-                index * wide + wide * 0.1,
-                100 - high,
-                wide * 0.8,
-                high,
-                index * wide + wide / 2,
-                label,
-                name,
-                one.count,
-            )
+                '<a href="/chapter/{}" tabindex="-1"><rect class="ground" x="{}" y="0" width="1" height="30"/>'
+                '<rect class="column" x="{}" y="{:.1f}" width=".8" height="{:.1f}"/><title>{}: {}</title></a>'
+            ).format(quote(there.path), index, index, 30 - 30 * count / most, 30 * count / most, name, count)
         )
-    return Markup('<svg class="plot">{}</svg>').format(Markup("").join(columns))
+    strip = Markup('<svg class="plot" viewBox="0 0 {} 30" preserveAspectRatio="none">{}</svg>')
+    return strip.format(len(runs), Markup("").join(columns)) if runs else Markup("")
 
 
 class Piece(NamedTuple):

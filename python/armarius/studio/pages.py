@@ -248,7 +248,7 @@ def _row(one: PackItem | PackOmission, part: str = "") -> Row:
     if one.id.startswith("entity:"):
         href = f"/entity/{quote(one.id.removeprefix('entity:').partition('#')[0], safe='')}"
     else:
-        place = "" if one.paragraph is None else f"#p{one.paragraph}"
+        place = "" if one.paragraph is None else f"?paragraph={one.paragraph}#p{one.paragraph}"
         href = f"/chapter/{quote(one.path)}{place}" if one.path else ""
     excludable = not one.source.startswith(("story:", "editor:", "request:"))
     form, span = (one.form, one.span) if isinstance(one, PackItem) else ("full", (0, 0))
@@ -259,7 +259,7 @@ def _row(one: PackItem | PackOmission, part: str = "") -> Row:
 
 def _of(row: Row) -> tuple[str, str]:
     """Paragraphs of one document that follow each other are one row."""
-    return row.part, row.href.partition("#")[0] if row.paragraphs else row.title
+    return row.part, row.href.partition("?")[0] if row.paragraphs else row.title
 
 
 def _joined(rows: list[Row]) -> list[Row]:
@@ -355,6 +355,7 @@ class ConflictSearch(Generic[T]):
                 self._found, self._done = self._finding, True
 
 
+TYPES = ("character", "location", "item", "faction", "event", "foreshadowing", "other")
 _MOST_STATEMENTS = 60
 _MOST_LISTED = 200
 STYLE_PAGES = {"zh": "文风.md", "en": "style.md"}  # as `armarius new` makes
@@ -396,8 +397,9 @@ class ProjectPages:
     def chapter(self, asked: dict[str, Any]) -> Page:
         """The desk: binder, text, and the prompt at the cursor."""
         document = self._engine.document(asked["path"])
-        cursor = _number(asked, "cursor")
-        start, end = stretch(document, cursor)
+        cursor, paragraph = _number(asked, "cursor"), _number(asked, "paragraph")
+        there = next((one.start for one in document.paragraphs if one.index == paragraph), None)
+        start, end = stretch(document, there if cursor is None else cursor)
         shown = document.text[start:end]
         names = [(one.start + start, one.end + start, one.entity_id) for one in self._engine.mentions(shown)]
         return "desk.html", {
@@ -448,20 +450,27 @@ class ProjectPages:
             "totals": totals,
             "chosen": chosen,
             "types": sorted({one.type for one in every}),
+            "all_types": TYPES,
             "levels": CONTEXT_LEVELS,
             "origins": sorted({origin.path for one in every for origin in one.origins}),
             "shared": shared_names(every),
         }
 
-    def entity(self, asked: dict[str, Any]) -> Page:
-        """An entity: card, mentions, relations, statements, contradictions, a form for its fields."""
-        entity = self._engine.codex.get(asked["id"])
+    def entity(self, asked: dict[str, Any]) -> str | Page:
+        """An entity: fields that are saved as they are left, facts, relations, mentions, statements, contradictions."""
+        try:
+            entity = self._engine.codex.get(asked["id"])
+        except UnknownId:
+            if "saved" not in asked:  # by a form after which it is gone
+                raise
+            return "/entities"
         relations = [one for one in self._engine.codex.relations() if entity.id in (one.source, one.target)]
-        said = self._engine.evidence(entity.id)
+        said = sorted(self._engine.evidence(entity.id), key=lambda one: -(one.chapter or 0))
         return "entity.html", {
             "entity": entity,
             "card": self._engine.card(entity.id),
             "levels": CONTEXT_LEVELS,
+            "types": TYPES,
             "plot": plot(self._appearances.of(entity.id)),
             "relations": relations,
             "authored": self._engine.codex.related(),

@@ -129,12 +129,17 @@ if (strip) look();
 
 // Pages open beside the text.
 const show = (page, url) => {
+  const { pathname, hash } = new URL(url), same = drawn.dataset.path === pathname;
   drawn.replaceChildren(...content(page));
-  drawn.dataset.url = url;
+  Object.assign(drawn.dataset, { url, path: pathname });
   drawer.hidden = false;
-  const target = new URL(url).hash;
-  (target && $(`[id="${CSS.escape(target.slice(1))}"]`, drawn)?.scrollIntoView()) || drawn.focus();
+  if ($("#binder").classList.contains("open")) $("#menu").click();
+  saved(page);
+  if (hash && $(`[id="${CSS.escape(hash.slice(1))}"]`, drawn)) $(`[id="${CSS.escape(hash.slice(1))}"]`, drawn).scrollIntoView();
+  else if (!same) drawer.scrollTop = 0;
+  drawn.focus({ preventScroll: true });
 };
+const saved = (page) => $("#saved").replaceChildren(...($("#saved", page)?.childNodes ?? []));
 const open = async (href) => {
   const answer = await fetch(href);
   show(parsed(await answer.text()), new URL(href, answer.url).href);
@@ -158,8 +163,24 @@ const wrong = (form, page) => {
   if (said) besideField(form, said);
   return said !== null;
 };
+// A field of a person is saved when it is left; one that was emptied asks first.
+const emptied = (form) => {
+  const ask = $(".ask", form), field = $("label > [name]", form);
+  if (!ask?.hidden || field.value.trim() || !field.defaultValue.trim()) return false;
+  ask.hidden = false;
+  return true;
+};
+const begun = (form) => {
+  const field = $("label > [name]", form);
+  if (field.tagName !== "SELECT") field.defaultValue = field.value;
+  form.elements[`was_${field.name}`].value = field.value;
+  if ($(".ask", form)) $(".ask", form).hidden = true;
+};
+document.addEventListener("change", (event) => event.target.closest(".auto")?.requestSubmit());
+document.addEventListener("reset", (event) => $(".ask", event.target) && ($(".ask", event.target).hidden = true));
 document.addEventListener("submit", async (event) => {
   const form = event.target, into = form.dataset.into, posted = form.method === "post";
+  if (emptied(form)) return event.preventDefault();
   if (form === strip || form.method === "dialog" || (!desk && !into && !posted) || (into && !$(into))) return;
   event.preventDefault();
   const fields = new FormData(form, event.submitter);
@@ -167,9 +188,11 @@ document.addEventListener("submit", async (event) => {
   const body = form.enctype === "multipart/form-data" ? fields : new URLSearchParams(fields);
   const answer = await fetch(posted ? form.action : `${form.action}?${body}`, posted ? { method: "POST", body } : {});
   const page = parsed(await answer.text());
-  if (!("whole" in form.dataset) && wrong(form, page)) return;
+  if (wrong(form, page)) return;
+  if (form.matches(".auto")) return begun(form), saved(page), desk && look();
   if (form.closest(".limits")) return location.reload();
-  if (prompted?.contains(form)) return look();
+  if (prompted?.contains(form)) return saved(page), look();
+  if (form.closest("#saved") && drawer?.hidden) return saved(page), look();
   if (into && into !== "#drawn") return $(into).replaceChildren(...content(page));
   if (desk) return show(page, answer.url), look();
   if (answer.redirected) return location.assign(answer.url);
@@ -181,7 +204,11 @@ document.addEventListener("click", (event) => {
   const one = event.target.closest("a, button");
   if (!one) return;
   const link = one.getAttribute("href") ?? "";
-  if (one.dataset.drop) choose(one.dataset.drop, "exclude", "include");
+  if (one.dataset.sure) {
+    one.textContent = one.dataset.sure;
+    delete one.dataset.sure;
+    event.preventDefault();
+  } else if (one.dataset.drop) choose(one.dataset.drop, "exclude", "include");
   else if (one.dataset.add) choose(one.dataset.add, "include", "exclude");
   else if (one.dataset.wish) [strip.elements.wish.value] = [one.dataset.wish], look();
   else if (one.id === "close") close();
