@@ -2,9 +2,12 @@
 
 import math
 import threading
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from operator import attrgetter
+from typing import Final
 
 from armarius._core import ScoredParagraph, ScoredStretch
 from armarius.arguments import EVERYTHING, Bounds
@@ -23,6 +26,7 @@ from armarius.search.reading import Reading
 from armarius.search.scope import why_outside
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
+_start: Final = attrgetter("start")
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
@@ -178,19 +182,25 @@ class RankedPassages:
         if document is None or stretch.path in self._barred_paths:
             return ()
         body = (one for one in document.paragraphs[stretch.first : stretch.end] if one.role != "heading")
-        rows = (replace(self._row(document, one, self._worth(document, one)), plain=True) for one in body)
-        return [row for row in rows if row.text and self._barred(row) is None and not self._is_repeated(row)]
+        rows = (self._in_main(self._row(document, one, self._worth(document, one))) for one in body)
+        return [replace(row, plain=True) for row in rows if row and row.text and self._barred(row) is None]
 
-    def _is_repeated(self, row: PassageRow) -> bool:
-        """Whether a paragraph of another edition stands in the main one, or is a translation of a chapter of it."""
+    def _in_main(self, row: PassageRow) -> PassageRow | None:
+        """The paragraph of the main edition that says what one of another edition says; what no other says itself.
+
+        None for a translation of a chapter of it.
+        """
         file = self.map.get(row.path)
-        if file is None or file.edition == "main":
-            return False
+        if file is None or file.edition == "main" or not row.text:
+            return row
         story = self.map.story()
         if file.edition == "translation" and file.number in {self.map.files[path].number for path in story}:
-            return True
-        main = (self.documents.get(path) for path in story)
-        return any(one is not None and row.text in one.text for one in main)
+            return None
+        for document in (one for path in story if (one := self.documents.get(path)) is not None):
+            if (at := document.text.find(row.text)) >= 0:
+                own = document.paragraphs[bisect_right(document.paragraphs, at, key=_start) - 1]
+                return self._row(document, own, self._worth(document, own))
+        return row
 
     @property
     def shares(self) -> Shares | None:
@@ -262,7 +272,7 @@ class RankedPassages:
         plain = self.evidence(row)
         if self.reading is not None or row.path in self.outside:
             return (plain,)
-        found = [plain] if row.asked else []
+        found = [plain] if row.asked or row.plain else []
         if self.highlights is not None and (words := self.highlights.in_text(row.text)):
             found.append(replace(plain, kind="fulltext", detail=Reason("words", words=words)))
         for wording, _ in self.ranked.also:

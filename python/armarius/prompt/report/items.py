@@ -1,7 +1,7 @@
 """Items and omissions of a pack with titles and reasons; why a thing is in or out."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -242,7 +242,8 @@ class Account:
         if item.fills and number.isdecimal() and item.candidate.source.startswith(PASSAGE):
             for offer in self._fitted.admitted.offers:
                 if (row := offer.row(path, int(number))) is not None:
-                    return offer.explain(row)
+                    why = item.candidate.evidence[0].detail
+                    return offer.explain(replace(row, plain=getattr(why, "code", "") == "words.plain"))
         return item.candidate.evidence
 
     def omission(
