@@ -22,7 +22,7 @@ NEEDED = (
     "armarius/cli/starter/chapters/ch001.md",
     "armarius/cli/completions/armarius.zsh",
     "armarius/studio/templates/desk.html",
-    "armarius/studio/templates/conflicts.html",
+    "armarius/studio/templates/entity.html",
     "armarius/studio/static/studio.js",
     "armarius/studio/texts.toml",
 )
