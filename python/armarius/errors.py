@@ -3,6 +3,7 @@
     ArmariusError
     ├── ContractError (ValueError)      a request or result that breaks the contract
     │   ├── UnknownId (KeyError)        nothing has the id or name; carries near ones
+    │   │   └── UnknownProject          a shelf has no project of the name; carries near ones
     │   ├── UnknownDocument (KeyError)  the request names a document the project does not have; carries near ones
     │   │   └── DocumentSkipped         the file is there and is no document; carries the reason
     │   ├── CursorOutOfRange            the cursor lies outside the document's text
@@ -98,6 +99,12 @@ class ContractError(ArmariusError, ValueError):
 
 class UnknownId(ContractError, KeyError):
     """Nothing has the id, source or name; `near` holds the closest ones there are, best first."""
+
+
+class UnknownProject(UnknownId):
+    """The shelf has no project of this name; `near` holds the closest names there are."""
+
+    code = "UNKNOWN_PROJECT"
 
 
 class UnknownDocument(ContractError, KeyError):

@@ -283,4 +283,4 @@ def test_a_workspace_serves_every_folder_in_it_and_nothing_else(tmp_path, monkey
     listed = answers[6]["result"]["items"]
     assert listed == [{"id": "a", "hot": False}, {"id": "b", "hot": True}, {"id": "c", "hot": True}]
     codes = [answers[at]["error"]["data"]["code"] for at in range(7, len(ask))]
-    assert set(codes) <= {"INVALID_REQUEST", "UNKNOWN_ID", "UNKNOWN_METHOD"}, codes
+    assert set(codes) == {"INVALID_REQUEST", "UNKNOWN_PROJECT", "UNKNOWN_METHOD"}, codes

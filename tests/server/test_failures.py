@@ -407,7 +407,7 @@ def check_terminated(server, open_shelf, tenant, seconds, record_property):
         for turn in itertools.count(number):
             novel = shelf.project(names[turn % len(names)], tenant=tenant)
             try:
-                match turn % 4:
+                match turn % 5:
                     case 0:
                         novel.search("钟楼")
                     case 1:
@@ -416,6 +416,8 @@ def check_terminated(server, open_shelf, tenant, seconds, record_property):
                         novel.entities()
                     case 3:
                         novel.write({f"notes/{number}.md": f"# {turn}\n"})
+                    case 4:
+                        novel.memories.list()
                 counts["answered"] += 1
             except StoreUnavailable as error:
                 counts["away"] += 1

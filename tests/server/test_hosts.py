@@ -38,15 +38,18 @@ def test_a_channel_serves_the_projects_of_its_tenant_and_no_other(shelf, tenant)
         {"method": "documents:write", "params": {"projectId": "p", "files": {"../a.md": "x"}}},
         {"method": "projects:delete", "params": {"projectId": "p"}},
         {"method": "projects:delete", "params": {"projectId": "theirs"}},
+        {"method": "documents:search", "params": {"projectId": "p", "query": "林默"}},
+        {"method": "documents:list", "params": {"projectId": "p", "createIfMissing": True}},
     )
     assert answers[0]["result"] == {"version": 1}
     assert [hit["path"] for hit in answers[1]["result"]["items"]] == ["a.md"]
     assert answers[2]["error"]["data"]["code"] == "STORE_CONFLICT"
-    assert answers[3]["result"]["items"] == []
+    assert answers[3]["error"]["data"]["code"] == "UNKNOWN_PROJECT"
     assert [one["id"] for one in answers[4]["result"]["items"]] == ["p"]
     assert [answers[n]["error"]["data"]["code"] for n in (5, 6)] == ["INVALID_REQUEST", "INVALID_REQUEST"]
     assert "result" in answers[7]
-    assert "error" in answers[8]
+    assert [answers[n]["error"]["data"]["code"] for n in (8, 9)] == ["UNKNOWN_PROJECT"] * 2
+    assert answers[10]["result"]["items"] == []
     assert shelf.project("theirs", tenant=f"{tenant}-other").search("白鹭")
 
 

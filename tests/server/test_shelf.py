@@ -207,13 +207,50 @@ def test_deleting_leaves_no_row_and_no_engine(novel, shelf, open_shelf, shared_p
             assert connection.execute(query, (key,)).fetchone() == (0,), table
     assert key not in shelf._hot
     for gone in (novel, other):
-        with pytest.raises(KeyError):
+        with pytest.raises(UnknownId):
             gone.document("chapters/ch001.md")
-        assert gone.search("林默") == []
+        with pytest.raises(UnknownId):
+            gone.search("林默")
     with pytest.raises(UnknownId):
         shelf.delete("novel", tenant=tenant)
     other.write({"chapters/ch001.md": "从头再来"})
     assert novel.document("chapters/ch001.md").text == "从头再来"
+
+
+READS = {
+    "a verb": lambda shelf, name, tenant: shelf.project(name, tenant=tenant).search("林默"),
+    "a prompt": lambda shelf, name, tenant: shelf.project(name, tenant=tenant).assemble("林默", document="a.md"),
+    "a part": lambda shelf, name, tenant: shelf.project(name, tenant=tenant).codex,
+    "memories": lambda shelf, name, tenant: shelf.project(name, tenant=tenant).memories,
+    "status": lambda shelf, name, tenant: shelf.project(name, tenant=tenant).status(),
+    "verify": lambda shelf, name, tenant: shelf.verify(name, tenant=tenant),
+    "delete": lambda shelf, name, tenant: shelf.delete(name, tenant=tenant),
+    "rename": lambda shelf, name, tenant: shelf.rename(name, "other", tenant=tenant),
+    "copy": lambda shelf, name, tenant: shelf.copy(name, "other", tenant=tenant),
+    "export": lambda shelf, name, tenant: shelf.export(name, "nowhere", tenant=tenant),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_what_reads_a_project_that_is_not_there_says_so_with_near_names(read, open_shelf, tenant):
+    shelf = open_shelf(connections=1, wait_s=0.5)
+    shelf.project("novel-1", tenant=tenant).write({"a.md": "甲"})
+    shelf.project("novel-2", tenant=f"{tenant}-other").write({"a.md": "乙"})
+    with pytest.raises(UnknownId, match="no project is called 'novel-3'; near it: novel-1") as told:
+        read(shelf, "novel-3", tenant)
+    assert (told.value.code, told.value.near) == ("UNKNOWN_PROJECT", ("novel-1",))
+    assert [entry.id for entry in shelf.projects(tenant=tenant)] == ["novel-1"]
+    assert shelf.status().hot == 2
+
+
+def test_a_project_is_made_by_a_write_or_when_it_is_asked_for(shelf, open_shelf, tenant):
+    with pytest.raises(UnknownId):
+        shelf.project("p", tenant=tenant).documents()
+    made = shelf.project("p", tenant=tenant, create=True)
+    for novel in (made, open_shelf().project("p", tenant=tenant), shelf.project("p", tenant=tenant, create=True)):
+        assert (list(novel.documents()), novel.version) == ([], 0)
+    assert made.write({"a.md": "甲"}, expect=0) == 1
+    assert shelf.project("p", tenant=tenant, create=True).version == 1
 
 
 def test_a_renamed_and_a_copied_project_answer_as_before(novel, shelf, tenant):

@@ -54,8 +54,19 @@ def test_projects_are_the_folders_that_are_neither_hidden_nor_links(novels, shel
     for name in ("link", ".trash", "notes.md", "n9"):
         with pytest.raises(armarius.UnknownId):
             shelf.project(name)
-    with pytest.raises(armarius.UnknownId, match="n0"):
+    with pytest.raises(armarius.UnknownId, match="n0") as told:
         shelf.project("n00")
+    assert told.value.code == "UNKNOWN_PROJECT"
+
+
+def test_a_folder_is_made_when_it_is_asked_for(novels, shelf):
+    (novels / "link").symlink_to(novels / "n0")
+    for name in ("link", ".trash"):
+        with pytest.raises(armarius.UnknownId):
+            shelf.project(name, create=True)
+    assert list(shelf.project("new", create=True).documents()) == []
+    assert shelf.project("n0", create=True).search("钟楼")
+    assert [one.id for one in shelf.projects()] == ["n0", "n1", "n2", "new"]
 
 
 @pytest.mark.parametrize("tenant", [None, 0, False, [], "acme"])

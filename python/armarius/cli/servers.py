@@ -115,11 +115,9 @@ def _push(arguments: argparse.Namespace) -> int:
     flag("--overwrite", "replace files that say something else"),
 )  # fmt: skip
 def _pull(arguments: argparse.Namespace) -> int:
-    from armarius.workspace.stored import pull
-
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)
-        done = pull(novel.session, arguments.folder, overwrite=arguments.overwrite)
+        done = shelf.export(novel.project_id, arguments.folder, tenant=arguments.tenant, overwrite=arguments.overwrite)
         what = f"{len(done.written)} of {done.files} files written"
         extra = f"; {len(done.extra)} of the folder are not in it" if done.extra else ""
         _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}{extra}"))

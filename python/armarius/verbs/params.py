@@ -7,7 +7,7 @@ Spans are half-open, in units of the request's `positionEncoding`.
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
 from armarius.arguments import OPEN, BookFormat, Kind, ProfileName
 from armarius.codex.model import ContextLevel, PassageSummary
@@ -66,6 +66,12 @@ class OneProject(Params):
     """Names a project of many."""
 
     project_id: str = Field(min_length=1, description="Names the project.")
+
+
+class ProjectOfRequest(OneProject):
+    """The project of many that a request is about."""
+
+    create_if_missing: StrictBool = Field(default=False, description="Make the project if there is none.")
 
 
 class WhyRequest(AssembleRequest):

@@ -556,8 +556,8 @@ class _Tenant:
     shelf: "doors.Shelf | LocalShelf"
     name: str
 
-    def project(self, project_id: str) -> "doors.Novel | LocalNovel":
-        return self.shelf.project(project_id, tenant=self.name)
+    def project(self, project_id: str, *, create: bool = False) -> "doors.Novel | LocalNovel":
+        return self.shelf.project(project_id, tenant=self.name, create=create)
 
 
 @_verb("projects:list", {"items": list[s.ListedProject]}, "projects", table=SHELF)
@@ -593,14 +593,15 @@ def methods_of_shelf(shelf: "doors.Shelf | LocalShelf", tenant: str | None = Non
         shelf: On a server, where a verb takes `atLeast` too, a version that a write gave; or of folders.
         tenant: Whose projects; none of the methods can name another's. None is for folders, which no method writes.
     """
-    of = _Tenant(shelf, tenant or "")
+    of, named = _Tenant(shelf, tenant or ""), {"projectId", "createIfMissing"}
 
     def of_project(one: Verb) -> Callable[[Mapping[str, Any]], Any]:
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-            asked = p.OneProject(**{name: sent[name] for name in ("projectId",) if name in sent})
-            novel = of.project(asked.project_id)
+            asked = p.ProjectOfRequest(**{name: sent[name] for name in named & sent.keys()})
+            novel = of.project(asked.project_id, create=asked.create_if_missing)
+            rest = {name: value for name, value in sent.items() if name not in {*named, "atLeast"}}
             with novel.asked(sent.get("atLeast")):
-                return one.over(novel)({**{name: sent[name] for name in sent if name != "atLeast"}, "projectId": ""})
+                return one.over(novel)({**rest, "projectId": ""})
 
         return call
 

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 from armarius.deadline import awaitable, calling, stage
 from armarius.engine.build import EngineParts
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ContextWarning, ContractError, StoreError
-from armarius.validation import shown
+from armarius.errors import ContextWarning, ContractError, StoreError, UnknownProject
+from armarius.validation import near, shown, suggestion
 
 
 class HotEngine:
@@ -84,8 +84,13 @@ class EngineCache(Generic[Hot]):
             with opening:
                 hot = self._taken(key)
                 if hot is None:
-                    with stage("open"):
-                        made = make()
+                    try:
+                        with stage("open"):
+                            made = make()
+                    except BaseException:
+                        with self._lock:
+                            self._opening.pop(key, None)
+                        raise
                     hot = self._added(key, made)
         try:
             yield hot
@@ -229,6 +234,12 @@ def bytes_in(memory: str | int) -> int:
     if type(memory) is not int or memory < _LEAST:
         raise ContractError(f"memory: at least 16 MiB, got {shown(memory)}")
     return memory
+
+
+def unknown_project(name: str, known: Iterable[str]) -> UnknownProject:
+    """The error about a project that a shelf does not have, with the closest of its names."""
+    close = near(name, known)
+    return UnknownProject(f"no project is called {name!r}{suggestion(close)}", close)
 
 
 P = ParamSpec("P")

@@ -18,15 +18,25 @@ from typing import TYPE_CHECKING, Any, Self
 import armarius.doors as doors
 from armarius.engine.build import EngineParts
 from armarius.engine.project import counter_for
-from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError, UnknownId
+from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError
 from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
+from armarius.io import make_folder
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
 from armarius.search.rerank import Reranker, Reranking
-from armarius.validation import near, shown, suggestion, text, valid_text, whole
+from armarius.validation import shown, text, valid_text, whole
 from armarius.warnings import WATCH_UNAVAILABLE
-from armarius.workspace.engines import Counters, EngineCache, Health, HotEngine, ShelfStatus, ShelvedEngine, bytes_in
+from armarius.workspace.engines import (
+    Counters,
+    EngineCache,
+    Health,
+    HotEngine,
+    ShelfStatus,
+    ShelvedEngine,
+    bytes_in,
+    unknown_project,
+)
 
 if TYPE_CHECKING:
     from armarius.workspace.engines import Quota
@@ -233,16 +243,17 @@ class LocalShelf:
             names = sorted(one.name for one in found if one.name > after and _is_project(one))
         return [FolderEntry(name, self.root / name, name in hot) for name in names[:limit]]
 
-    def project(self, name: str, *, tenant: str = "") -> LocalNovel:
+    def project(self, name: str, *, tenant: str = "", create: bool = False) -> LocalNovel:
         """The engine of a project; opened at its first request.
 
         Args:
             name: Name of a folder in the shelf's folder.
             tenant: Must be "": a shelf of folders has one owner; use one shelf per tenant.
+            create: Make the folder if there is none.
 
         Raises:
             ContractError: The name is invalid, or a tenant is given.
-            UnknownId: There is no such folder; the error names similar ones.
+            UnknownProject: There is no such folder; the error names similar ones.
         """
         if text("tenant", tenant):
             raise ContractError(f"tenant: a shelf of folders has none, got {shown(tenant)}")
@@ -252,9 +263,11 @@ class LocalShelf:
         if problem := no_path(name):
             raise ContractError(f"name: {problem}")
         folder = self.root / name
-        if name.startswith(".") or folder.is_symlink() or not folder.is_dir():
-            close = near(name, [one.id for one in self.projects(limit=10_000)])
-            raise UnknownId(f"no project is called {name!r}{suggestion(close)}", close)
+        is_hidden = name.startswith(".") or folder.is_symlink()
+        if create and not is_hidden:
+            make_folder(folder)
+        if is_hidden or not folder.is_dir():
+            raise unknown_project(name, [one.id for one in self.projects(limit=10_000)])
         return LocalNovel(self, name)
 
     def used(self, name: str) -> AbstractContextManager[HotEngine]:

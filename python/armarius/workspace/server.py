@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -21,9 +21,9 @@ from armarius.errors import (
     ContractError,
     QuotaExceeded,
     StoreConflict,
-    StoreError,
+    StoreCorrupt,
     StoreUnavailable,
-    UnknownId,
+    UnknownProject,
 )
 from armarius.index.project_index import ProjectIndex
 from armarius.index.settings import LiveConfig
@@ -58,6 +58,7 @@ from armarius.workspace.engines import (
     ShelvedEngine,
     Texts,
     bytes_in,
+    unknown_project,
 )
 from armarius.workspace.stored import (
     Pulled,
@@ -125,6 +126,7 @@ class Novel(ShelvedEngine):
     """A `ContextEngine` with its texts on a server. Created by `Shelf.project`; no I/O before the first request.
 
     Every verb of `ContextEngine` also takes `at_least`: a version, returned by `write`, that the answer must include.
+    What reads a project that does not exist raises UnknownProject.
     The engine may be evicted from memory and is then created again at the next request. Thread-safe.
 
     Attributes:
@@ -163,7 +165,8 @@ class Novel(ShelvedEngine):
         gone = [check_path(path) for path in ([remove] if isinstance(remove, str) else remove)]
         if CONFIG_NAME in given:
             _check_config(given[CONFIG_NAME])
-        with self._used() as hot, self._shelf.in_doubt.again(self._key, given, gone, expect) as (token, seen):
+        used = self._shelf.used(self._name, self.tenant, create=True)
+        with used as hot, self._shelf.in_doubt.again(self._key, given, gone, expect) as (token, seen):
 
             def work(_: Store) -> None:
                 with hot.session.writing(expect, token) as tx:
@@ -197,7 +200,7 @@ class Novel(ShelvedEngine):
 
     @property
     def _parts(self) -> EngineParts:
-        with self._used() as hot:
+        with self._here() as hot:
             return hot.parts
 
     @property
@@ -215,9 +218,6 @@ class Novel(ShelvedEngine):
     importing = property(lambda self: Importing(self._parts.project.doors.lore.books, self._parts.project.codex.list))
     graph = property(lambda self: self._parts.graph)
 
-    def _used(self) -> AbstractContextManager[HotStored]:
-        return self._shelf.used(self._name, self.tenant)
-
     @contextmanager
     def asked(self, at_least: int | None = None) -> Iterator[None]:
         """Read one version of the project during the `with` block, in this thread.
@@ -226,19 +226,27 @@ class Novel(ShelvedEngine):
             at_least: Wait for this version.
 
         Raises:
+            UnknownProject: There is no such project.
             StoreUnavailable: The version did not appear in time.
         """
         started = time.monotonic()
-        with ExitStack() as stack:
-            hot = self._entered(stack, at_least)
-            if not _is_of_now(hot):  # the configuration changed: create the engine again
-                stack.pop_all().close()
-                self._entered(stack, at_least)
+        with self._here(at_least):
             yield
         self._shelf.counters.asked(time.monotonic() - started, stale=self._shelf.pool.away_for > 0)
 
+    @contextmanager
+    def _here(self, at_least: int | None = None) -> Iterator[HotStored]:
+        """The engine of the project that exists now, at one version of it."""
+        with ExitStack() as stack:
+            hot = self._entered(stack, at_least)
+            while not _is_of_now(hot):  # deleted, or its configuration changed: create the engine again
+                stack.pop_all().close()
+                self._shelf.forget(self._name, self.tenant, hot)
+                hot = self._entered(stack, at_least)
+            yield hot
+
     def _entered(self, stack: ExitStack, at_least: int | None) -> HotStored:
-        hot = stack.enter_context(self._used())
+        hot = stack.enter_context(self._shelf.used(self._name, self.tenant))
         if at_least is not None:
             _wait_for(hot, at_least)
         stack.enter_context(hot.session.moment())
@@ -247,9 +255,14 @@ class Novel(ShelvedEngine):
 
 def _is_of_now(hot: HotStored) -> bool:
     try:
-        return hot.session.look().configured == hot.configured
-    except StoreError:  # unreachable or deleted: the request reports it, or answers from memory
-        return True
+        row = hot.session.look()
+    except StoreUnavailable:
+        if not hot.session.latest.born:
+            raise
+        return True  # the request is answered from memory
+    except StoreCorrupt:
+        return False
+    return row.born > 0 and row.configured == hot.configured
 
 
 def _wait_for(hot: HotStored, version: int) -> None:
@@ -386,27 +399,40 @@ class Shelf:
         """Host and database, without user and password."""
         return self.pool.place
 
-    def project(self, project_id: str, *, tenant: str = "") -> Novel:
-        """The engine of a project; no I/O before its first request. The first `write` creates the project.
+    def project(self, project_id: str, *, tenant: str = "", create: bool = False) -> Novel:
+        """The engine of a project; no I/O before its first request. A project is made by its first `write`.
 
         Args:
             project_id: At most 512 bytes of UTF-8.
             tenant: Tenant, "" for none. Project ids are unique per tenant; tenants see only their own projects.
+            create: Make the project, without files, if there is none: two round trips.
 
         Raises:
             ContractError: Either is not a valid name.
         """
-        return Novel(self, project_id, tenant)
+        novel = Novel(self, project_id, tenant)
+        if create:
+            with novel.session.writing() as tx:
+                tx.keep()
+        return novel
+
+    def unknown(self, project_id: str, tenant: str) -> UnknownProject:
+        """The error about a project that does not exist, with near names of the same tenant."""
+        return unknown_project(project_id, [entry.id for entry in self.projects(tenant=tenant, limit=10_000)])
 
     def key(self, project_id: str, tenant: str) -> UUID:
         """The key of every row of a project."""
         return project_key(tenant, project_id)
 
     @contextmanager
-    def used(self, project_id: str, tenant: str) -> Iterator[HotStored]:
-        """The engine of a project with its present configuration; not evicted inside the `with` block."""
+    def used(self, project_id: str, tenant: str, *, create: bool = False) -> Iterator[HotStored]:
+        """The engine of a project with its present configuration; not evicted inside the `with` block.
+
+        Raises:
+            UnknownProject: There is no such project, and it is not to be created.
+        """
         key = self.key(project_id, tenant)
-        make = partial(self._made, project_id, tenant)
+        make = partial(self._made, project_id, tenant, create=create)
         with self._hot.used(key, make) as hot:
             if hot.session.latest.configured == hot.configured:
                 yield hot
@@ -430,10 +456,10 @@ class Shelf:
         """Delete all rows of a project and its engine in memory; other processes notice at their next request.
 
         Raises:
-            UnknownId: There is no such project.
+            UnknownProject: There is no such project.
         """
         key = project_key(tenant, project_id)
-        with self._locked(key, project_id) as connection:
+        with self._locked(key, project_id, tenant) as connection:
             delete_project(connection, self.schema, key)
         self.forget(project_id, tenant)
 
@@ -449,13 +475,13 @@ class Shelf:
         """Rename a project.
 
         Raises:
-            UnknownId: There is no project of the old name.
+            UnknownProject: There is no project of the old name.
             StoreConflict: There is one of the new name.
 
         Cost: writes all its rows again.
         """
         old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
-        with self._locked(old, project_id) as connection:
+        with self._locked(old, project_id, tenant) as connection:
             self._copied(connection, old, new, name)
             delete_project(connection, self.schema, old)
         self.forget(project_id, tenant)
@@ -463,7 +489,7 @@ class Shelf:
     def copy(self, project_id: str, name: str, *, tenant: str = "") -> None:
         """Copy a project under another name. Errors and cost are those of `rename`."""
         old, new = project_key(tenant, project_id), project_key(tenant, check_name(name, "project id"))
-        with self._locked(old, project_id) as connection:
+        with self._locked(old, project_id, tenant) as connection:
             self._copied(connection, old, new, name)
 
     def _copied(self, connection: Connection, old: UUID, new: UUID, name: str) -> None:
@@ -472,19 +498,20 @@ class Shelf:
         copy_project(connection, self.schema, old, new, name)
 
     @contextmanager
-    def _locked(self, key: UUID, project_id: str) -> Iterator[Connection]:
+    def _locked(self, key: UUID, project_id: str, tenant: str) -> Iterator[Connection]:
         with self.pool.lent() as connection, connection.transaction():
-            if not has_project(connection, self.schema, key, lock=True):
-                raise UnknownId(f"no project is called {project_id!r}")
-            yield connection
+            if has_project(connection, self.schema, key, lock=True):
+                yield connection
+                return
+        raise self.unknown(project_id, tenant)
 
     def session_of(self, project_id: str, tenant: str) -> PostgresSession:
         """Transactions of a project, whether its engine is in memory or not."""
         return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).session
 
-    def forget(self, project_id: str, tenant: str) -> None:
-        """Remove the engine of a project from memory."""
-        self._hot.drop(self.key(project_id, tenant))
+    def forget(self, project_id: str, tenant: str, hot: HotStored | None = None) -> None:
+        """Remove the engine of a project from memory; with `hot`, only if it is that one."""
+        self._hot.drop(self.key(project_id, tenant), hot)
 
     def check_quota(self, tx: Transaction, session: PostgresSession, given: object) -> None:
         """Check the quota, inside the transaction of a write.
@@ -500,13 +527,23 @@ class Shelf:
             if most is not None and now > most:
                 raise QuotaExceeded(f"{session.project_id}: {now:,} {what}, at most {most:,}")
 
-    def export(self, project_id: str, folder: str | PathLike[str], *, tenant: str = "") -> Pulled:
-        """Write the files of a project into a folder, as `armarius server pull` does; raises as `shelf.folder.pull`."""
-        return pull(self.project(project_id, tenant=tenant).session, Path(folder))
+    def export(
+        self, project_id: str, folder: str | PathLike[str], *, tenant: str = "", overwrite: bool = False
+    ) -> Pulled:
+        """Write the files of a project into a folder, as `armarius server pull` does; raises as `stored.pull`.
+
+        Raises:
+            UnknownProject: There is no such project.
+        """
+        return pull(self._existing(project_id, tenant).session, Path(folder), overwrite=overwrite)
 
     def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
-        """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""
-        return self._store(project_id, tenant).verify()
+        """Everything that is wrong with the rows of a project, as sentences. Reads all of it.
+
+        Raises:
+            UnknownProject: There is no such project.
+        """
+        return self._existing(project_id, tenant).verify()
 
     def status(self) -> ShelfStatus:
         """What is in memory, and what was asked; no I/O."""
@@ -548,11 +585,19 @@ class Shelf:
         pgvector = self._state.vectors == "pgvector"
         return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
 
-    def _made(self, project_id: str, tenant: str) -> HotStored:
+    def _existing(self, project_id: str, tenant: str) -> PostgresStore:
+        store = self._store(project_id, tenant)
+        if not store.session.look().born:
+            raise self.unknown(project_id, tenant)
+        return store
+
+    def _made(self, project_id: str, tenant: str, *, create: bool) -> HotStored:
         store = self._store(project_id, tenant)
         session = store.session
         files = StoredFiles(session)
         authored = StoredAuthored(files)
+        if not (create or session.look().born):
+            raise self.unknown(project_id, tenant)
         with session.moment():
             live = LiveConfig(authored, authored.config())  # not the index's: a finalizer holds what the source holds
             index = ProjectIndex(
