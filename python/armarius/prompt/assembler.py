@@ -137,8 +137,9 @@ class _Line:
     def fit(self, available: int) -> FittedPrompt:
         """The prompt of at most that many tokens."""
         profile = self.task.profile.with_layers(self.task.layers)
+        fetch = self.task.fetch
         return pack(
-            self.admitted, self.counter, profile, available, self.previous, self.valid, self.task.fetch.language
+            self.admitted, self.counter, profile, available, fetch.recipe, self.previous, self.valid, fetch.language
         )
 
     def report(self, request: AssembleRequest, fitted: FittedPrompt) -> Pack:

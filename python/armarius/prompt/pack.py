@@ -26,7 +26,7 @@ from armarius.prompt.escape import escape, group_heading
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, layer_pieces
 from armarius.prompt.shares import drop_older_turns, has_turns, limited
-from armarius.types import PASSAGE, STORY, Candidate, Omission, PassageRow, PassageStream
+from armarius.types import PASSAGE, STORY, Candidate, Omission, PassageRow, PassageStream, Recipe
 
 WINDOW_PERCENT = 25
 """Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""
@@ -65,6 +65,7 @@ def pack(
     counter: CachedCounter,
     profile: BudgetProfile,
     available: int,
+    recipe: Recipe,
     previous: Previous = _NOTHING,
     valid: Collection[str] = (),
     language: Language = DEFAULT_LANGUAGE,
@@ -76,6 +77,7 @@ def pack(
         counter: Counts tokens.
         profile: How the budget is divided.
         available: The budget less the reserve.
+        recipe: What the request asks for.
         previous: The prompt that this one continues.
         valid: Ids of its items that still hold although this request may not offer them.
         language: Of the line above a paragraph.
@@ -83,7 +85,7 @@ def pack(
     Raises:
         BudgetError: What must be in does not fit, without any turn of the conversation either.
     """
-    admitted, profile = limited(admitted, counter, profile, available)
+    admitted, profile = limited(admitted, counter, profile, available, recipe)
     while True:
         try:
             fitted = _packed(admitted, counter, profile, available, previous, valid, language)

@@ -20,8 +20,8 @@ from armarius.prompt.admit import QUERY_SOURCE, Admitted
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.fetch import FetchOutcome
 from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.search.query.recipe import shares
-from armarius.types import LAYERS, STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.search.query.recipe import told
+from armarius.types import LAYERS, STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Recipe
 
 MESSAGE: Final = "request:message:"
 """What the source of a turn begins with; its number among the messages follows, from 1."""
@@ -83,10 +83,6 @@ _MOST_PER_TOKEN = 16  # characters: a text that has more fits no share, and need
 _ENDING = f"{STORY}ending:"
 _STATE = f"{STORY}state:"
 _PLACE = f"{STORY}place:"
-_STORY_SHARES: Final = shares("write")
-"""Of what the story may take, in percent: kept for how the chapter before ends; at most for what holds now; what the
-plan of the chapter and that state may have before the story is given more, up to as much again.
-"""
 _FRAME = 64  # tokens of fences and headings
 _STYLE_BY_NAME: Final = "memory.style_named"
 _LEAST = 40  # characters of an ending that are worth their heading
@@ -97,7 +93,7 @@ Limited = tuple[Candidate, Candidate | None, Reason | None]
 
 
 def limited(
-    admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int
+    admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int, recipe: Recipe
 ) -> tuple[Admitted, BudgetProfile]:
     """`admitted` with what fits into the shares of its parts, and the profile with the room that its story takes.
 
@@ -106,18 +102,20 @@ def limited(
         counter: Counts tokens.
         profile: How the budget is divided.
         available: The budget less the reserve.
+        recipe: What the request asks for.
 
     Cost: one count of each card, style guide, turn and item of the story, remembered; more of what is cut.
     """
     story = [one for one in admitted.candidates if one.layer == "settings" and one.source.startswith(STORY)]
     most = profile.limit(available)
-    percent = _story_percent(story, admitted, counter, profile, available)
+    alone = recipe.shares.get("alone")
+    percent = _story_percent(story, admitted, counter, profile, available, alone)
     profile = profile.with_layers(_story_layers(profile, percent) if story else {})
     changes = [
         *_limit_cards(admitted, counter, available),
-        *_limit_style(admitted, counter, profile, most, writes_on=bool(story)),
+        *_limit_style(admitted, counter, profile, most, writes_on=recipe.wants("ending")),
         *_limit_turns(admitted, counter, most),
-        *_limit_story(story, counter, most, percent),
+        *_limit_story(story, counter, most, percent, alone=alone is not None),
     ]
     return _with(admitted, changes), profile
 
@@ -168,8 +166,8 @@ def _limit_style(
 ) -> Iterator[Limited]:
     """The style guides that nobody declared, held to the share of the settings layer.
 
-    One that does not fit is left out, or, where the prompt `writes_on` and so tells the story so far, comes by its
-    first sections. What the words of a question choose of it is found as in any text.
+    One that does not fit is left out, or, where the prompt `writes_on`, comes by its first sections. What the words of
+    a question choose of it is found as in any text.
     """
     percent = int(profile.layers["settings"].ratio or 0)
     share = room = limit * percent // 100
@@ -225,11 +223,14 @@ def _turns(admitted: Admitted) -> list[Candidate]:
     return sorted(turns, key=attrgetter("score"))
 
 
-def _limit_story(story: list[Candidate], counter: CachedCounter, limit: int, percent: int) -> Iterator[Limited]:
+def _limit_story(
+    story: list[Candidate], counter: CachedCounter, limit: int, percent: int, *, alone: bool
+) -> Iterator[Limited]:
     """As much of the story as `percent` of a prompt of `limit` tokens holds.
 
     Whole items, those of the outline first; of the plan of the chapter and of a state so many of the first lines as
-    there is room for, of the end of a chapter so many of the last, and for those a third is kept.
+    there is room for, of the end of a chapter so many of the last, and for those a share is kept; a state has all of it
+    where it is told `alone`.
 
     Cost: one count for each item, and for each halving of an ending that does not fit.
     """
@@ -237,8 +238,8 @@ def _limit_story(story: list[Candidate], counter: CachedCounter, limit: int, per
         return
     room = limit * percent // 100
     endings = sum([counter.section(one.content) for one in story if one.source.startswith(_ENDING)])
-    reserved = min(endings, room * _STORY_SHARES["ending"] // 100)
-    states = room if _alone(story) is not None else room * _STORY_SHARES["state"] // 100
+    reserved = min(endings, room * told()["ending"] // 100)
+    states = room if alone else room * told()["state"] // 100
     why = Reason("out.share_story", tokens=room, percent=percent)
     for one in sorted(story, key=lambda one: (-one.score, one.source)):
         share = room if one.source.startswith(_ENDING) else room - reserved
@@ -259,25 +260,22 @@ def _limit_story(story: list[Candidate], counter: CachedCounter, limit: int, per
             yield one, fits, None if fits is not None else why
 
 
-def _alone(story: Sequence[Candidate]) -> int | None:
-    """The share of a part of the story, in percent, where it is told without others; None where it is not."""
-    parts = {one.source.removeprefix(STORY).partition(":")[0] for one in story}
-    if parts and parts <= {"count", "place"}:
-        return shares("rename")["places"]
-    return shares("state")["states"] if parts == {"state"} else None
-
-
 def _story_percent(
-    story: Sequence[Candidate], admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int
+    story: Sequence[Candidate],
+    admitted: Admitted,
+    counter: CachedCounter,
+    profile: BudgetProfile,
+    available: int,
+    alone: int | None,
 ) -> int:
     """What the story may take of the prompt in percent: its share, up to as much again for a long plan or state.
 
-    Where nothing but places of a name or a state is told, those have a share of their own.
+    Where places of a name or a state are told `alone`, those have a share of their own.
 
     Cost: one count of each of those, remembered.
     """
     limit, percent = profile.limit(available), profile.story_percent
-    if (alone := _alone(story)) is not None:
+    if alone is not None:
         least = profile.rows(available, dict.fromkeys(LAYERS, 0))[LAYERS.index("immediate")].minimum
         fixed = _FRAME
         for one in admitted.candidates:  # what stands whatever the story takes
@@ -288,7 +286,7 @@ def _story_percent(
         return max(percent, min(alone, 98 - 100 * fixed // limit))
     room = limit * percent // 100
     long = sum([counter.section(one.content) for one in story if one.keep == "head"])
-    more = min(room, long - room * _STORY_SHARES["plan"] // 100)
+    more = min(room, long - room * told()["plan"] // 100)
     return percent + (-(-more * 100 // limit) if more > 0 else 0)
 
 

@@ -144,9 +144,9 @@ def _commands(*rows: str) -> Phrases[bool]:
     return Phrases(dict.fromkeys((*words("continue", *rows), *planning), True))
 
 
-def shares(task: TaskName) -> Mapping[str, int]:
-    """The shares of a task in percent, by part."""
-    found: Mapping[str, int] = _rows()[task]["shares"]
+def told() -> Mapping[str, int]:
+    """What parts of the story may take of its room, in percent."""
+    found: Mapping[str, int] = _table()["told"]
     return found
 
 
