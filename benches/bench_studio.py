@@ -138,11 +138,10 @@ def visits(engine: armarius.ContextEngine) -> Iterator[tuple[str, str]]:
         yield "home", "/"
         yield "entities", "/entities"
         yield "notes", "/notes"
-        yield "files", "/files"
     yield from (("chapter", f"/chapter/{quote(path)}") for path in chapters)
     yield from (("entity", f"/entity/{quote(one, safe='')}") for one in people)
     yield from (("search", f"/search?{urlencode({'words': one})}") for one in names[:_ASKED])
-    yield from (("conflicts", "/conflicts") for _ in range(40))
+    yield from (("inbox", "/inbox") for _ in range(40))
 
 
 def _row(taken: list[tuple[float, float]], size: int) -> dict[str, float]:

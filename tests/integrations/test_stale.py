@@ -57,7 +57,7 @@ async def test_a_tool_says_it_to_the_model(stale, tool, fields):
     assert f"! {STALE}" in "\n".join(block.text for block in answer.content)
 
 
-@pytest.mark.parametrize("path", ["/search?words=怀表", "/entities", "/conflicts", "/"])
+@pytest.mark.parametrize("path", ["/search?words=怀表", "/entities", "/inbox", "/"])
 def test_a_page_says_it_to_the_writer(stale, path):
     starlette = pytest.importorskip("starlette.testclient", reason="the studio extra is not installed")
     from armarius.studio.app import build_app

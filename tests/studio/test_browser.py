@@ -166,7 +166,7 @@ def test_a_row_opens_its_text_stays_out_this_time_and_comes_back(page):
 
 def test_a_page_opens_beside_the_text_and_escape_closes_it(page):
     page.goto(f"{ground(page)}{CHAPTER}")
-    for name in ("Conflicts", "Rules and memories", "Files", "Import", "Find people in my text"):
+    for name in ("To look at", "Rules and memories", "Import"):
         if page.viewport_size == PHONE and not page.locator("#binder").is_visible():
             page.locator("#menu").click()
         page.locator("#binder .more a", has_text=name).click()
@@ -178,7 +178,7 @@ def test_a_page_opens_beside_the_text_and_escape_closes_it(page):
 
 
 def test_both_sides_of_a_conflict_lead_to_the_paragraph(page):
-    page.goto(f"{ground(page)}/conflicts")
+    page.goto(f"{ground(page)}/inbox")
     sides = page.locator("main blockquote")
     playwright.expect(sides.filter(has_text="右手手背")).to_have_count(1, timeout=20_000)
     sides.filter(has_text="左手的手背").get_by_role("link").click()
@@ -197,7 +197,7 @@ def test_hostile_names_and_texts_run_nothing_and_break_no_page(chromium, tmp_pat
     ground = told.partition("/?")[0]
     known = [one.id for one in engine.entities()]
     assert len(known) >= 50
-    paths = [*(f"/entity/{one}" for one in known), "/entities", "/files"]
+    paths = [*(f"/entity/{one}" for one in known), "/entities", "/inbox"]
     chapters = [f"/chapter/chapters/ch{i:03}.md" for i in range(0, len(hostile), 5)]
     for path in (*paths, *chapters):
         page.goto(ground + path)
@@ -219,8 +219,8 @@ def test_no_page_breaks_a_rule_of_accessibility(page, address):
         pytest.skip("axe is not installed: make code-tools (needs npm)")
     ground = page.url.partition("/?")[0].rstrip("/")
     for path in (
-        *("/", "/chapter/chapters/ch003.md?cursor=206", "/entities", "/entity/lin-xiaoyu", "/conflicts", "/notes"),
-        *("/files", "/propose", "/search?words=1", "/bring", "/entity/x", "/book/lore?text=%E9%93%9C%E9%B1%BC"),
+        *("/", "/chapter/chapters/ch003.md?cursor=206", "/entities", "/entity/lin-xiaoyu", "/inbox", "/notes"),
+        *("/search?words=1", "/bring", "/entity/x", "/book/lore?text=%E9%93%9C%E9%B1%BC"),
     ):
         page.goto(ground + path)
         for closed in page.locator("main details").all():

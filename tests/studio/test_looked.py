@@ -3,7 +3,7 @@
 import threading
 
 from armarius.errors import StoreError
-from armarius.studio.pages import ConflictSearch
+from armarius.studio.inbox import BackgroundSearch
 
 
 class Steps:
@@ -28,7 +28,7 @@ def settled(looked):
 
 def test_the_first_call_does_not_wait_and_what_is_known_so_far_is_said():
     steps = Steps(["a", "b"])
-    looked = ConflictSearch(steps, lambda: 1)
+    looked = BackgroundSearch(steps, lambda: 1)
     assert looked.now() == ([], False)
     steps.go.release(2)
     assert settled(looked) == (["a", "b"], True)
@@ -37,7 +37,7 @@ def test_the_first_call_does_not_wait_and_what_is_known_so_far_is_said():
 
 def test_another_state_is_looked_at_again_and_the_old_answer_stands_until_then():
     state, steps = [1], Steps(["a"])
-    looked = ConflictSearch(steps, lambda: state[0])
+    looked = BackgroundSearch(steps, lambda: state[0])
     steps.go.release()
     looked.now()
     assert settled(looked) == (["a"], True)
@@ -49,7 +49,7 @@ def test_another_state_is_looked_at_again_and_the_old_answer_stands_until_then()
 
 def test_a_look_of_a_state_that_is_gone_adds_nothing():
     state, steps = [1], Steps(["old"])
-    looked = ConflictSearch(steps, lambda: state[0])
+    looked = BackgroundSearch(steps, lambda: state[0])
     looked.now()
     state[0], steps.things = 2, ["new"]
     looked.now()
@@ -65,7 +65,7 @@ def test_a_look_that_failed_is_made_again():
             raise StoreError("closed")
         yield "a"
 
-    looked = ConflictSearch(look, lambda: 1)
+    looked = BackgroundSearch(look, lambda: 1)
     looked.now()
     for thread in threading.enumerate():
         if thread.name == "armarius-studio-look":

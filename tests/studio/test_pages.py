@@ -354,7 +354,7 @@ def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
             (book,) = engine.books
             here = {"path": f"{folder}/002.md", "what": who.name}
             for path in (
-                *("/", "/entities", "/notes", "/files", "/bring", "/conflicts", "/propose", "/nope"),
+                *("/", "/entities", "/notes", "/bring", "/inbox", "/nope"),
                 *("/search?words=1", f"/entity/{who.id}", f"/chapter/{folder}/002.md", f"/book/{book}?text={who.name}"),
                 *("/prompt", "/why", "/change/entity"),
             ):
@@ -380,7 +380,7 @@ def test_no_page_of_an_english_book_has_chinese_characters_or_marks(tmp_path):
     with armarius.open(tmp_path, watch=False) as engine:
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         client.get("/?token=secret&lang=en")
-        for path in ("/entity/mara-lind", "/entities", "/propose", "/chapter/chapters/ch001.md"):
+        for path in ("/entity/mara-lind", "/entities", "/inbox", "/chapter/chapters/ch001.md"):
             page = client.get(path).text.replace("中文", "")
             assert (path, re.findall("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]", page)) == (path, [])
         assert "## Character: Mara Lind" in client.get("/entity/mara-lind").text
@@ -402,7 +402,7 @@ def looked_through(client, path):
 
 
 def test_conflicts_are_shown_with_both_sides_and_lead_to_where_they_stand(client):
-    page = looked_through(client, "/conflicts")
+    page = looked_through(client, "/inbox")
     left, _, right = page.partition("右手手背")[2].partition("左手的手背上")
     assert 'href="/chapter/spec/characters.md?paragraph=' in left
     assert 'href="/chapter/chapters/ch003.md?paragraph=' in right
@@ -411,13 +411,115 @@ def test_conflicts_are_shown_with_both_sides_and_lead_to_where_they_stand(client
     assert f'id="{place}"' in client.get("/chapter/chapters/ch003.md").text
 
 
-def test_a_project_without_conflicts_says_so_and_files_say_when_they_are_checked(tmp_path):
-    (tmp_path / "a.md").write_text("# One\n\nIt rained.\n", encoding="utf-8")
+def test_an_inbox_without_a_doubt_says_so(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    for number in (1, 2, 3):
+        (tmp_path / "chapters" / f"ch{number:03}.md").write_text(f"# Chapter {number}\n\nIt rained.\n", "utf-8")
     with armarius.open(tmp_path, watch=False) as engine:
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         client.get("/?token=secret")
-        assert "Nothing competes" in looked_through(client, "/conflicts")
-        assert "Nothing is wrong." in looked_through(client, "/files")
+        assert "All clear." in looked_through(client, "/inbox")
+        assert "都清楚了。" in client.get("/inbox?lang=zh").text
+
+
+@pytest.fixture
+def doubtful(tmp_path):
+    """A book with a doubt of many kinds: 甲子's age, a name without a profile, an empty chapter, an old summary."""
+    case = json.loads((ROOT / "tests" / "cases" / "half_hour.json").read_text(encoding="utf-8"))["en"]
+    mara = "\n".join(case["chapters"]).replace("Tobias Reed", "the man")
+    for path, text in {
+        "人物.md": "# 人物\n\n## 甲子\n\n- 年龄：60\n\n## 丁卯\n\n" + f"- 描述：{'守塔的人，话少。' * 400}\n",
+        "章节/第1章.md": f"# 第1章 雨\n\n雨说：“甲子才四十岁。”甲子没有说话。\n\n{mara.replace('# ', '')}",
+        "章节/第2章.md": "# 第2章 雪\n",
+        "章节/第3章.md": "# 第3章 风\n\n丁卯守着塔。雨停了。\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        engine.summaries.set("章节/第3章.md", "丁卯守塔")
+        (tmp_path / "章节/第3章.md").write_text("# 第3章 风\n\n丁卯不守塔了。雨停了。\n", encoding="utf-8")
+        engine.refresh()
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE, headers={"accept-language": "zh"})
+        client.get("/?token=secret")
+        yield client, engine
+
+
+def doubts_of(client):
+    """The groups of the inbox by heading: the text of each."""
+    page = looked_through(client, "/inbox").partition("<main")[2].partition("<datalist")[0]
+    parts = re.split(r'<section class="doubts"><h2>([^<]*?) <small>', page)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_the_inbox_has_every_doubt_with_answers_and_answered_ones_go(doubtful):
+    client, engine = doubtful
+    groups = doubts_of(client)
+    assert set(groups) == {
+        "档案与正文说法不一",
+        "还没有档案的名字",
+        "没有正文的章节",
+        "正文之后改过的梗概",
+        "太长的卡片",
+    }
+    assert ("四十岁" in groups["档案与正文说法不一"], groups["还没有档案的名字"].count("<blockquote>")) == (True, 2)
+    forms = {
+        "entity": form_of(groups["档案与正文说法不一"], "entity", key="年龄") | {"value": "40"},
+        "propose": form_of(groups["还没有档案的名字"], "propose"),
+        "settle": form_of(groups["没有正文的章节"], "settle"),
+        "summary": form_of(groups["正文之后改过的梗概"], "summary"),
+        "settle ": form_of(groups["太长的卡片"], "settle"),
+    }
+    for path, fields in forms.items():
+        assert client.post(f"/change/{path.strip()}", data=fields, headers=ORIGIN).status_code == 200, path
+    assert doubts_of(client) == {}
+    assert (engine.entity("Mara Lind").type, engine.entity("甲子").attributes["年龄"]) == ("character", "40")
+    assert engine.summaries.stale() == ()
+    settled = client.get("/inbox").text.partition("<summary>已处理 (2)")[2]
+    client.post("/change/settle", data=form_of(settled, "settle"), headers=ORIGIN)
+    assert len(doubts_of(client)) == 1
+
+
+def test_a_name_of_the_text_is_said_to_be_somebody_known(doubtful):
+    client, engine = doubtful
+    fields = form_of(doubts_of(client)["还没有档案的名字"], "alias") | {"id": "丁卯"}
+    answer = client.post("/change/alias", data=fields, headers=ORIGIN)
+    assert (answer.url.path, engine.entity("丁卯").aliases) == ("/inbox", ("Mara Lind",))
+    assert "还没有档案的名字" not in doubts_of(client)
+
+
+def test_files_that_may_be_something_else_are_one_question_a_folder(client, engine):
+    (engine.root / "bank").mkdir()
+    for name in ("alpha", "beta", "gamma"):
+        (engine.root / "bank" / f"{name}.md").write_text(f"# {name}\n\nSome words about {name}.\n", encoding="utf-8")
+    engine.refresh()
+    doubtful = {one.path for one in engine.index.map.doubtful}
+    page = looked_through(client, "/inbox").partition("Files that may be something else")[2]
+    assert page.count("<code>bank/</code>") == 1
+    form = re.search(r'<form method="post" action="/change/kind" class="small"><input.*?</form>', page)[0]
+    paths = re.findall(r'name="path" value="([^"]*)"', form)
+    assert set(paths) <= doubtful
+    client.post("/change/kind", data={"path": paths, "kind": "note"}, headers=ORIGIN)
+    assert {engine.index.map.files[one].kind for one in paths} == {"note"}
+    assert not {one.path for one in engine.index.map.doubtful}.intersection(paths)
+
+
+def test_chapters_taken_for_copies_are_asked_about_and_put_into_the_story(tmp_path):
+    for folder in ("书", "书 副本"):
+        (tmp_path / folder).mkdir()
+        for number in range(1, 5):
+            text = f"# 第{number}章 夜\n\n" + f"第{number}夜，陶渡守着灯，听见河上有人说话。\n\n" * 20
+            (tmp_path / folder / f"第{number}章.md").write_text(text, encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret&lang=zh")
+        hidden = {path for path in engine.index.map.hidden if engine.index.map.files[path].edition != "main"}
+        assert len(hidden) == 4
+        page = looked_through(client, "/inbox?lang=zh").partition("当成副本的章节")[2]
+        form = re.search(r'<form method="post" action="/change/kind" class="small"><input.*?</form>', page)[0]
+        paths = re.findall(r'name="path" value="([^"]*)"', form)
+        assert set(paths) == hidden
+        client.post("/change/kind", data={"path": paths, "kind": "chapter"}, headers=ORIGIN)
+        assert {engine.index.map.files[one].edition for one in paths} == {"main"}
 
 
 def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
@@ -435,10 +537,9 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
         client.get("/?token=secret")
         pages = [
             "/entities",
-            "/files",
             "/notes",
             "/",
-            "/conflicts",
+            "/inbox",
             *(f"/chapter/chapters/ch{i:03}.md" for i in range(len(hostile))),
         ]
         pages += [f"/entity/{one.id}" for one in engine.entities()]
@@ -592,7 +693,7 @@ def test_a_field_that_was_changed_here_and_elsewhere_is_refused_and_one_that_was
     forms = {
         "entity": (form_of(who, "entity", was_level="when_detected"), "level", "manual_only"),
         "entity ": (form_of(who, "entity", key="年龄"), "value", "18"),
-        "kind": (form_of(client.get("/files").text, "kind", path="style.md"), "kind", "setting"),
+        "kind": (form_of(client.get("/chapter/style.md").text, "kind"), "kind", "setting"),
         "entry": (form_of(client.get(f"/book/{book}").text, "entry"), "level", "manual_only"),
         "rule": (form_of(notes, "rule", id=rule.id), "text", "不写雨"),
         "memory": (form_of(notes, "memory", id=memory.id), "text", "长句"),
@@ -636,13 +737,13 @@ def test_of_budget_and_model_the_one_that_was_changed_is_written(client, engine)
 
 
 def test_a_contradiction_that_is_meant_so_is_remembered_until_it_is_undone(client, engine):
-    page = looked_through(client, "/conflicts")
+    page = looked_through(client, "/inbox")
     id_ = re.search(r'name="id" value="(c-\w+)"', page)[1]
     client.post("/change/settle", data={"id": id_, "about": "林小雨"}, headers=ORIGIN)
     assert id_ in (engine.root / ".armarius" / "studio.toml").read_text(encoding="utf-8")
-    assert id_ not in looked_through(client, "/conflicts").partition("<details>")[0]
+    assert id_ not in looked_through(client, "/inbox").partition("<details><summary>Settled")[0]
     client.post("/change/settle", data={"id": id_, "undo": "yes"}, headers=ORIGIN)
-    assert id_ in looked_through(client, "/conflicts").partition("<details>")[0]
+    assert id_ in looked_through(client, "/inbox").partition("<details><summary>Settled")[0]
 
 
 @pytest.mark.parametrize(
@@ -828,8 +929,8 @@ def test_a_path_that_is_no_page_is_answered_with_a_page(client):
     assert (answer.status_code, "<nav" in answer.text) == (404, True)
 
 
-def test_files_of_the_root_stand_under_no_folder(client, engine):
-    page = client.get("/files").text
-    assert "<b>chapters/</b>" in page
-    assert f"<b>{engine.project_id}/</b>" not in page
-    assert "style.md" in page.rpartition("</details>")[2]
+def test_every_text_is_used_by_a_template():
+    table = tomllib.loads(files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8"))
+    templates = [one.read_text("utf-8") for one in files("armarius.studio").joinpath("templates").iterdir()]
+    used = set(re.findall(r"\bt\.(\w+)", "".join(templates)))
+    assert {key for key, row in table.items() if isinstance(row, list)} == used

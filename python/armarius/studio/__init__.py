@@ -2,9 +2,10 @@
 
     server.py          `serve`; loads the extra only when called
     app.py             the ASGI application: routes, access guard, events, changes, language
-    pages.py           pages about a prompt and about the project
-    changes.py         what forms change
-    drawing.py         SVG and marked text
+    pages.py           the desk and the pages about the project
+    inbox.py           doubts, and the search for them in the background
+    changes.py         what forms change, and how it is undone
+    drawing.py         the strip of chapters, marked text
     texts.toml  templates/  static/
 
 Invariants: the server listens on a loopback address, requires the token and loads nothing from other hosts; every text

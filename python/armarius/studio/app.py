@@ -28,6 +28,7 @@ from armarius.headings.reasons import reasons_table
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form
 from armarius.studio.drawing import Appearances
+from armarius.studio.inbox import Inbox
 from armarius.studio.pages import Desk, Page, ProjectPages, Refused
 from armarius.text.unicode import joined
 from armarius.warnings import INDEX_BUILDING
@@ -208,7 +209,8 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     environment.filters["joined"] = joined
     appearances, changes = Appearances(engine), Changes(engine)
     desk = Desk(engine)
-    pages = ProjectPages(engine, appearances, desk, changes.settled)
+    inbox = Inbox(engine, desk.chosen, changes.settled)
+    pages = ProjectPages(engine, appearances, desk, inbox)
 
     def route(path: str, page: Callable[[Any], str | Page], *methods: str) -> Route:
         return Route(path, partial(_answered, environment, engine, changes, page), methods=list(methods) or ["GET"])
@@ -218,9 +220,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         "/chapter/{path:path}": pages.chapter,
         "/entities": pages.entities,
         "/entity/{id:path}": pages.entity,
-        "/conflicts": pages.conflicts,
-        "/files": pages.files,
-        "/propose": pages.propose,
+        "/inbox": inbox.page,
         "/search": pages.search,
         "/notes": pages.notes,
         "/bring": pages.bring,

@@ -107,11 +107,12 @@ class Changes:
             else:
                 write_atomic(path, old, below=root, before=new or b"")
         self._engine.refresh()
-        return f"/{form.get('to', '').lstrip('/')}"
+        return "/"
 
-    def settled(self) -> set[str]:
-        """Ids of the contradictions that the writer means so."""
-        return {one.id for one in self._settled.records()} if self._settled is not None else set()
+    def settled(self) -> dict[str, str]:
+        """The doubts that the writer has settled: id, and what each is about."""
+        records = () if self._settled is None else self._settled.records()
+        return {one.id: str((one.data or {}).get("about", "")) for one in records}
 
     def entity(self, form: Form) -> str:
         """Write the fields of an entity that say something else than the form began with."""
@@ -237,12 +238,12 @@ class Changes:
         return "/bring"
 
     def propose(self, form: Form) -> str:
-        """Add the names that were ticked, each with its aliases."""
+        """Add names that the text uses, each with its aliases."""
         wanted = [json.loads(one) for one in form["every"].getlist("name")]
         for name, kind, aliases in wanted:
             type_ = {"person": "character", "place": "location"}.get(kind, "item")
             self._add(name, type_, aliases)
-        return "/entities" if wanted else "/propose"
+        return "/inbox"
 
     def summary(self, form: Form) -> str:
         """Keep the summary of a chapter; an empty one is deleted, and one that is saved as it was holds again."""
@@ -288,22 +289,23 @@ class Changes:
         return "/"
 
     def kind(self, form: Form) -> str:
-        """Say what a file is; a kind that is saved as it was guessed is declared."""
-        file = self._engine.index.map.files.get(form["path"])
-        now = form["kind"] if file is None else file.kind
-        if _is_changed(form, "kind", now) or form["kind"] == now:
-            self._engine.set_kind(form["path"], form["kind"])
-        return "/files"
+        """Say what files are; a kind that is saved as it was guessed is declared."""
+        for path in form["every"].getlist("path") or [form["path"]]:
+            file = self._engine.index.map.files.get(path)
+            now = form["kind"] if file is None else file.kind
+            if _is_changed(form, "kind", now) or form["kind"] == now:
+                self._engine.set_kind(path, form["kind"])
+        return "/inbox"
 
     def settle(self, form: Form) -> str:
-        """Remember that a contradiction is meant so, or with `undo` no longer."""
+        """Remember that a doubt is none, or with `undo` no longer."""
         if self._settled is not None:
             known, undo = form["id"] in self.settled(), form.get("undo") == "yes"
             if undo and known:
                 self._settled.remove("settled", form["id"])
             elif not undo and not known:
                 self._settled.add("settled", {"id": form["id"], "about": form.get("about", "")})
-        return "/conflicts"
+        return "/inbox"
 
     def bring(self, form: Form) -> Page:
         """Show what a file of another program is; with `write`, bring it in."""
@@ -329,7 +331,7 @@ class Changes:
 
 
 def _with_plain_fields(handler: Callable[[Form], str | Page], form: Form) -> str | Page:
-    """Call a handler with line feeds at the ends of lines, where browsers send carriage returns too.
+    """Call a handler with line feeds at the ends of lines, where browsers send carriage returns too; `to` leads on.
 
     Raises:
         ContractError: A field holds a control character, which would make a page binary.
@@ -338,7 +340,8 @@ def _with_plain_fields(handler: Callable[[Form], str | Page], form: Form) -> str
     for name, one in plain.items():
         if isinstance(one, str) and (control := control_in(one)):
             raise ContractError(f"{name} holds the control character {control}")
-    return handler(plain)
+    answer = handler(plain)
+    return f"/{plain['to'].lstrip('/')}" if isinstance(answer, str) and "to" in plain else answer
 
 
 def _records(engine: ContextEngine) -> dict[str, Callable[[Form], str | Page]]:

@@ -1,36 +1,29 @@
-"""The desk (binder, text, prompt) and the pages that open beside it (entities, conflicts, files, …)."""
+"""The desk (binder, text, prompt) and the pages that open beside it (a person, rules, a lorebook, …)."""
 
 import re
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import sha256
 from itertools import groupby, pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from armarius.arguments import KINDS
 from armarius.codex.authored.in_place import digest_of
-from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS, Pin
 from armarius.config import Config, load_config
 from armarius.corpus.story import StoryPart, story_parts
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
-from armarius.documents.project_map import MappedFile
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ArmariusError, UnknownId
+from armarius.errors import UnknownId
 from armarius.headings.reasons import say
-from armarius.names.proposals import ProposedName
 from armarius.prompt.profile import read_settings
 from armarius.prompt.report.items import ROWS, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
-from armarius.search.contradictions.detect import ConflictRow, conflicts_of
 from armarius.studio.drawing import Appearances, blocks, plot
-from armarius.text.unicode import fold
+from armarius.studio.inbox import Inbox
 
 Page = tuple[str, dict[str, Any]]
 _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")
@@ -130,7 +123,7 @@ class Desk:
 
     def limits(self) -> dict[str, Any]:
         """Budget and model of the project, and which there are to choose."""
-        budget, model = self._limits()
+        budget, model = self.chosen()
         return {
             "budget": budget,
             "budgets": sorted({*BUDGETS, budget}),
@@ -144,7 +137,7 @@ class Desk:
         names |= {one.path: one.title for one in self._engine.documents()}
         return [(one, names.get(one.target, one.target)) for one in self._engine.pins.list()]
 
-    def _limits(self) -> tuple[int, str]:
+    def chosen(self) -> tuple[int, str]:
         """Budget and model as armarius.toml has them now: an open engine keeps those that it was opened with."""
         root = self._engine.root
         config = self._engine.config if root is None else load_config(root)
@@ -152,7 +145,7 @@ class Desk:
 
     def _pack(self, asked: Mapping[str, Any]) -> Pack:
         path, text, chosen = str(asked.get("path") or ""), asked.get("text"), str(asked.get("selection") or "")
-        budget, model = self._limits()
+        budget, model = self.chosen()
         ends = [_whole_number(one) for one in chosen.split(",")] if chosen else []
         return self._engine.assemble(
             str(asked.get("wish") or "").strip(),
@@ -282,86 +275,11 @@ def _whole_number(text: str) -> int:
     return int(text)
 
 
-class Disputed(NamedTuple):
-    """An entity and the contradictions found about it; often none."""
-
-    entity: str
-    name: str
-    conflicts: tuple[ConflictRow, ...]
-
-
-def disputed(engine: ContextEngine) -> Iterator[Disputed]:
-    """Search every entity of the project for contradictions.
-
-    Cost: five searches per entity the first time; results are cached until a document changes.
-    """
-    for entity in engine.entities():
-        yield Disputed(entity.id, entity.name, conflicts_of(engine.evidence(entity.id)))
-
-
-T = TypeVar("T")
-_LONGEST_REST_S = 0.1
-
-
-class ConflictSearch(Generic[T]):
-    """Results of a search in a background thread. Thread-safe.
-
-    The thread pauses after each result for as long as the result took, so that pages stay fast.
-
-    Args:
-        look: Yields the results; stopped when the index changes or is closed.
-        state: Returns the state of the index; results are valid while it is equal.
-    """
-
-    def __init__(self, look: Callable[[], Iterator[T]], state: Callable[[], int]) -> None:
-        self._look = look
-        self._state = state
-        self._lock = threading.Lock()
-        self._of: int | None = None
-        self._done = False
-        self._finding: list[T] = []
-        self._found: list[T] | None = None
-
-    def now(self) -> tuple[list[T], bool]:
-        """The results so far, and whether they are complete for the current state of the index.
-
-        While the first search runs, its partial results; later the results of the last search that finished. The first
-        call for a state starts a search and does not wait for it.
-        """
-        state = self._state()
-        with self._lock:
-            if state != self._of:
-                self._of, self._done, self._finding = state, False, []
-                threading.Thread(target=self._run, args=(state,), name="armarius-studio-look", daemon=True).start()
-            return list(self._finding if self._done or self._found is None else self._found), self._done
-
-    def _run(self, state: int) -> None:
-        try:
-            began = time.monotonic()
-            for one in self._look():
-                with self._lock:
-                    if self._of != state:
-                        return
-                    self._finding.append(one)
-                time.sleep(min(_LONGEST_REST_S, time.monotonic() - began))
-                began = time.monotonic()
-        except ArmariusError:  # closed or not readable now; the next change of state starts a new search
-            with self._lock:
-                if self._of == state:
-                    self._of = None
-            return
-        with self._lock:
-            if self._of == state:
-                self._found, self._done = self._finding, True
-
-
 TYPES = ("character", "location", "item", "faction", "event", "foreshadowing", "other")
 _MOST_STATEMENTS = 60
 _MOST_LISTED = 200
 STYLE_PAGES = {"zh": "文风.md", "en": "style.md"}  # as `armarius new` makes
 _MOST_HITS = 60
-_MOST_NAMES = 100
-_FEW = 12  # files, all of which are shown
 
 
 class ProjectPages:
@@ -371,21 +289,14 @@ class ProjectPages:
         engine: The project's engine.
         appearances: Mention counts.
         desk: Shows what a prompt holds.
-        settled: Contradictions that the writer means so.
+        inbox: Counts doubts.
     """
 
-    def __init__(
-        self, engine: ContextEngine, appearances: Appearances, desk: Desk, settled: Callable[[], Container[str]]
-    ) -> None:
+    def __init__(self, engine: ContextEngine, appearances: Appearances, desk: Desk, inbox: Inbox) -> None:
         self._engine = engine
         self._appearances = appearances
         self._desk = desk
-        self._settled = settled
-        self._disputed: ConflictSearch[Disputed] = ConflictSearch(lambda: disputed(engine), self._state)
-        self._problems: ConflictSearch[str] = ConflictSearch(
-            lambda: iter(engine.index.ask(lambda store: store.verify())), self._state
-        )
-        self._proposed: ConflictSearch[ProposedName] = ConflictSearch(lambda: iter(engine.propose()), self._state)
+        self._inbox = inbox
 
     def home(self, asked: dict[str, Any]) -> Page:
         """The desk, at the end of the story."""
@@ -409,6 +320,7 @@ class ProjectPages:
             "start": start,
             "end": end,
             "blocks": blocks(document, start, end, names),
+            "kinds": KINDS,
         }
 
     def _around(self, asked: dict[str, Any], document: Document | None) -> dict[str, Any]:
@@ -427,33 +339,18 @@ class ProjectPages:
             "rest": rest,
             "people": people,
             "most": _MOST_LISTED,
-            "doubts": len(self._engine.index.map.doubtful),
+            "doubts": self._inbox.count(),
             **self._desk.limits(),
         }
 
     def entities(self, asked: dict[str, Any]) -> Page:
-        """Entities by number of mentions, of a type, level, file, or with some letters in their names."""
+        """Entities by number of mentions, and a form for a new one."""
         totals = self._appearances.totals()
-        every = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
-        chosen = {name: str(asked.get(name) or "") for name in ("type", "level", "from", "letters", "name")}
-        letters = fold(chosen["letters"])
-        shown = [
-            one
-            for one in every
-            if chosen["type"] in ("", one.type)
-            and chosen["level"] in ("", one.level)
-            and chosen["from"] in ("", *(origin.path for origin in one.origins))
-            and (not letters or any(letters in fold(name) for name in (one.name, *one.aliases)))
-        ]
         return "entities.html", {
-            "entities": shown,
+            "entities": sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id)),
             "totals": totals,
-            "chosen": chosen,
-            "types": sorted({one.type for one in every}),
-            "all_types": TYPES,
-            "levels": CONTEXT_LEVELS,
-            "origins": sorted({origin.path for one in every for origin in one.origins}),
-            "shared": shared_names(every),
+            "types": TYPES,
+            "name": str(asked.get("name") or ""),
         }
 
     def entity(self, asked: dict[str, Any]) -> str | Page:
@@ -478,43 +375,6 @@ class ProjectPages:
             "said": [one for one in said if not one.competes_with][:_MOST_STATEMENTS],
             "competing": [one for one in said if one.competes_with][:_MOST_STATEMENTS],
         }
-
-    def conflicts(self, asked: dict[str, Any]) -> Page:
-        """All contradictions, both sides of each; below them those that are meant so."""
-        looked, done = self._disputed.now()
-        settled = self._settled()
-        rows = [(who, one, conflict_id(one)) for who in looked for one in who.conflicts]
-        return "conflicts.html", {
-            "open": [row for row in rows if row[2] not in settled],
-            "settled": [row for row in rows if row[2] in settled],
-            "looked": len(looked),
-            "all": len(self._names()),
-            "done": done,
-        }
-
-    def files(self, asked: dict[str, Any]) -> Page:
-        """What every file is taken for, doubts first; whether anything is wrong."""
-        mapped = self._engine.index.map
-        doubtful = {one.path for one in mapped.doubtful}
-        problems, done = self._problems.now()
-        folders: dict[str, list[MappedFile]] = {}
-        for one in sorted(mapped.files.values(), key=lambda one: one.path):
-            folders.setdefault(one.path.rpartition("/")[0], []).append(one)
-        sure = {folder: all(one.path not in doubtful for one in these) for folder, these in folders.items()}
-        return "files.html", {
-            "status": self._engine.status(),
-            "folders": dict(sorted(folders.items(), key=lambda item: (sure[item[0]], not item[0]))),
-            "few": len(mapped.files) <= _FEW,
-            "doubtful": doubtful,
-            "kinds": KINDS,
-            "problems": problems,
-            "done": done,
-        }
-
-    def propose(self, asked: dict[str, Any]) -> Page:
-        """Names that the text uses and nobody has described."""
-        found, done = self._proposed.now()
-        return "propose.html", {"found": found[:_MOST_NAMES], "done": done}
 
     def search(self, asked: dict[str, Any]) -> Page:
         """Paragraphs that hold some words."""
@@ -560,14 +420,5 @@ class ProjectPages:
         )
         return "book.html", {"book": book, "text": text, "reasons": reasons, "levels": CONTEXT_LEVELS}
 
-    def _state(self) -> int:
-        return self._engine.index.status().generation
-
     def _names(self) -> dict[str, str]:
         return {one.id: one.name for one in self._engine.entities()}
-
-
-def conflict_id(one: ConflictRow) -> str:
-    """Of the very sentences: another when one of them is rewritten."""
-    said = "\n".join((one.one.text, *sorted(other.text for other in one.others)))
-    return f"c-{sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

@@ -176,7 +176,7 @@ const begun = (form) => {
   form.elements[`was_${field.name}`].value = field.value;
   if ($(".ask", form)) $(".ask", form).hidden = true;
 };
-document.addEventListener("change", (event) => event.target.closest(".auto")?.requestSubmit());
+document.addEventListener("change", (event) => event.target.closest(".auto, [data-now]")?.requestSubmit());
 document.addEventListener("reset", (event) => $(".ask", event.target) && ($(".ask", event.target).hidden = true));
 document.addEventListener("submit", async (event) => {
   const form = event.target, into = form.dataset.into, posted = form.method === "post";
@@ -191,6 +191,7 @@ document.addEventListener("submit", async (event) => {
   if (wrong(form, page)) return;
   if (form.matches(".auto")) return begun(form), saved(page), desk && look();
   if (form.closest(".limits")) return location.reload();
+  if (form.closest(".place")) return location.assign(answer.url);
   if (prompted?.contains(form)) return saved(page), look();
   if (form.closest("#saved") && drawer?.hidden) return saved(page), look();
   if (into && into !== "#drawn") return $(into).replaceChildren(...content(page));
