@@ -1,9 +1,11 @@
 """The studio in a real Chromium: every page opened, clicked and photographed; nothing refused, nothing thrown."""
 
 import json
+import os
 import re
 import shutil
 import threading
+import time
 
 import pytest
 from tests.studio.test_pages import ROOT
@@ -233,12 +235,98 @@ def test_no_page_breaks_a_rule_of_accessibility(page, address):
     page.wrong.clear()  # /entity/x is none
 
 
-def test_a_saved_file_is_seen_while_one_looks(page, address):
-    live = page.locator("#live")
+@pytest.fixture
+def restored(address):
+    """The folder of the book, whose chapters are as they were after the test."""
+    chapters = {path: path.read_bytes() for path in (address[1] / "chapters").iterdir()}
+    yield address[1]
+    for path, data in chapters.items():
+        path.write_bytes(data)
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_text_that_is_saved_outside_is_drawn_anew_with_the_cursor_at_the_change(page, restored):
+    path = restored / "chapters" / "ch003.md"
+    before, live = path.read_text(encoding="utf-8"), page.locator("#live")
+    page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(live).to_have_attribute("data-generation", re.compile(r"\d+"))
-    path = address[1] / "chapters" / "ch001.md"
-    path.write_text(path.read_text(encoding="utf-8") + "\n\n又下雨了。\n", encoding="utf-8")
-    playwright.expect(live).to_contain_text("files changed", timeout=10_000)
+    at_, new = before.index("“我去了档案馆"), "林默放下了镊子。"
+    write(path, before[:at_] + new + before[at_:])
+    playwright.expect(page.locator("#text")).to_contain_text(new, timeout=10_000)
+    playwright.expect(live).to_contain_text("files changed")
+    page.wait_for_url(f"**cursor={at_ + len(new)}")
+    playwright.expect(page.locator("#prompt")).to_have_attribute("data-cursor", str(at_ + len(new)))
+    playwright.expect(page.locator("#caret")).to_be_visible()
+
+
+def test_the_chapter_that_was_saved_last_is_opened_and_followed(page, restored):
+    now = time.time() + 3600
+    os.utime(restored / "chapters" / "ch002.md", (now, now))
+    page.goto(f"{ground(page)}/")
+    playwright.expect(page.locator("#text")).to_have_attribute("data-path", "chapters/ch002.md")
+    playwright.expect(page.locator("#live")).to_have_attribute("data-generation", re.compile(r"\d+"))
+    path = restored / "chapters" / "ch005.md"
+    write(path, path.read_text(encoding="utf-8") + "\n雾又起了。\n")
+    os.utime(path, (now + 3600, now + 3600))
+    playwright.expect(page.locator("#text")).to_have_attribute("data-path", "chapters/ch005.md", timeout=10_000)
+    playwright.expect(page.locator("#text")).to_contain_text("雾又起了。")
+    os.utime(path)
+    os.utime(restored / "chapters" / "ch002.md")
+
+
+def test_a_name_in_the_text_shows_its_card_and_is_edited_there(page, address):
+    page.goto(f"{ground(page)}{CHAPTER}")
+    playwright.expect(page.locator("#prompt .sum")).to_be_attached()
+    page.locator("#text .name", has_text="沈老师").first.hover()
+    card, file = page.locator("#card"), address[1] / "spec" / "characters.md"
+    playwright.expect(card.get_by_role("heading")).to_contain_text("沈砚秋")
+    before, who = file.read_bytes(), card.get_by_label("Who it is")
+    said = who.input_value()
+    who.fill(f"{said}他戴眼镜。")
+    who.blur()
+    playwright.expect(page.locator("#saved")).to_contain_text("spec/characters.md:")
+    assert "他戴眼镜。" in file.read_text(encoding="utf-8")
+    assert page.locator("#drawer").is_hidden()
+    page.locator("#saved").get_by_role("button", name="Undo").click()
+    playwright.expect(page.locator("#saved")).to_contain_text("Saved")
+    page.wait_for_function("() => true")
+    assert file.read_bytes() == before
+    page.locator("#text").focus()
+    page.keyboard.press("Escape")
+    playwright.expect(card).to_have_count(0)
+
+
+def test_the_cursor_in_a_name_opens_its_card_by_enter(page):
+    page.goto(f"{ground(page)}{CHAPTER}")
+    playwright.expect(page.locator("#prompt .sum")).to_be_attached()
+    page.locator("#text .name", has_text="沈老师").first.click()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#card textarea")).to_be_focused()
+    page.keyboard.press("Escape")
+    playwright.expect(page.locator("#text")).to_be_focused()
+
+
+def test_a_draft_stands_for_the_chapter_and_is_kept_in_this_browser(page, address):
+    path = address[1] / "chapters" / "ch003.md"
+    before = path.read_bytes()
+    page.goto(f"{ground(page)}{CHAPTER}")
+    page.get_by_role("button", name="My draft").click()
+    draft = page.locator("#draft")
+    draft.fill("白鹭推开门。")
+    playwright.expect(page.locator("#prompt > .row", has_text="白鹭")).to_have_count(1)
+    assert "白鹭推开门。<cursor/>" in copied(page)
+    page.reload()
+    playwright.expect(draft).to_have_value("白鹭推开门。")
+    playwright.expect(page.locator("#prompt > .row", has_text="白鹭")).to_have_count(1)
+    draft.fill("")
+    page.get_by_role("button", name="My draft").click()
+    page.reload()
+    playwright.expect(page.locator("#text")).to_be_visible()
+    playwright.expect(draft).to_be_hidden()
+    assert path.read_bytes() == before
 
 
 def people(page):

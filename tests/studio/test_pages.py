@@ -235,6 +235,59 @@ def test_of_a_long_text_what_is_around_the_cursor_is_shown_and_the_rest_is_a_cli
         assert (">↑ earlier" in page, ">↓ further" in page) == (True, False)
 
 
+@pytest.fixture(scope="module")
+def long_book(tmp_path_factory):
+    """3,000 files: 2,500 chapters and 500 people, and a chapter of a megabyte in which they are named."""
+    root = tmp_path_factory.mktemp("long")
+    for folder in ("chapters", "people"):
+        (root / folder).mkdir()
+    for n in range(1, 2_500):
+        (root / "chapters" / f"第{n}章.md").write_text(
+            f"# 第{n}章 夜{n}\n\n人物{n % 500}号守着灯。\n", encoding="utf-8"
+        )
+    for n in range(500):
+        (root / "people" / f"人物{n}号.md").write_text(f"# 人物{n}号\n\n- 类型：人物\n", encoding="utf-8")
+    lines = (f"人物{n % 500}号说，雨下了一夜，江上的灯灭了又亮，没有人回来{n}。\n\n" for n in range(10_500))
+    (root / "chapters" / "第2500章.md").write_text(f"# 第2500章 长\n\n{''.join(lines)}", encoding="utf-8")
+    with armarius.open(root, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE, headers={"accept-language": "zh"})
+        client.get("/?token=secret")
+        yield client
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/chapter/chapters/第100章.md", "/chapter/chapters/第2500章.md?cursor=200000", "/entity/人物5号"),
+        *("/entities", "/inbox", "/search?words=号", "/notes", "/card/人物5号"),
+    ],
+)
+def test_a_page_of_a_book_of_3000_files_is_below_300_kb(long_book, path):
+    answer = long_book.get(path)
+    assert (answer.status_code, len(answer.content) < 300_000) == (200, True)
+
+
+def test_chapters_of_a_long_book_are_listed_by_the_hundred_and_found_by_their_number(long_book):
+    page = long_book.get("/chapter/chapters/第1873章.md").text
+    binder = page.partition('id="binder"')[2].partition("</nav>")[0]
+    assert (binder.count(">第18"), binder.count(">第19")) == (99, 1)
+    assert 'href="/chapter/chapters/%E7%AC%AC1%E7%AB%A0.md">1 – 100</a>' in page
+    assert "2401 – 2500</a>" in page
+    assert 'href="/chapter/chapters/%E7%AC%AC1873%E7%AB%A0.md"' in long_book.get("/search?words=1873").text
+
+
+def test_a_paragraph_of_a_book_in_one_file_opens_the_chapter_that_it_is_in(tmp_path):
+    text = "".join(f"第{n}章 夜{n}\n\n" + f"第{n}夜雾散了。\n\n" * 90 + f"铜鱼{n}沉了。\n\n" for n in range(1, 5))
+    (tmp_path / "book.txt").write_text(text, "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        found = client.get("/search?token=secret&words=铜鱼2沉").text
+        (href,) = re.findall(r'href="(/chapter/book.txt\?paragraph=\d+#p\d+)"', found)
+        page = client.get(href).text
+        assert drawn(page).strip().startswith("第2章")
+        assert f'id="{href.partition("#")[2]}"' in page
+
+
 def test_beside_a_text_stands_what_the_model_would_know_and_the_text_is_never_saved(client, engine):
     path = "chapters/ch003.md"
     before = (engine.root / path).read_bytes()

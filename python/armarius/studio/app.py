@@ -220,6 +220,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         "/chapter/{path:path}": pages.chapter,
         "/entities": pages.entities,
         "/entity/{id:path}": pages.entity,
+        "/card/{id:path}": pages.card,
         "/inbox": inbox.page,
         "/search": pages.search,
         "/notes": pages.notes,

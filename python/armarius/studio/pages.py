@@ -19,6 +19,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import UnknownId
 from armarius.headings.reasons import say
+from armarius.io import stat_of
 from armarius.prompt.profile import read_settings
 from armarius.prompt.report.items import ROWS, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
@@ -29,7 +30,7 @@ Page = tuple[str, dict[str, Any]]
 _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")
 BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
 _MOST_ROWS = 80
-_MOST_SHOWN = 60_000  # code points of a text that stand on a page
+_MOST_SHOWN = 30_000  # code points of a text that stand on a page
 
 
 class Refused(ValueError):
@@ -276,8 +277,10 @@ def _whole_number(text: str) -> int:
 
 
 TYPES = ("character", "location", "item", "faction", "event", "foreshadowing", "other")
+_AT_ONCE_S = 60.0  # files that were copied together have no last one
 _MOST_STATEMENTS = 60
 _MOST_LISTED = 200
+_RUN = 100  # chapters of a long book that are listed together
 STYLE_PAGES = {"zh": "文风.md", "en": "style.md"}  # as `armarius new` makes
 _MOST_HITS = 60
 
@@ -299,11 +302,17 @@ class ProjectPages:
         self._inbox = inbox
 
     def home(self, asked: dict[str, Any]) -> Page:
-        """The desk, at the end of the story."""
-        story = self._engine.index.map.story() or [one.path for one in in_order(self._engine)[:1]]
+        """The desk, at the chapter that was saved last."""
+        root = self._engine.root
+        story = self._engine.index.map.story() or tuple(one.path for one in in_order(self._engine)[:1])
         if not story:
             return "desk.html", {**self._around(asked, None), "document": None}
-        return self.chapter({**asked, "path": story[-1]})
+
+        def saved(path: str) -> int:
+            info = None if root is None else stat_of(root / path, below=root)
+            return 0 if info is None else int(info.st_mtime // _AT_ONCE_S)
+
+        return self.chapter({**asked, "path": max(reversed(story), key=saved)})
 
     def chapter(self, asked: dict[str, Any]) -> Page:
         """The desk: binder, text, and the prompt at the cursor."""
@@ -334,8 +343,10 @@ class ProjectPages:
                 rest.setdefault(one.kind, []).extend(_chapters_in(one))
         totals = self._appearances.totals()
         people = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
+        chapters = [row for one in story for row in _chapters_in(one)]
+        run = len(chapters) if len(chapters) <= _MOST_LISTED else _RUN
         return {
-            "chapters": [row for one in story for row in _chapters_in(one)],
+            "chapters": [chapters[at : at + run] for at in range(0, len(chapters), run or 1)],
             "rest": rest,
             "people": people,
             "most": _MOST_LISTED,
@@ -352,6 +363,12 @@ class ProjectPages:
             "types": TYPES,
             "name": str(asked.get("name") or ""),
         }
+
+    def card(self, asked: dict[str, Any]) -> Page:
+        """What stands at a name in the text: who it is, where it was seen last."""
+        entity = self._engine.codex.get(asked["id"])
+        seen = [one for one in self._appearances.of(entity.id) if one.count]
+        return "card.html", {"entity": entity, "levels": CONTEXT_LEVELS, "last": seen[-1] if seen else None}
 
     def entity(self, asked: dict[str, Any]) -> str | Page:
         """An entity: fields that are saved as they are left, facts, relations, mentions, statements, contradictions."""
@@ -377,12 +394,18 @@ class ProjectPages:
         }
 
     def search(self, asked: dict[str, Any]) -> Page:
-        """Paragraphs that hold some words."""
+        """Paragraphs that hold some words, and chapters and entities that are called so."""
         words = str(asked.get("words") or "").strip()
         hits = self._engine.search(words, limit=_MOST_HITS) if words else ()
-        titles = {one.path: one.title for one in self._engine.documents()}
-        people = [one for one in self._engine.entities() if words and words in (one.name, *one.aliases)]
-        return "search.html", {"words": words, "hits": hits, "titles": titles, "people": people}
+        documents = in_order(self._engine)
+        rows = [row for one in documents for row in _chapters_in(one)] if words else []
+        return "search.html", {
+            "words": words,
+            "hits": hits,
+            "titles": {one.path: one.title for one in documents},
+            "chapters": [one for one in rows if words in (one.title, str(one.number)) or words in one.path.split("/")],
+            "people": [one for one in self._engine.entities() if words and words in (one.name, *one.aliases)],
+        }
 
     def notes(self, asked: dict[str, Any]) -> Page:
         """Rules, memories, pins, summaries and the files that say how to write."""

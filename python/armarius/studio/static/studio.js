@@ -6,7 +6,7 @@ const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 const content = (page) => ($("main", page) ?? page.body).childNodes;
 const later = (wait, act, waiting) => () => (clearTimeout(waiting), (waiting = setTimeout(act, wait)));
 
-const desk = $("#desk"), text = $("#text"), prompted = $("#prompt"), strip = $("#strip"), drawer = $("#drawer"), drawn = $("#drawn");
+const desk = $("#desk"), text = $("#text"), prompted = $("#prompt"), strip = $("#strip"), drawer = $("#drawer"), drawn = $("#drawn"), draft = $("#draft");
 
 // The request: where the cursor is, what is wished, what comes in or stays out this time.
 const chosen = { include: new Set(), exclude: new Set() };
@@ -15,6 +15,11 @@ const request = () => {
   const fields = new URLSearchParams({ wish: strip.elements.wish.value });
   for (const kind of ["include", "exclude"]) fields.set(kind, [...chosen[kind]].join("\n"));
   if (text) fields.set("path", text.dataset.path);
+  if (draft && !draft.hidden) {
+    fields.set("text", draft.value);
+    fields.set("cursor", [...draft.value.slice(0, draft.selectionStart)].length);
+    return fields;
+  }
   if (cursor !== null) fields.set("cursor", cursor);
   if (selection) fields.set("selection", selection.join());
   return fields;
@@ -89,10 +94,10 @@ const draw = (scroll) => {
   page.append(caret);
   if (scroll && (box.top < ground.top + 40 || box.bottom > ground.bottom - 40)) caret.scrollIntoView({ block: "center" });
 };
-const put = (where, range, soon) => {
+const put = (where, range, soon, followed) => {
   [cursor, selection] = [where, range];
   draw(soon);
-  history.replaceState(null, "", `${location.pathname.startsWith("/chapter/") ? location.pathname : `/chapter/${text.dataset.path.split("/").map(encodeURIComponent).join("/")}`}?cursor=${where}`);
+  if (!followed || location.pathname !== "/") history.replaceState(null, "", `${location.pathname.startsWith("/chapter/") ? location.pathname : `/chapter/${text.dataset.path.split("/").map(encodeURIComponent).join("/")}`}?cursor=${where}`);
   soon ? lookSoon() : look();
 };
 const read = (soon) => {
@@ -109,7 +114,8 @@ if (text) {
     read(false);
   });
   text.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key], one = getSelection();
+    const step = STEPS[event.key], one = getSelection(), name = one.focusNode?.parentElement?.closest(".name");
+    if (event.key === "Enter" && name && text.contains(name)) return event.preventDefault(), showCard(name, true);
     if (!step || event.altKey || event.metaKey) return;
     event.preventDefault();
     if (!text.contains(one.focusNode)) one.collapse(...place(cursor ?? Number(text.dataset.end)));
@@ -125,7 +131,66 @@ if (text) {
   addEventListener("resize", later(100, () => draw()));
   draw(!location.hash);
 }
+// A name in the text: its card, on hover, by a click, or with Enter where the cursor is in it.
+const card = document.createElement("aside");
+let over = null;
+card.id = "card";
+const showCard = async (name, into) => {
+  const answer = await fetch(name.dataset.of.replace("/entity/", "/card/"));
+  if (!answer.ok || (!into && over !== name)) return;
+  card.replaceChildren(...content(parsed(await answer.text())));
+  const box = name.getBoundingClientRect(), page = text.parentElement, ground = page.getBoundingClientRect();
+  page.append(card);
+  card.style.left = `${Math.max(8, Math.min(box.left - ground.left, ground.width - card.offsetWidth - 24))}px`;
+  card.style.top = `${box.bottom - ground.top + page.scrollTop + 4}px`;
+  if (into) $("textarea", card).focus();
+};
+const leaveCard = later(300, () => !over && !card.matches(":hover, :focus-within") && card.remove());
+text?.addEventListener("mouseover", (event) => {
+  over = event.target.closest(".name");
+  if (over) setTimeout((name) => over === name && showCard(name), 350, over);
+  else leaveCard();
+});
+text?.addEventListener("mouseleave", () => ((over = null), leaveCard()));
+card.addEventListener("mouseleave", leaveCard);
+card.addEventListener("focusout", leaveCard);
+
+// My draft stands for the text of the chapter, and is kept in this browser.
+const KEPT = `draft ${location.host}`;
+if (draft) {
+  const toggle = () => {
+    draft.hidden = !draft.hidden;
+    text.hidden = caret.hidden = !draft.hidden;
+    $("#drafting").setAttribute("aria-expanded", !draft.hidden);
+  };
+  draft.value = localStorage.getItem(KEPT) ?? "";
+  draft.setSelectionRange(draft.value.length, draft.value.length);
+  if (draft.value) toggle();
+  $("#drafting").addEventListener("click", () => (toggle(), look()));
+  draft.addEventListener("input", () => (draft.value ? localStorage.setItem(KEPT, draft.value) : localStorage.removeItem(KEPT)));
+  for (const event of ["input", "click", "keyup"]) draft.addEventListener(event, lookSoon);
+}
+
 if (strip) look();
+
+// The text as it is now, the cursor behind what is new in it; at "/" the chapter that was saved last.
+const follow = async () => {
+  const answer = await fetch(location.href).catch(() => null), page = answer && parsed(await answer.text());
+  const fresh = page && $("#text", page), open = [...document.querySelectorAll("#binder details")].map((one) => one.open);
+  if (!fresh || !text) return page && location.reload();
+  const [before, now] = [[...text.textContent], [...fresh.textContent]], same = fresh.dataset.path === text.dataset.path;
+  let first = 0, last = 0;
+  while (first < now.length && before[first] === now[first]) first++;
+  while (last < now.length - first && last < before.length - first && before.at(-1 - last) === now.at(-1 - last)) last++;
+  const changed = !same || first < Math.max(now.length, before.length), start = Number(fresh.dataset.start);
+  $("#binder").replaceChildren(...$("#binder", page).childNodes);
+  document.querySelectorAll("#binder details").forEach((one, at) => (one.open ||= open[at] ?? false));
+  if (!changed) return look();
+  text.replaceChildren(...fresh.childNodes);
+  Object.assign(text.dataset, fresh.dataset);
+  if (!draft.hidden) return look();
+  put(same ? start + now.length - last : Number(fresh.dataset.end), null, true, true);
+};
 
 // Pages open beside the text.
 const show = (page, url) => {
@@ -248,6 +313,7 @@ document.addEventListener("keydown", (event) => {
   if (held && event.shiftKey && key === "c" && strip) strip.requestSubmit();
   else if (held && key === "k") $("#words").focus();
   else if (held && key === "enter") event.target.closest("form")?.requestSubmit();
+  else if (key === "escape" && card.isConnected) card.remove(), text.focus();
   else if (key === "escape" && drawer && !drawer.hidden) close();
   else if (key === "f6" && desk) {
     const at = REGIONS.findIndex((one) => $(one)?.contains(event.target));
@@ -277,9 +343,15 @@ events.onmessage = (event) => {
   const now = JSON.parse(event.data);
   live.className = now.state === "building" ? "busy" : "";
   if (now.state === "building") live.textContent = `${now.done} / ${now.total}`;
-  else if (first !== null && now.generation !== first) live.textContent = live.dataset.said;
-  first ??= now.generation;
+  else if (first !== null && now.generation !== first) {
+    live.textContent = live.dataset.said;
+    if (desk) follow();
+  }
+  first = now.state === "building" ? first ?? -1 : now.generation;
   live.dataset.generation = now.generation;
 };
-events.onerror = () => live.classList.add("gone");
+events.onerror = () => {
+  live.classList.add("gone");
+  live.textContent = live.dataset.gone;
+};
 addEventListener("pagehide", () => events.close());
