@@ -123,6 +123,8 @@ export interface Methods {
   "entities:preview": { params: ChangedEntity; result: { path: string; diff: string; digest: string; } };
   /** Remove an entity from where it is described. */
   "entities:delete": { params: DeletedEntity; result: Deleted };
+  /** Take back the last edit of a page by `entities:update` or `entities:delete`; the files that it changed. */
+  "entities:undo": { params: Params; result: { items: string[]; warnings: string[]; } };
   /** Relations of an entity, or all. */
   "entities:relations": { params: RelationsOf; result: { items: Relation[]; warnings: string[]; } };
   /** Add a relation. */

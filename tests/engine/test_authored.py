@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import stat
@@ -63,6 +64,72 @@ def test_what_a_profile_describes_too_keeps_its_relations(novel):
     engine.codex.delete("林小雨")
     assert [(one.source, one.target) for one in engine.codex.relations()] == [("林小雨", "林默")]
     assert engine.assemble(query="小雨").warnings == ()
+
+
+SHEETS = "# 人物\n\n## 小雨\n\n- 年龄：16\n- 同学：阿三\n\n## 林默\n\n- 妹妹：小雨\n\n## 阿三\n\n- 年龄：9\n"
+NEIGHBOURS = '{"source": "阿三", "target": "小雨", "type": "邻居"}'
+
+
+@pytest.mark.parametrize(
+    ("declared", "relations", "why"),
+    [
+        ("[]", False, "小雨 -妹妹-> 林默 (人物.md); unrelate them, or delete it with `relations`"),
+        (f"[{NEIGHBOURS}]", True, "阿三 -邻居-> 小雨 (codex.json); delete them in codex.json first"),
+        ("[]", True, ""),
+    ],
+)
+def test_who_stands_in_relations_of_other_files_is_deleted_with_them_or_not_at_all(tmp_path, declared, relations, why):
+    (tmp_path / "人物.md").write_text(SHEETS, "utf-8")
+    (tmp_path / "codex.json").write_text(f'{{"entities": [], "relations": {declared}}}', "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        try:
+            engine.codex.delete("小雨", relations=relations)
+            said = ""
+        except CodexError as error:
+            said = str(error).removeprefix("entity '小雨' has 1 relation, which would lead nowhere: ")
+        assert said == why
+        assert (said != "") == ("小雨" in {one.id for one in engine.entities()})
+        assert engine.assemble(query="林默").warnings == ()
+        if not why:
+            assert engine.codex.relations() == ()
+            assert engine.codex.undo() == ("人物.md",)
+            assert len(engine.codex.relations()) == 2
+
+
+def test_the_last_edit_of_a_page_is_taken_back_with_all_that_it_changed(novel):
+    page = novel / "人物.md"
+    with armarius.open(novel, watch=False) as engine:
+        assert engine.codex.undo() == ()
+        engine.codex.relate("林小雨", "林默", "兄妹")
+        records = (novel / ".armarius" / "codex.toml").read_bytes()
+        before = page.read_bytes()
+        engine.codex.delete("林小雨", relations=True)
+        assert stat.S_IMODE((novel / ".armarius" / "undo.json").stat().st_mode) == 0o600
+    with armarius.open(novel, watch=False) as engine:
+        assert set(engine.codex.undo()) == {"人物.md", ".armarius/codex.toml"}
+        assert (page.read_bytes(), (novel / ".armarius" / "codex.toml").read_bytes()) == (before, records)
+        assert [one.type for one in engine.codex.relations()] == ["兄妹"]
+        assert engine.codex.undo() == ()
+
+
+def test_an_edit_of_a_page_that_was_saved_since_is_not_taken_back(novel):
+    page = novel / "人物.md"
+    with armarius.open(novel, watch=False) as engine:
+        engine.codex.update("林默", level="never")
+        saved = page.read_text("utf-8") + "- 住处：钟表铺\n"
+        page.write_text(saved, "utf-8")
+        with pytest.raises(armarius.errors.PageChanged, match=r"^人物\.md: changed meanwhile"):
+            engine.codex.undo()
+    assert page.read_text("utf-8") == saved
+
+
+@pytest.mark.parametrize("path", ["../x.md", "/tmp/x.md", ".git/config", "a/../../x.md", "a/.git/config"])
+def test_a_step_that_somebody_else_made_writes_nothing_outside_the_pages(novel, path):
+    (novel / ".armarius").mkdir()
+    (novel / ".armarius" / "undo.json").write_text(json.dumps({path: ["YQ==", None]}))
+    with armarius.open(novel, watch=False) as engine, pytest.raises(CodexError, match=r"^\.armarius/undo\.json: "):
+        engine.codex.undo()
+    assert not (novel / ".git").exists()
 
 
 def test_update_changes_the_page_in_its_place(novel):

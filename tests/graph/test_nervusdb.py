@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -249,9 +250,10 @@ def test_a_database_in_use_by_another_is_waited_for_and_then_given_up(tmp_path, 
     impatient = NervusDBGraph(tmp_path / "db", program=tmp_path / "nervusdb", timeout_s=0.3)
     with (
         folder_lock(tmp_path, name=".db.lock"),
+        ThreadPoolExecutor(1) as pool,
         pytest.raises(GraphError, match="cannot be used: StoreBusy"),
     ):
-        impatient.snapshot()
+        pool.submit(impatient.snapshot).result()
     answers = []
     with folder_lock(tmp_path, name=".db.lock"):
         thread = threading.Thread(target=lambda: answers.append(graph.snapshot()))

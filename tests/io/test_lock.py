@@ -1,6 +1,7 @@
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -36,16 +37,28 @@ def test_a_folder_that_is_a_link_is_not_locked(tmp_path):
     assert list((tmp_path / "outside").iterdir()) == []
 
 
+def taken_by_another(folder, timeout):
+    """Take the lock of a folder in another thread."""
+
+    def take():
+        with folder_lock(folder, timeout=timeout):
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(take).result()
+
+
 def test_a_lock_is_held_by_one_at_a_time_and_is_never_written_to(tmp_path, mine):
     os.link(mine, tmp_path / ".lock")  # even where it is another name of a file of the user's
     with folder_lock(tmp_path):
-        with (
-            pytest.raises(StoreBusy, match=r"another process has been writing for 0\.1 s"),
-            folder_lock(tmp_path, timeout=0.1),
-        ):
-            pass
+        with pytest.raises(StoreBusy, match=r"another process has been writing for 0\.1 s"):
+            taken_by_another(tmp_path, 0.1)
         with folder_lock(tmp_path, name="other.lock", timeout=0):
             pass
+        with folder_lock(tmp_path, timeout=0):  # the same thread
+            pass
+        with pytest.raises(StoreBusy):
+            taken_by_another(tmp_path, 0)
     with folder_lock(tmp_path, timeout=0):
         pass
     assert mine.read_text() == "the user's own"
@@ -77,6 +90,6 @@ def test_locks_leave_no_descriptor_open(tmp_path):
         pytest.skip("needs /proc")
     before = len(list(folder.iterdir()))
     for _ in range(20):
-        with folder_lock(tmp_path), pytest.raises(StoreBusy), folder_lock(tmp_path, timeout=0):
-            pass
+        with folder_lock(tmp_path), pytest.raises(StoreBusy):
+            taken_by_another(tmp_path, 0)
     assert len(list(folder.iterdir())) == before

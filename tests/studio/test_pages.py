@@ -6,6 +6,7 @@ import re
 import shutil
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -19,6 +20,7 @@ pytest.importorskip("starlette", reason="armarius[studio]")
 from starlette.testclient import TestClient
 
 from armarius.errors import ArmariusError
+from armarius.io import folder_lock
 from armarius.studio.app import build_app
 from armarius.studio.drawing import Appearance, blocks, plot
 from armarius.studio.pages import stretch
@@ -647,7 +649,7 @@ def test_what_was_changed_since_is_not_undone(client, engine):
         ("alias", {"id": "林默", "alias": "阿默", "gone": "yes"}),
         ("create", {"name": "新人", "type": "character", "description": "高。"}),
         ("create", {"name": "Mole Pier", "type": "location", "description": "Wet."}),
-        ("delete", {"id": "小雨点"}),
+        ("delete", {"id": "沈砚秋"}),
         ("entity", {"id": "林默", "more": "他怕水。"}),
         ("entity", {"id": "林默", "level": "never"}),
         ("fact", {"id": "林默", "text": "怕水", "since": "2"}),
@@ -668,7 +670,8 @@ def test_every_change_can_be_undone_and_leaves_every_file_as_it_was(client, engi
         data = form_of(client.get("/notes").text, "style") | {"text": "短句。"}
 
     def files():
-        return {one: one.read_bytes() for one in engine.root.rglob("*") if one.is_file() and one.name != ".lock"}
+        own = (".lock", "undo.json")
+        return {one: one.read_bytes() for one in engine.root.rglob("*") if one.is_file() and one.name not in own}
 
     before = files()
     done = client.post(f"/change/{path}", data=data, headers=ORIGIN)
@@ -710,7 +713,7 @@ def test_a_field_that_is_sent_as_it_was_changes_nothing(client, engine):
         for form in re.findall(r'<form method="post" action="/change/entity" class="auto">.*?</form>', page, re.DOTALL):
             answer = client.post("/change/entity", data=form_of(form, "entity"), headers=ORIGIN)
             assert (answer.status_code, 'id="saved" role="status"></div>' in answer.text) == (200, True)
-    assert not (engine.root / ".armarius").exists()
+    assert {one.name for one in (engine.root / ".armarius").iterdir()} == {".lock"}
 
 
 def test_a_sentence_of_the_book_is_taken_over_into_the_profile(client, engine):
@@ -925,6 +928,35 @@ def test_the_style_is_written_unless_the_file_changed_meanwhile(client, engine):
     assert client.post("/change/style", data=form, headers=ORIGIN).status_code == 200
     assert page.read_text(encoding="utf-8") == "短句。\n"
     assert client.post("/change/style", data=form, headers=ORIGIN).status_code == 400
+
+
+def test_a_style_of_another_encoding_is_written_in_it_with_its_ends_of_line(client, engine):
+    page, said = engine.root / "style.md", "- 句子短，少用形容词；景物先于情绪，不写旁人的心理。"
+    page.write_bytes(page.read_text("utf-8").replace("\n", "\r\n").encode("gb18030"))
+    form = form_of(client.get("/notes").text, "style") | {"text": f"# 风格\n{said}"}
+    assert client.post("/change/style", data=form, headers=ORIGIN).status_code == 200
+    assert page.read_bytes() == f"# 风格\r\n{said}\r\n".encode("gb18030")
+
+
+def test_the_look_at_a_field_and_its_writing_are_under_one_lock_between_processes(client, engine):
+    """A form that waited for another process looks at what that one has written."""
+    page = engine.root / "spec" / "characters.md"
+    form = form_of(client.get("/entity/%E6%9E%97%E9%BB%98").text, "entity", was_level="always") | {"level": "never"}
+    with ThreadPoolExecutor(1) as pool:
+        with folder_lock(engine.root / ".armarius", below=engine.root):
+            answer = pool.submit(client.post, "/change/entity", data=form, headers=ORIGIN)
+            with pytest.raises(TimeoutError):
+                answer.result(0.3)
+            other = page.read_text("utf-8").replace("- 注入：always", "- 注入：manual_only", 1)
+            page.write_text(other, "utf-8")
+        assert answer.result().status_code == 400
+    assert page.read_text("utf-8") == other
+
+
+def test_somebody_whom_relations_of_codex_json_name_is_not_deleted_and_they_are_named(client, engine):
+    refused = unescape(client.post("/change/delete", data={"id": "林渡"}, headers=ORIGIN).text)
+    assert "林渡 -父子-> 林默 (codex.json)" in refused
+    assert engine.entity("林渡")
 
 
 @pytest.mark.parametrize(

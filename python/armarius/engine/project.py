@@ -6,7 +6,8 @@ fetchers.
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
@@ -41,7 +42,8 @@ from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
-from armarius.io import folder_lock, read_file, rewrite_file
+from armarius.io import folder_lock, read_file, remove_file, rewrite_file, write_atomic
+from armarius.io.write import Step, changed_files
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.doors import ProjectDoors
 from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
@@ -260,6 +262,10 @@ def _skipped(item: Skipped) -> ContextWarning:
     return DOCUMENT_SKIPPED(path=item.path, reason=item.reason)
 
 
+_UNDO = f"{FOLDER}/undo.json"
+_MOST_UNDO = 1024 * 1024 * 1024  # bytes
+
+
 class FolderPages(Pages):
     """The Markdown pages of a folder, for edits in place; see `Pages`."""
 
@@ -295,6 +301,34 @@ class FolderPages(Pages):
         except (OSError, Undecodable, StoreConflict):
             raise changed_meanwhile(path) from None
         self._index.refresh({path})
+
+    @contextmanager
+    def step(self) -> Iterator[None]:  # noqa: D102 - as `Pages`
+        root = self._index.root
+        if root is None:
+            yield
+            return
+        with folder_lock(root / FOLDER, below=root), changed_files() as changes:
+            try:
+                yield
+            finally:
+                if any(not path.is_relative_to(root / FOLDER) for path in changes):
+                    write_atomic(root / _UNDO, Step.of(changes, root).to_json(), below=root, mode=0o600)
+                    changes.pop(root / _UNDO, None)
+
+    def undo(self) -> tuple[str, ...]:  # noqa: D102 - as `Pages`
+        root = self._index.root
+        if root is None or not (root / _UNDO).is_file():
+            return ()
+        with folder_lock(root / FOLDER, below=root):
+            try:
+                step = Step.from_json(read_file(root / _UNDO, limit=_MOST_UNDO, below=root))
+            except ValueError as error:
+                raise CodexError(f"{_UNDO}: not read: {error}") from None
+            step.undo(root)
+            remove_file(root / _UNDO, below=root)
+        self._index.refresh()
+        return tuple(step.files)
 
     def _parse(self, path: str) -> Parse | None:
         held = list(self._index.ask(lambda store: store.documents_of([path])))

@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from armarius.io.write import not_written
 
 LOCK_NAME = ".lock"
 _RETRY_S = 0.02
+_HELD = threading.local()  # paths of lock files, of this thread
 
 
 @contextmanager
@@ -22,7 +24,8 @@ def folder_lock(
 ) -> Iterator[None]:
     """Hold a lock of `folder`, by default that of its writers; the system releases it when the process ends.
 
-    The lock file is made when it is not there, stays behind empty, and is never written to.
+    The lock file is made when it is not there, stays behind empty, and is never written to. A thread that holds the
+    lock may take it again.
 
     Args:
         folder: Made when it is not there.
@@ -35,6 +38,10 @@ def folder_lock(
         ProjectGone: `below` is not there.
         StoreFull: The folder cannot be written, or what lies in the place of the lock is not a regular file.
     """
+    held: set[Path] = vars(_HELD).setdefault("paths", set())
+    if folder / name in held:
+        yield
+        return
     deadline = time.monotonic() + timeout
     descriptor = None
     while descriptor is None:
@@ -49,9 +56,11 @@ def folder_lock(
             if time.monotonic() >= deadline:
                 raise StoreBusy(f"{folder.name}: another process has been writing for {timeout:g} s")
             time.sleep(_RETRY_S)
+    held.add(folder / name)
     try:
         yield
     finally:
+        held.discard(folder / name)
         unlock(descriptor)
         os.close(descriptor)
 

@@ -5,25 +5,30 @@ No link is followed.
 Below: the cache folder, which holds only derived data.
 """
 
+import base64
 import errno
 import hashlib
+import json
 import os
 import re
 import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
-from armarius.errors import StoreConflict, StoreFull
+from armarius.errors import PageChanged, StoreConflict, StoreFull
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
 from armarius.io.read import read_file
 
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_HIDDEN = re.compile(r"^/|[\\:]|(?:^|/)\.(?!armarius/)")  # a path elsewhere, or in a folder of another program
+_MOST_HELD = 64 * 1024 * 1024  # bytes of a file of records
 Changes = dict[Path, bytes | None]
 _CHANGES: ContextVar[Changes | None] = ContextVar("_CHANGES", default=None)
 
@@ -36,11 +41,74 @@ def changed_files() -> Iterator[Changes]:
     `asyncio.to_thread`.
     """
     changes: Changes = {}
+    around = _CHANGES.get()
     token = _CHANGES.set(changes)
     try:
         yield changes
     finally:
         _CHANGES.reset(token)
+        if around is not None:
+            around |= {path: held for path, held in changes.items() if path not in around}
+
+
+class Step(NamedTuple):
+    """What was changed at once: the files of a folder, each with what it held before and after, None for no file."""
+
+    files: dict[str, tuple[bytes | None, bytes | None]]
+
+    @classmethod
+    def of(cls, changes: Mapping[Path, bytes | None], root: Path) -> "Step":
+        """The step that `changed_files` noted, without what lies elsewhere."""
+        below = {path: held for path, held in changes.items() if path.is_relative_to(root)}
+        return cls({path.relative_to(root).as_posix(): (held, _now(path, root)) for path, held in below.items()})
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "Step":
+        """What `to_json` wrote.
+
+        Raises:
+            ValueError: It is something else.
+        """
+        try:
+            held = {
+                path: [None if one is None else base64.b64decode(one) for one in pair]
+                for path, pair in json.loads(text).items()
+            }
+        except (AttributeError, TypeError) as error:
+            raise ValueError(str(error)) from None
+        if any(_HIDDEN.search(path) for path in held):
+            raise ValueError("a file that no edit writes")
+        return cls({path: (before, after) for path, (before, after) in held.items()})
+
+    def to_json(self) -> bytes:
+        """As a file can keep it."""
+        files = self.files.items()
+        return json.dumps(
+            {path: [None if one is None else base64.b64encode(one).decode() for one in pair] for path, pair in files}
+        ).encode()
+
+    def undo(self, root: Path) -> None:
+        """Give all files what they held before; hold `folder_lock` around it.
+
+        Raises:
+            PageChanged: A file holds something else than the step left; names it. Nothing is written.
+            StoreFull: As `write_atomic`.
+        """
+        for path, (_, after) in self.files.items():
+            if _now(root / path, root) != after:
+                raise PageChanged(f"{path}: changed meanwhile, so nothing was written; look at it again")
+        for path, (before, after) in self.files.items():
+            if before is None:
+                remove_file(root / path, below=root)
+            else:
+                write_atomic(root / path, before, below=root, before=after or b"")
+
+
+def _now(path: Path, root: Path) -> bytes | None:
+    try:
+        return read_file(path, limit=_MOST_HELD, below=root)
+    except FileNotFoundError:
+        return None
 
 
 @contextmanager
@@ -62,6 +130,7 @@ def write_atomic(
     below: Path | None = None,
     make: bool = True,
     before: bytes | None = None,
+    mode: int = 0o666,
 ) -> None:
     """Replace `path` by `data`: write a draft in the same folder, fsync, rename, fsync the folder.
 
@@ -76,6 +145,7 @@ def write_atomic(
         make: Create the file's folder if it does not exist.
         before: What the file must hold when the draft is finished, b"" also for one that is not there. Such a file is
             the user's: a read-only one and one with a second hard link are refused.
+        mode: Of a file that is not there yet, less the umask.
 
     Raises:
         StoreFull: The disk is full, the folder is read-only or gone, or the path has a link or a non-file; the old
@@ -90,7 +160,7 @@ def write_atomic(
             if before is not None and there is not None and (what := _kept_by_user(folder, path.name, there)):
                 raise Refused(what, path.name)
             draft = f".{path.name}.{os.urandom(8).hex()}.tmp"
-            descriptor = folder.open(draft, _NEW, 0o666 if there is None else 0o600)
+            descriptor = folder.open(draft, _NEW, mode if there is None else 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as file:
                     if there is not None:

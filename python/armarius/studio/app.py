@@ -26,7 +26,7 @@ from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContextWarning, StoreError, UnknownDocument, UnknownId, message_of
 from armarius.headings.reasons import reasons_table
 from armarius.io.write import changed_files
-from armarius.studio.changes import Changes, Form
+from armarius.studio.changes import Changes, Form, place_of
 from armarius.studio.drawing import Appearances
 from armarius.studio.inbox import Inbox
 from armarius.studio.pages import Desk, Page, ProjectPages, Refused
@@ -297,7 +297,7 @@ async def _answered(
                 return RedirectResponse(_with_step(answer, step), status_code=303)
             template, values = answer
             if (made := history.step(step)) is not None:
-                values = {**values, "saved": (step, made.place)}
+                values = {**values, "saved": (step, place_of(made))}
             failed = values.get("failed")
             status = _OK if failed is None else _NOT_FOUND if _is_missing(failed, request) else _BAD
             text = render(template, values)

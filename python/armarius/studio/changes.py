@@ -9,19 +9,20 @@ from functools import partial
 from itertools import count, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from armarius.codex.authored.in_place import SUFFIXES, add_in_place, changed_meanwhile, digest_of
-from armarius.codex.authored.record_file import RecordFile
+from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.model import Entity, Fact
 from armarius.config import CONFIG_NAME, parse_config
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.engine.project import FolderPages
 from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument
-from armarius.io import read_file, remove_file, write_atomic
+from armarius.io import folder_lock, write_atomic
 from armarius.io.toml import with_value
+from armarius.io.write import Step
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.prompt.profile import read_settings
 from armarius.studio.pages import STYLE_PAGES, Page, Refused, limits_in
@@ -29,26 +30,17 @@ from armarius.text.unicode import fold
 from armarius.validation import control_in
 
 Form = dict[str, Any]
-_MOST_BYTES = 4 * 1024 * 1024  # of a page
-_MOST_HELD = 64 * 1024 * 1024  # bytes of a file of records
 _MOST_STEPS = 20  # that can be undone
 _PAGES = {"character": ("人物.md", "characters.md"), "location": ("地点.md", "places.md")}  # as `armarius new` makes
 _HEADINGS = {"人物.md": "人物", "characters.md": "Characters", "地点.md": "地点", "places.md": "Places"}
 
 
-class Step(NamedTuple):
-    """What a form changed: what each file held before and behind it, None where it was not there."""
-
-    files: dict[Path, tuple[bytes | None, bytes | None]]
-    root: Path
-
-    @property
-    def place(self) -> str:
-        """The first file, and the line at which it differs, 1-based."""
-        path, (old, new) = next(iter(self.files.items()))
-        before, after = ((one or b"").splitlines() for one in (old, new))
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
-        return f"{path.relative_to(self.root).as_posix()}:{same + 1}"
+def place_of(step: Step) -> str:
+    """The first file of a step, and the line at which it differs, 1-based."""
+    path, pair = next(iter(step.files.items()))
+    before, after = ((one or b"").splitlines() for one in pair)
+    same = sum(1 for _ in takewhile(lambda lines: lines[0] == lines[1], zip(before, after, strict=False)))
+    return f"{path}:{same + 1}"
 
 
 class Changes:
@@ -61,6 +53,7 @@ class Changes:
     def __init__(self, engine: ContextEngine) -> None:
         self._engine = engine
         root = engine.root
+        self._pages = FolderPages(engine.index, engine.config)
         self._settled = (
             None if root is None else RecordFile(root, "studio.toml", tables=["settled"], check=lambda _: "")
         )
@@ -75,16 +68,38 @@ class Changes:
             *(self.unbook, self.undo, self.unfact, self.unrelate),
         )
         every = {one.__name__: one for one in own} | _records(self._engine)
-        return {name: partial(_with_plain_fields, handler) for name, handler in every.items()}
+        return {name: partial(self._with_plain_fields, handler) for name, handler in every.items()}
+
+    def _with_plain_fields(self, handler: Callable[[Form], str | Page], form: Form) -> str | Page:
+        """Call a handler with line feeds at the ends of lines, where browsers send carriage returns too.
+
+        `to` leads on. Other processes wait from the look at what the form began with until it is written.
+
+        Raises:
+            ContractError: A field holds a control character, which would make a page binary.
+            StoreBusy, StoreFull: As `folder_lock`.
+        """
+        plain = {name: one.replace("\r\n", "\n") if isinstance(one, str) else one for name, one in form.items()}
+        for name, one in plain.items():
+            if isinstance(one, str) and (control := control_in(one)):
+                raise ContractError(f"{name} holds the control character {control}")
+        root = self._engine.root
+        if root is None or handler == self.bring:  # a manuscript may take long
+            answer = handler(plain)
+        else:
+            with folder_lock(root / FOLDER, below=root), self._pages.step():
+                self._engine.index.freshen()
+                answer = handler(plain)
+        return f"/{plain['to'].lstrip('/')}" if isinstance(answer, str) and "to" in plain else answer
 
     def keep(self, changes: Mapping[Path, bytes | None]) -> str:
         """The id of a new step that a form made, "" where it changed no file of the project."""
         root = self._engine.root
-        if root is None or not (files := {path: old for path, old in changes.items() if path.is_relative_to(root)}):
+        if root is None or not (step := Step.of(changes, root)).files:
             return ""
         with self._lock:
             id_ = str(next(self._ids))
-            self._steps[id_] = Step({path: (old, _held(path, root)) for path, old in files.items()}, root)
+            self._steps[id_] = step
             for old_id in [*self._steps][:-_MOST_STEPS]:
                 del self._steps[old_id]
         return id_
@@ -98,14 +113,7 @@ class Changes:
         root, step = self._engine.root, self._steps.get(form["id"])
         if root is None or step is None:
             raise Refused("meanwhile")
-        for path, (_, new) in step.files.items():
-            if _held(path, root) != new:
-                raise changed_meanwhile(path.relative_to(root).as_posix())
-        for path, (old, new) in step.files.items():
-            if old is None:
-                remove_file(path, below=root)
-            else:
-                write_atomic(path, old, below=root, before=new or b"")
+        step.undo(root)
         self._engine.refresh()
         return "/"
 
@@ -150,16 +158,15 @@ class Changes:
         known = {fold(one) for entity in engine.entities() for one in (entity.name, *entity.aliases)}
         free = known.isdisjoint(fold(one) for one in (name, *aliases))
         if engine.root is not None and free and type_ in _PAGES:
-            pages = FolderPages(engine.index, engine.config)
-            paths = self._pages(type_, name)
-            if any(add_in_place(pages, one, name, type_, title=_HEADINGS.get(one, "")) for one in paths):
+            paths = self._pages_for(type_, name)
+            if any(add_in_place(self._pages, one, name, type_, title=_HEADINGS.get(one, "")) for one in paths):
                 made = codex.get(name)
                 stated: dict[str, Any] = {"aliases": aliases, "description": description}
                 codex.update(made.id, **{key: value for key, value in stated.items() if value})
                 return made.id
         return codex.create(name, type=type_, aliases=aliases, description=description).id
 
-    def _pages(self, type_: str, name: str) -> list[str]:
+    def _pages_for(self, type_: str, name: str) -> list[str]:
         """Pages for somebody new: the one that describes most people by name, and the one that `armarius new` makes."""
         described = Counter(
             origin.path
@@ -186,8 +193,8 @@ class Changes:
             for one in codex.relations()
             if other.id in (one.source, one.target) and (one.source, one.target, one.type) in stated
         ]
-        codex.delete(other.id, relations=True)
         codex.update(entity.id, force=True, **changes)
+        codex.delete(other.id, relations=True)
         for one in moved:
             source, target = (entity.id if end == other.id else end for end in (one.source, one.target))
             if source != target:
@@ -259,11 +266,14 @@ class Changes:
         others = {one.path for one in self._engine.documents() if one.kind not in STORY_KINDS}
         if root is None or path not in (others if expect else STYLE_PAGES.values()):
             raise UnknownDocument(f"no such document: {path[:200]!r}")
-        now, text = _read(root, path), _text(form, "text")
-        if now is None or expect != (digest_of(now) if now else ""):
-            raise changed_meanwhile(path)
-        write_atomic(root / path, f"{text}\n".replace("\n", "\r\n" if "\r\n" in now else "\n").encode(), below=root)
-        self._engine.refresh()
+        text = _text(form, "text")
+
+        def changed(now: str, _: object) -> str:
+            if expect != (digest_of(now) if now else ""):
+                raise changed_meanwhile(path)
+            return f"{text}\n".replace("\n", "\r\n" if "\r\n" in now else "\n")
+
+        self._pages.change(path, changed)
         return "/notes#style"
 
     def limits(self, form: Form) -> str:
@@ -330,20 +340,6 @@ class Changes:
         return "/notes#pins"
 
 
-def _with_plain_fields(handler: Callable[[Form], str | Page], form: Form) -> str | Page:
-    """Call a handler with line feeds at the ends of lines, where browsers send carriage returns too; `to` leads on.
-
-    Raises:
-        ContractError: A field holds a control character, which would make a page binary.
-    """
-    plain = {name: one.replace("\r\n", "\n") if isinstance(one, str) else one for name, one in form.items()}
-    for name, one in plain.items():
-        if isinstance(one, str) and (control := control_in(one)):
-            raise ContractError(f"{name} holds the control character {control}")
-    answer = handler(plain)
-    return f"/{plain['to'].lstrip('/')}" if isinstance(answer, str) and "to" in plain else answer
-
-
 def _records(engine: ContextEngine) -> dict[str, Callable[[Form], str | Page]]:
     """Handlers of lists: one that adds a text or changes the one with the id of the form, one that deletes."""
 
@@ -385,23 +381,6 @@ def _chapter(form: Form) -> int | None:
     if since and not (since.isascii() and since.isdigit()):
         raise Refused("number")
     return int(since) if since else None
-
-
-def _held(path: Path, root: Path) -> bytes | None:
-    try:
-        return read_file(path, limit=_MOST_HELD, below=root)
-    except FileNotFoundError:
-        return None
-
-
-def _read(root: Path, path: str) -> str | None:
-    """A page of the project, "" where there is none, None where it cannot be read."""
-    try:
-        return read_file(root / path, limit=_MOST_BYTES, below=root).decode()
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def _names(text: str) -> list[str]:

@@ -214,7 +214,7 @@ class ChangedEntity(NewEntity):
 class DeletedEntity(ById):
     """Names an entity, by id, name or alias; with its relations if they are to go too.
 
-    One that authored relations need is refused else.
+    One that relations need is refused else, and one that relations of `codex.json` need in any case.
     """
 
     relations: Flag = False

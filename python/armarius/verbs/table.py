@@ -290,6 +290,12 @@ def _delete_entity(engine: "Engine", asked: p.DeletedEntity) -> Json:
     return wire(_known(lambda: engine.codex.delete(asked.id, relations=asked.relations)))
 
 
+@_verb("entities:undo", {"items": list[str]}, "codex.undo")
+def _undo(engine: "Engine", asked: p.Params) -> Json:
+    """Take back the last edit of a page by `entities:update` or `entities:delete`; the files that it changed."""
+    return _items(engine.codex.undo())
+
+
 @_verb("entities:relations", {"items": list[Relation]}, "codex.relations")
 def _relations(engine: "Engine", asked: p.RelationsOf) -> Json:
     """Relations of an entity, or all."""

@@ -21,6 +21,7 @@ invalid record keeps its last valid state.
 
 import hashlib
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, is_dataclass, replace
 from difflib import get_close_matches
 from itertools import count
@@ -233,16 +234,32 @@ class AuthoredCodex(Listed[Entity]):
         edit, taken = self._in_place(id_, changes)
         if edit is not None and expect and expect != edit.digest:
             raise changed_meanwhile(edit.path)
-        self._relate_by_id(id_, data, changes)
-        if edit is not None and self._pages is not None:
-            write_in_place(self._pages, edit, self.get(id_), taken, expect=expect)
-            self._record_rest(id_, block, changes, taken)
-            changes = _lacking(self.get(id_), taken)
-            if not changes:
-                return self.get(id_)
-            block = self._record(id_)
-        self._write(id_, block, self._recorded(id_, block, changes))
+        with self._step():
+            self._relate_by_id(id_, data, changes)
+            if edit is not None and self._pages is not None:
+                write_in_place(self._pages, edit, self.get(id_), taken, expect=expect)
+                self._record_rest(id_, block, changes, taken)
+                changes = _lacking(self.get(id_), taken)
+                if not changes:
+                    return self.get(id_)
+                block = self._record(id_)
+            self._write(id_, block, self._recorded(id_, block, changes))
         return self._written(id_)
+
+    def _step(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._pages is None else self._pages.step()
+
+    def undo(self) -> tuple[str, ...]:
+        """Take back the last `update` or `delete` that changed a Markdown page, also one of another process.
+
+        Returns:
+            The files that are as they were before it; none if there is nothing to take back.
+
+        Raises:
+            PageChanged: One of them has been changed since; nothing was written.
+            StoreFull: A file cannot be written.
+        """
+        return () if self._pages is None else self._pages.undo()
 
     def preview(self, id_: str, /, **changes: Any) -> Edit:  # noqa: ANN401
         """What `update` would write, or without `changes` `delete`: the file, its text before and after; no write.
@@ -350,7 +367,7 @@ class AuthoredCodex(Listed[Entity]):
 
         Args:
             id_: Of the entity, or its name or an alias.
-            relations: Also remove the authored relations that begin or end at it.
+            relations: Also remove the authored relations that begin or end at it; pages that say some keep their text.
 
         Returns:
             What was removed, and where the entity is described still.
@@ -358,7 +375,8 @@ class AuthoredCodex(Listed[Entity]):
         Raises:
             UnknownId: There is none, or several bear that name.
             CodexError: It stands where nothing can be removed (lists the files), or the page changed meanwhile. Or, in
-                an opened project, nothing else describes it and authored relations need it (lists the relations).
+                an opened project, nothing else describes it and relations need it (lists them, with their files);
+                those of `codex.json` in any case.
         """
         id_ = self._id(id_)
         written = any((block.table, block.id) == ("entity", id_) for block in self._file.records())
@@ -370,15 +388,15 @@ class AuthoredCodex(Listed[Entity]):
         done = Deleted(id_, "record", self._file.name) if edit is None else Deleted(id_, "section", edit.path)
         known = _by_id(self.list(), id_)
         left = () if known is None else tuple(str(one) for one in known.origins if one.path != done.path)
-        if relations:
-            for block in self._touching(id_):
+        if self._whole is not None and not left:
+            self._refuse_dangling(id_, relations=relations)
+        with self._step():
+            for block in self._touching(id_) if relations else ():
                 self._file.remove("relation", block.id)
-        elif self._whole is not None:
-            self._refuse_dangling(id_, everywhere=edit is not None)
-        if edit is not None and self._pages is not None:
-            write_in_place(self._pages, edit, self.get(id_), None)
-        else:
-            self._file.remove("entity", id_)
+            if edit is not None and self._pages is not None:
+                write_in_place(self._pages, edit, self.get(id_), None)
+            else:
+                self._file.remove("entity", id_)
         return replace(done, left=left)
 
     def _touching(self, id_: str) -> tuple[Block, ...]:
@@ -393,18 +411,28 @@ class AuthoredCodex(Listed[Entity]):
             if id_ in {names.find(str((block.data or {}).get(key, ""))) for key in ("source", "target")}
         )
 
-    def _refuse_dangling(self, id_: str, *, everywhere: bool) -> None:
-        """Refuse to delete an entity that authored relations need, unless other files describe it too."""
+    def _refuse_dangling(self, id_: str, *, relations: bool) -> None:
+        """Refuse to delete an entity that relations need: with `relations` those that only a file can give up."""
         known = _by_id(self.list(), id_)
-        if not everywhere and known is not None and any(origin.path != self._file.name for origin in known.origins):
-            return
-        if touching := [block.data or {} for block in self._touching(id_)]:
-            named = ", ".join(f"{one.get('source')} -{one.get('type')}-> {one.get('target')}" for one in touching[:3])
-            more = ", …" if len(touching) > 3 else ""
-            raise CodexError(
-                f"entity {id_!r} has {counted(len(touching), 'relation')}, which would lead nowhere: {named}{more}; "
-                "unrelate them, or delete it with `relations`"
-            )
+        if known is not None and NameIndex([one for one in self.list() if one.id != id_]).find(known.name) is not None:
+            return  # they name that one then
+        own = set() if known is None else {(one.path, one.section) for one in known.origins}
+        authored = [] if relations else [block.data or {} for block in self._touching(id_)]
+        needed = [f"{one.get('source')} -{one.get('type')}-> {one.get('target')}" for one in authored]
+        how = "unrelate them, or delete it with `relations`"
+        for one in self.relations():
+            path, section = ("", "") if one.origin is None else (one.origin.path, one.origin.section)
+            if id_ not in (one.source, one.target) or path in ("", self._file.name) or (path, section) in own:
+                continue
+            declared = PurePosixPath(path).name in IMPORTERS
+            if declared or not relations:
+                needed.append(f"{one.source} -{one.type}-> {one.target} ({path})")
+            if declared:
+                how = f"delete them in {path} first"
+        if needed:
+            named = f"{', '.join(needed[:3])}{', …' if len(needed) > 3 else ''}"
+            what = f"{counted(len(needed), 'relation')}, which would lead nowhere: {named}"
+            raise CodexError(f"entity {id_!r} has {what}; {how}")
 
     def relate(
         self,

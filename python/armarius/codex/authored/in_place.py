@@ -8,6 +8,7 @@ written there; one that nobody says yet is added to the page of somebody whom pa
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
@@ -90,6 +91,19 @@ class Pages(ABC):
         Raises:
             PageChanged: The page is gone or can no longer be edited; nothing was written. Or what `change` raises.
             StoreFull: It cannot be written, is read-only, or has a second hard link.
+        """
+
+    @abstractmethod
+    def step(self) -> AbstractContextManager[None]:
+        """What the block changes is one step for `undo`, if a page is among it; other processes wait meanwhile."""
+
+    @abstractmethod
+    def undo(self) -> tuple[str, ...]:
+        """Give the files of the last step what they held before it; their paths, none where there is no step.
+
+        Raises:
+            PageChanged: One has been changed since; nothing was written.
+            StoreFull: As `change`.
         """
 
 
