@@ -26,7 +26,7 @@ TASKS = {
             {"query": "who cut page eighteen", "variants": ["周远从档案馆裁下了第十八页", "第十八页是谁裁走的"]},
             "“我十九岁那年从档案馆裁的。",
         ),
-        ("read", {"path": "chapters/ch005.md", "paragraphs": [8, 12]}, "¶9 “那一页在我这里。”周远说"),
+        ("read", {"path": "chapters/ch005.md", "lines": [17, 25]}, "19 “那一页在我这里。”周远说"),
     ],
     "add a character with two relations": [
         ("entities", {"text": "渡口卖灯芯的灯芯婆婆，看着林默和小雨长大"}, "林小雨 [lin-xiaoyu]"),
@@ -47,7 +47,7 @@ TASKS = {
             {"query": "检查第3章的角色一致性", "document": "chapters/ch003.md", "budget": 4000},
             "## 说法不一",
         ),
-        ("evidence", {"name": "林小雨", "attribute": "年龄"}, "chapters/ch002.md ¶1: 她十六岁"),
+        ("evidence", {"name": "林小雨", "attribute": "年龄"}, "chapters/ch002.md:3 ¶1: 她十六岁"),
     ],
 }
 LARGEST = [

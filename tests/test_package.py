@@ -89,16 +89,6 @@ def test_the_version_is_told_without_loading_any_command():
     ]
 
 
-def test_a_search_loads_neither_numpy_nor_what_makes_prompts(tmp_path):
-    command, cache = ("search", str(NOVEL), "第十八页", "--json"), {"ARMARIUS_CACHE": str(tmp_path)}
-    loaded_by(*command, **cache)
-    loaded = loaded_by(*command, **cache)
-    assert SLOW.intersection(loaded) == {"apsw"}
-    assert {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names == {"apsw", "armarius"}
-    own = {name.split(".")[1] for name in loaded if name.startswith("armarius.")}
-    assert own.isdisjoint({"engine", "prompt", "search", "vectors", "embedders", "requests"})
-
-
 def test_all_is_what_is_there_and_everything_in_it_can_be_had():
     assert len(armarius.__all__) == len(set(armarius.__all__)) <= 75
     assert dir(armarius) == sorted(armarius.__all__)

@@ -145,6 +145,8 @@ export interface Methods {
   "documents:get": { params: Reading; result: DocumentText };
   /** Paragraphs that hold the words as written, best first. */
   "documents:search": { params: Searching; result: { items: FoundPassage[]; warnings: string[]; } };
+  /** Sentences that hold the words together or any of them, or answer a question: a page, with path and line. */
+  "documents:find": { params: Finding; result: FoundSentences };
   /** The documents and sections that answer a question, best first, with every reason. */
   "documents:retrieve": { params: Retrieving; result: ListedFound };
   /** Where quoted words stand, in the open document first. */
@@ -828,6 +830,35 @@ export interface FieldWithoutEffect {
   reason: string;
 }
 
+/** Words in any order, or a question; words in quotation marks as they are written. */
+export interface Finding {
+  /** Names the project; any other than the one that is open is refused, empty is that one. */
+  projectId?: string | null;
+  /** The user's words, in any language. */
+  query: string;
+  /**
+   * Chapters to look into, first and last, inclusive, either open; one number is that chapter alone. With it, what
+   * is no chapter is not looked into.
+   */
+  chapters?: number | [first: number | null, last: number | null] | null;
+  /** Kinds of documents to look into, one or several; empty is all. Profiles of people and places are `setting`. */
+  kinds?: "chapter" | "outline" | "setting" | "state" | "summary" | "review" | "note" | "template" | "tool" | "data" | "code" | "manuscript" | ("chapter" | "outline" | "setting" | "state" | "summary" | "review" | "note" | "template" | "tool" | "data" | "code" | "manuscript")[] | null;
+  /**
+   * Nothing of a later chapter than this: no paragraph, outline line, fact or relation, even if the query names it.
+   * Over the current chapter.
+   */
+  asOf?: number | null;
+  /**
+   * The query in other words, as the book would put it, at most 8 of at most 400 characters: looked up with it,
+   * never shown.
+   */
+  also?: string[] | null;
+  /** Unit of every offset, given and answered: `utf-16` (default of this client), `code-point` or `utf-8`. */
+  positionEncoding?: "code-point" | "utf-16" | "utf-8" | null;
+  /** Of the page before; a page has at most 1,500 characters. */
+  cursorPosition?: number | null;
+}
+
 /** A document or a section of one, with every reason; `text` when `excerpts` are asked for. */
 export interface Found {
   path: string;
@@ -856,6 +887,16 @@ export interface FoundPassage {
   snippet: string;
   score: number;
   level?: string | null;
+  line?: number | null;
+}
+
+/** A page of `documents:find`: without `cursor` it is the last; `missing` are words that stand nowhere. */
+export interface FoundSentences {
+  items: FoundPassage[];
+  missing: string[];
+  confidence: number;
+  warnings: string[];
+  cursorPosition?: number | null;
 }
 
 /** What an import is, or would be: the report of `armarius import --json`. */
@@ -1536,6 +1577,8 @@ export interface Reading {
   projectId?: string | null;
   documentId: string;
   paragraphs?: boolean | null;
+  /** Only these lines of the text: [first, last], from 1. */
+  lines?: [start: number, end: number] | null;
   /** Unit of every offset, given and answered: `utf-16` (default of this client), `code-point` or `utf-8`. */
   positionEncoding?: "code-point" | "utf-16" | "utf-8" | null;
 }

@@ -13,6 +13,7 @@ export const WITH_POSITIONS = new Set([
   "entities:propose",
   "documents:get",
   "documents:search",
+  "documents:find",
   "documents:retrieve",
   "documents:locate",
 ]);

@@ -425,6 +425,7 @@ class Hit:
             only of entities of that level; the kind or the edition of a file that they hold only when asked (`review`,
             `template`, `tool`, `copy`, `translation`, `archive`).
         reason: Of `retrieve`: the evidence as a sentence, in the language of the project.
+        line: Of `find`: the line of the document that it begins in, from 1.
     """
 
     path: str
@@ -441,6 +442,7 @@ class Hit:
     snippet: str = ""
     level: str = ""
     reason: str = ""
+    line: int = 0
 
     @property
     def section(self) -> str:
@@ -491,6 +493,7 @@ class Hit:
             "snippet": self.snippet,
             "score": self.score,
             **level,
+            **({"line": self.line} if self.line else {}),
         }
 
     def __repr__(self) -> str:

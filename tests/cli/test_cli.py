@@ -44,9 +44,11 @@ def test_commands_take_bounds_and_other_wordings(capsys):
     found = json.loads(run(capsys, "retrieve", NOVEL, "灯塔", "--chapters", "-3", "--also", "白鹭洲的灯", "--json")[1])
     assert {hit["path"] for hit in found["hits"]} <= {f"chapters/ch00{n}.md" for n in (1, 2, 3)}
     assert found["also"] == ["白鹭洲的灯"]
-    rows = json.loads(run(capsys, "search", NOVEL, "灯塔", "--kind", "outline", "--kind", "setting", "--json")[1])
+    rows = json.loads(run(capsys, "find", NOVEL, "灯塔", "--kind", "outline", "--kind", "setting", "--json")[1])[
+        "items"
+    ]
     assert {row["kind"] for row in rows} == {"outline", "setting"}
-    rows = json.loads(run(capsys, "search", NOVEL, "灯塔", "--as-of", 4, "--limit", 50, "--json")[1])
+    rows = json.loads(run(capsys, "find", NOVEL, "灯塔", "--as-of", 4, "--json")[1])["items"]
     assert max(row["chapter"] or 0 for row in rows) == 4
     said = run(capsys, "evidence", NOVEL, "林默", "--as-of", 6, "--json")[1]
     assert "钟表铺" in said
@@ -59,9 +61,9 @@ def test_commands_take_the_other_folders_of_a_series(capsys, tmp_path):
     series = ("--with", tmp_path / "book0")
     assert "铜鱼沉在暗礁底下" in run(capsys, "ask", NOVEL, "铜鱼在哪里？", *series)[1]
     assert "book0/chapters/ch001.md" in run(capsys, "retrieve", NOVEL, "铜鱼在哪里？", *series)[1]
-    rows = json.loads(run(capsys, "search", NOVEL, "铜鱼", *series, "--as-of", 1, "--json")[1])
-    assert [row["path"] for row in rows] == ["book0/chapters/ch001.md"]
-    assert json.loads(run(capsys, "search", NOVEL, "铜鱼", "--json")[1]) == []
+    rows = json.loads(run(capsys, "find", NOVEL, "铜鱼", *series, "--as-of", 1, "--json")[1])["items"]
+    assert rows[0]["path"] == "book0/chapters/ch001.md"
+    assert json.loads(run(capsys, "find", NOVEL, "铜鱼", "--json")[1])["missing"] == ["铜鱼"]
     status, _, err = run(capsys, "assemble", NOVEL, "--query", "铜鱼", "--with", tmp_path / "none")
     assert (status, "SERIES_UNAVAILABLE: none" in err) == (0, True)
     status, _, err = run(capsys, "ask", NOVEL, "铜鱼", "--with", NOVEL)
@@ -83,7 +85,7 @@ def test_commands_take_what_an_editor_holds(capsys, tmp_path, monkeypatch):
     assert "<cursor/>" not in out
     assert "[Current document]" in out
     for wrong, said in (
-        (("--selection", "9"), "no selection"),
+        (("--selection", "9"), "no range"),
         (("--buffer", tmp_path / "none"), "--buffer"),
         (("--buffer", file, "--cursor", 999), "cursor"),
     ):
@@ -426,7 +428,7 @@ def test_doctor_says_that_the_stored_profile_is_damaged(capsys, tmp_path):
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
 @pytest.mark.parametrize(
     ("command", "status"),
-    [("index {}", 0), ("search {} 林默", 0), ("embed {} --model lexical", 0), ("search {} ' '", 2)],
+    [("index {}", 0), ("find {} 林默", 0), ("embed {} --model lexical", 0), ("find {} ' '", 2)],
 )
 def test_a_command_without_console_does_its_work(tmp_path, command, status, closed):
     (tmp_path / "a.md").write_text("# 一\n\n林默来了。\n", "utf8")
@@ -435,3 +437,11 @@ def test_a_command_without_console_does_its_work(tmp_path, command, status, clos
     done = subprocess.run(program, shell=True, capture_output=True, text=True, timeout=120)
     assert done.returncode == status, done.stdout + done.stderr
     assert "armarius: " not in done.stdout  # nothing of standard error is among the results
+
+
+def test_find_shows_sentences_with_their_lines_and_read_opens_them(capsys):
+    status, out, _ = run(capsys, "find", NOVEL, "档案馆 第十八页")
+    row = next(one for one in out.splitlines() if one.startswith("chapters/ch003.md:11 "))
+    assert (status, "“我去了档案馆。”小雨说" in row) == (0, True)
+    assert row.partition(" ¶5 ")[2] in run(capsys, "read", NOVEL, "chapters/ch003.md", "--lines", "10-12")[1]
+    assert run(capsys, "find", NOVEL, "宇宙飞船")[1] == "nowhere: 宇宙飞船\n"

@@ -45,27 +45,6 @@ def test_an_index_folder_that_is_no_path_is_refused(capsys, novel, folder):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_search_finds_what_is_written(capsys, novel):
-    status, out, _ = run(capsys, "search", novel, "铜怀表")
-    assert status == 0
-    assert "chapters/ch001.md#" in out
-    (hit,) = json.loads(run(capsys, "search", novel, "麂皮", "--json")[1])
-    start, end = hit["highlights"][0]
-    assert hit["text"][start:end] == "麂皮"
-    assert hit["headingPath"] == ["第一章 停摆的怀表"]
-
-
-def test_search_that_finds_nothing_says_so(capsys, novel):
-    assert run(capsys, "search", novel, "宇宙飞船") == (0, "", "armarius: nothing found\n")
-
-
-@pytest.mark.parametrize("words", [("",), (" \t",), ("铜怀表", "--limit", "0")])
-def test_search_for_nothing_is_one_line_and_status_two(capsys, novel, words):
-    status, out, err = run(capsys, "search", novel, *words)
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "nothing found" not in err
-
-
 def test_doctor_finds_nothing_wrong_with_a_sound_project(capsys, novel):
     status, out, _ = run(capsys, "doctor", novel)
     assert status == 0
@@ -79,10 +58,9 @@ def test_doctor_names_a_faulty_entry(capsys, novel):
     assert "codex.json: entities[0] ('林默'): aliases: expected a list of strings, got a number" in out
 
 
-@pytest.mark.parametrize("command", ["index", "search", "doctor"])
+@pytest.mark.parametrize("command", ["index", "doctor"])
 def test_folder_that_is_none_is_one_line_and_status_two(capsys, novel, command):
-    words = ["x"] if command == "search" else []
-    status, out, err = run(capsys, command, novel / "nowhere", *words)
+    status, out, err = run(capsys, command, novel / "nowhere")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "nowhere" in err
 

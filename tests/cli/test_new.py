@@ -115,16 +115,14 @@ def test_without_the_extra_the_door_says_what_there_is_and_how_to_get_it(monkeyp
     assert "pip install 'armarius[studio]'" in err
 
 
-@pytest.mark.parametrize(
-    "words", [["ask", "谁守灯塔"], ["search", "--limit", "1", "灯塔"], ["inspect"], ["evidence", "林默"]]
-)
+@pytest.mark.parametrize("words", [["ask", "谁守灯塔"], ["find", "灯塔"], ["inspect"], ["evidence", "林默"]])
 def test_a_command_takes_the_folder_that_one_stands_in(monkeypatch, capsys, words):
     monkeypatch.chdir(ROOT / "examples/novel")
     assert main(words) == 0
     assert main([words[0], ".", *words[1:]]) == 0
 
 
-@pytest.mark.parametrize("command", ["ask", "search", "retrieve", "subgraph"])
+@pytest.mark.parametrize("command", ["ask", "find", "read", "retrieve", "subgraph"])
 def test_a_folder_without_a_question_is_no_question(capsys, command):
     assert main([command, "examples/novel"]) == 2
     assert "arguments are required" in capsys.readouterr().err
@@ -158,6 +156,6 @@ def test_bash_completes_a_command_and_an_option():
         f"source {shlex.quote(str(script))}; COMP_WORDS=(armarius {{}}); COMP_CWORD=$((${{{{#COMP_WORDS[@]}}}}-1)); "
         "$(complete -p armarius | sed 's/.*-F \\([^ ]*\\).*/\\1/'); echo ${{COMPREPLY[@]}}"
     )
-    for typed, wanted in (("ass", "assemble"), ("search --lim", "--limit")):
+    for typed, wanted in (("ass", "assemble"), ("retrieve --lim", "--limit")):
         done = subprocess.run(["bash", "-c", ask.format(typed)], capture_output=True, text=True, check=True, timeout=30)
         assert wanted in done.stdout.split()

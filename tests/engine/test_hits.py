@@ -132,3 +132,37 @@ def test_a_closed_engine_still_has_a_repr(tmp_path):
     engine.close()
     assert "closed" in repr(engine)
     assert "closed" in printed(engine)
+
+
+def test_words_in_any_order_find_sentences_that_hold_them_together_then_those_that_hold_one(tmp_path):
+    chapters = {
+        "01": "# One\n\nThe mill burnt. Nobody had savings left after the blackout. Rain fell. The dog slept.\n",
+        "02": "# Two\n\nA blackout came over the harbour.\n\nHer savings were gone.\n\n| a |\n|---|\n| savings |\n",
+    }
+    for name, text in chapters.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf8")
+    with armarius.open(tmp_path, watch=False, index_dir=tmp_path / "index") as engine:
+        found = engine.find("savings blackout")
+        assert str(found).splitlines()[0] == (
+            "01.md:3 ¶1 Nobody had savings left after the blackout. Rain fell. The dog slept."
+        )
+        assert {(hit.path, hit.line) for hit in found[1:]} >= {("02.md", 3), ("02.md", 5), ("02.md", 7)}
+        assert found.cursor is None
+        gone = engine.find("zorgon savings")
+        assert (gone.missing, "savings" in gone[0].text) == (("zorgon",), True)
+        assert str(engine.find("zorgon")) == "nowhere: zorgon"
+        assert str(engine.find("“no such words”")) == "nothing found"
+        assert engine.document("02.md").lines(3, 5) == "A blackout came over the harbour.\n\nHer savings were gone."
+
+
+def test_pages_of_find_have_at_most_1500_characters_and_follow_each_other(tmp_path):
+    text = "\n\n".join(f"The lamp number {number} was lit over the long quay at night." for number in range(120))
+    (tmp_path / "a.md").write_text(text, encoding="utf8")
+    with armarius.open(tmp_path, watch=False, index_dir=tmp_path / "index") as engine:
+        cursor, lines = 0, []
+        while cursor is not None:
+            found = engine.find("lamp quay", cursor=cursor)
+            assert len(str(found)) <= 1_530
+            lines += [hit.line for hit in found]
+            cursor = found.cursor
+        assert sorted(lines) == list(range(1, 240, 2))

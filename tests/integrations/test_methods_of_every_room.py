@@ -88,6 +88,8 @@ CALLS = [
     ("documents:list", {"kinds": ["chapter"], "limit": 2}),
     ("documents:get", {"documentId": "chapters/ch003.md", "paragraphs": True}),
     ("documents:search", {"query": "第十八页", "asOf": 3}),
+    ("documents:find", {"query": "第十八页 怀表", "asOf": 3}),
+    ("documents:get", {"documentId": "chapters/ch003.md", "lines": [3, 5]}),
     ("documents:retrieve", {"query": "白鹭洲的灯塔", "chapters": 3, "excerpts": True}),
     ("documents:locate", {"quote": "第十八页"}),
     ("project:map", {}),

@@ -13,10 +13,14 @@ FIELDS = {
     "entities:mentions": {"text": "林默"},
     "entities:evidence": {"name": "林默"},
     "documents:search": {"query": "怀表"},
+    "documents:find": {"query": "怀表"},
     "documents:retrieve": {"query": "怀表"},
     "documents:locate": {"quote": "怀表"},
 }
-LISTS = [one.name for one in VERBS if isinstance(one.result, dict) and "items" in one.result] + ["documents:retrieve"]
+LISTS = [one.name for one in VERBS if isinstance(one.result, dict) and "items" in one.result] + [
+    "documents:retrieve",
+    "documents:find",
+]
 
 
 @pytest.fixture

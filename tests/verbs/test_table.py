@@ -26,7 +26,7 @@ OTHERWISE = {
     "books:export": {"to"},
     "books:update": {"id", "profile", "switched_off", "entries", "book"},
     "documents:list": {"chapters", "kinds", "limit", "offset"},
-    "documents:get": {"paragraphs"},
+    "documents:get": {"paragraphs", "lines"},
     "documents:retrieve": {"excerpts", "chapter"},
     "entities:update": {"unset"},
     "entities:relations": {"id"},

@@ -21,8 +21,8 @@ _FILES = {
     for file, names in {
         "prompts": "assemble inspect ask",
         "detecting": "detect entities propose",
-        "retrieving": "retrieve evidence evaluate",
-        "indexing": "index search watch",
+        "retrieving": "find read retrieve evidence evaluate",
+        "indexing": "index watch",
         "doctor": "doctor map",
         "embedding": "embed",
         "lorebooks": "import export",

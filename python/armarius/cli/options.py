@@ -186,10 +186,11 @@ def _chapters(text: str) -> int | tuple[int | None, int | None]:
     return (int(found[1]) if found[1] else None, int(found[3]) if found[3] else None)
 
 
-def _span(text: str) -> tuple[int, int]:
+def span(text: str) -> tuple[int, int]:
+    """`A-B` as two numbers; for argparse."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no selection, such as 2980-3021")
+        raise argparse.ArgumentTypeError(f"{text!r} is no range, such as 2980-3021")
     return int(found[1]), int(found[2])
 
 
@@ -225,7 +226,7 @@ MESSAGES: Final = field(
 EDITING: Final = (
     field("text", "--buffer", "the document as the editor holds it; - is standard input (default: as saved)",
           metavar="FILE"),
-    field("selection", type=_span, metavar="A-B"),
+    field("selection", type=span, metavar="A-B"),
     field("marks", "--no-marks", "do not mark cursor and selection in the prompt", action="store_false"),
     field("story", action="store_true"),
     *(field(name, action="append", default=[], metavar="TARGET") for name in ("include", "exclude")),

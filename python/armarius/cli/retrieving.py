@@ -1,4 +1,4 @@
-"""`armarius retrieve` and `armarius evidence`: passages for a question, statements about an entity.
+"""`armarius find`, `read`, `retrieve` and `evidence`: passages for a question, statements about an entity.
 
 `armarius evaluate`: whether prompts contain the answers to the user's own questions.
 """
@@ -23,6 +23,7 @@ from armarius.cli.options import (
     fields_of,
     flag,
     option,
+    span,
 )
 from armarius.cli.terminal import note, plain, question, show, show_json, words
 from armarius.display import rich_table
@@ -34,6 +35,8 @@ from armarius.search.hits import Retrieval
 from armarius.types import Hit
 
 _RETRIEVE = "documents:retrieve"
+_FIND = "documents:find"
+_READ = "documents:get"
 _MOST_BYTES = 64 * 1024 * 1024
 
 _RETRIEVED = (
@@ -43,6 +46,39 @@ _RETRIEVED = (
     *BOUNDS, SERIES, ALSO, MESSAGES,
 )  # fmt: skip
 _ATTRIBUTE = field("attribute", verb="entities:evidence", metavar="NAME")
+
+
+_FOUND = (field("cursor", verb=_FIND, type=int, default=0, metavar="N"), *BOUNDS, ALSO)
+
+
+@command(
+    "find", "where words stand, or what answers a question: some sentences each, best first", PROJECT,
+    field("query", "query", "words in any order, or a question; - reads it from standard input"), *_FOUND, SERIES, JSON,
+    example="novel/ '铜怀表 雨夜' --kind chapter",
+)  # fmt: skip
+def _find(arguments: argparse.Namespace) -> int:
+    query = question(arguments.query, "the query")
+    with open_engine(arguments.path, watch=False, with_=arguments.series) as engine:
+        found = engine.find(query, **fields_of(arguments, _FOUND))
+    if arguments.json:
+        told = {"cursor": found.cursor, "missing": found.missing, "confidence": found.confidence}
+        show_json({"items": found, **told, "warnings": [str(one) for one in found.warnings]})
+    else:
+        print(found)
+        for warning in found.warnings:
+            note(f"! {warning}")
+    return 0
+
+
+@command(
+    "read", "lines of a document", PROJECT, field("document", "document", "its path in the project", verb=_READ),
+    field("lines", verb=_READ, type=span, metavar="A-B"), SERIES, example="novel/ chapters/ch003.md --lines 5-12",
+)  # fmt: skip
+def _read(arguments: argparse.Namespace) -> int:
+    with open_engine(arguments.path, watch=False, with_=arguments.series) as engine:
+        document = engine.document(words(arguments.document, "the path"))
+    print(document.text if arguments.lines is None else document.lines(*arguments.lines))
+    return 0
 
 
 @command(

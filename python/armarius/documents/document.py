@@ -186,6 +186,10 @@ class Document:
             object.__setattr__(self, "_line_ends", ends)
         return bisect_left(ends, offset) + 1
 
+    def lines(self, first: int, last: int) -> str:
+        """The text of these lines, both inclusive, from 1; "" where there are none."""
+        return "\n".join(self.text.split("\n")[max(first, 1) - 1 : last])
+
     @property
     def paragraph_count(self) -> int:
         """The number of paragraphs; unpacks nothing."""

@@ -321,6 +321,9 @@ class ContextEngine:
     search = verb_of(lambda self: self._parts.questions, Questions.search)
     """Paragraphs that hold the words of a text as written, best first."""
     asearch = awaitable(search)
+    find = verb_of(lambda self: self._parts.questions, Questions.find)
+    """Where words stand together or any of them do, or what answers a question: some sentences each, best first."""
+    afind = awaitable(find)
     excerpt = verb_of(lambda self: self._parts.questions, Questions.excerpt)
     evidence = verb_of(lambda self: self._parts.questions, Questions.evidence)
     """Everything the project says about an entity, or about one attribute of it; competing statements marked."""

@@ -5,9 +5,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 import armarius.doors as doors
+from armarius._core import find_terms, text_grams
 from armarius.arguments import (
     OPEN,
     Bounds,
@@ -30,14 +32,16 @@ from armarius.engine.project import Project, ProjectView
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
 from armarius.index.mentions import count_by_entity
-from armarius.index.search import search
+from armarius.index.search import is_quoted, search
 from armarius.prompt.fetchers.entities import hidden
 from armarius.search.contradictions.detect import said_of
 from armarius.search.contradictions.statements import Statement, Statements
-from armarius.search.hits import Retrieval, excerpt
+from armarius.search.hits import PAGE, Retrieval, Stretches, excerpt, row_of, stretch
 from armarius.search.query.coreference import Cast, cast_of
 from armarius.search.query.follow_up import FollowUp, follow_up
-from armarius.search.retrieve import retrieve
+from armarius.search.query.recipe import understand
+from armarius.search.rank import STOP_SHARE
+from armarius.search.retrieve import find, retrieve
 from armarius.types import Hit, Hits
 from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.validation import text as strict_text
@@ -119,6 +123,33 @@ class FollowUps:
             if self._known is None or self._known[0] is not codex:
                 self._known = (codex, cast_of(codex))
             return self._known[1]
+
+
+_PLACES = 200  # of each way to find, in all pages
+
+
+def _place(hit: Hit) -> tuple[str, int]:
+    return hit.path, hit.paragraph or 0
+
+
+def _stretch(
+    view: ProjectView, bounds: Bounds, place: tuple[str, int], grams: Sequence[str], *, worded: bool
+) -> Hit | None:
+    """The best sentences of a paragraph; None where nothing of it may be seen, or holds a gram if it is to."""
+    path, number = place
+    document = view.documents.get(path)
+    if document is None or number >= document.paragraph_count:
+        return None
+    document = visible(document, bounds)
+    one = document.paragraphs[number]
+    start, end = stretch(document.text, one, grams)
+    text = document.text[start:end]
+    if not text.strip() or (worded and not any(find_terms([document.text[one.start : one.end]], list(grams)))):
+        return None
+    return Hit(
+        path, (start, end), one.heading_path, 0.0, title=document.title, kind=document.kind, chapter=one.chapter,
+        paragraph=number, role=one.role, text=text, line=document.line_at(start),
+    )  # fmt: skip
 
 
 Found = TypeVar("Found", bound=Hit | Statement)
@@ -268,6 +299,79 @@ class Questions:
         hits = Hits(map(leveled, hits)) if leveled else hits
         hits.warnings = view.stale
         return hits
+
+    def find(
+        self,
+        query: str,
+        *,
+        cursor: int = 0,
+        kinds: Kind | Sequence[Kind] = (),
+        chapters: int | Chapters | None = OPEN,
+        as_of: int | None = None,
+        also: Sequence[str] = (),
+        timeout_s: float | None = None,
+    ) -> Stretches:
+        """Where words stand together or any of them do, or what answers a question: some sentences each, best first.
+
+        Args:
+            query: Words in any order, or a question; what is in quotation marks alone is looked up as it is written.
+            cursor: Of the page before; a page has at most 1,500 characters.
+            kinds: Only documents of these kinds, one or several; empty is all.
+            chapters: First and last chapter, inclusive, either None; one number is that chapter alone.
+            as_of: Nothing of a later chapter than this.
+            also: The query in other words.
+            timeout_s: As for `search`.
+
+        Returns:
+            Hits whose `text` is two or three sentences, with their `line`; `str` of them is what an agent reads.
+
+        Raises:
+            ContractError: An argument is none.
+
+        Cost: a question of `retrieve` and two of `search`.
+        """
+        query, cursor = strict_text("query", query, most=LONGEST_QUESTION), whole("cursor", cursor, least=0)
+        bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
+        with stage("look"):
+            view = self._project.view()
+        shown = None if bounds.as_of is None else visible_text(view.documents, bounds)
+        exact, found = is_quoted(query), Stretches()
+        words = partial(
+            search, text=query, limit=_PLACES, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
+        )
+        with view.corpus.acquire() as corpus:
+            core = corpus.core
+        with stage("search"):
+            together = self._project.index.ask(lambda store: words(store, core))
+            any_ = Hits() if exact else self._project.index.ask(lambda store: words(store, core, match="any"))
+        ranked: list[tuple[str, int]] = []
+        if not exact and view.corpus.ready:
+            with stage("understand"):
+                outside = view.files.outside(query, kinds=bounds.kinds)
+            with stage("retrieve"), view.corpus.acquire(bounds, outside=outside) as scoped:
+                answer = find(scoped, query, understand(query), also=others, sources=view.sources, listed=False)
+                best, scores = answer.ranked, answer.ranked.scores
+                if best.outcome == "found" or best.stated or together or any_:
+                    ranked = [(one.path, one.index) for one in scores.paragraphs(_PLACES, scores.best * STOP_SHARE)]
+            found.missing, found.confidence = best.missing, answer.answer.confidence
+        turns = zip_longest(ranked, map(_place, any_))
+        places = (*map(_place, together), *(place for turn in turns for place in turn if place is not None))
+        worded = bool(any_) and view.sources.vectors is None  # else what is near in meaning shares no word
+        grams = [gram for wording in (query, *others) for gram in text_grams(wording)]
+        leveled, room = _leveled(view), PAGE
+        for at, place in enumerate(dict.fromkeys(places)):
+            if at < cursor or (hit := _stretch(view, bounds, place, grams, worded=worded)) is None:
+                continue
+            hit = replace(hit if leveled is None else leveled(hit), score=1 / (1 + at))
+            room -= len(row_of(hit)) + 1
+            if room < 0 and found:
+                found.cursor = at
+                break
+            found.append(hit)
+        if exact:
+            found.confidence = float(bool(together))
+        found.warnings = view.stale
+        return found
 
     def evidence(
         self,

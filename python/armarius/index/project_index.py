@@ -37,7 +37,6 @@ from armarius.index.watcher import Following, Watcher, weakly
 from armarius.io.folder import project_folder, project_name
 from armarius.io.processes import let_go_unclosed
 from armarius.store.protocol import Store
-from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.settings import Permissions
 from armarius.types import Hits
@@ -262,7 +261,6 @@ class ProjectIndex:
         chapters: tuple[int | None, int | None] = (None, None),
         match: Literal["all", "any"] = "all",
         also: Sequence[str] = (),
-        shown: Callable[[Passage], str] | None = None,
     ) -> Hits:
         """Paragraphs that contain the words of `text`, best first; see `armarius.index.search.search`.
 
@@ -274,9 +272,8 @@ class ProjectIndex:
             raise ContractError(f"match must be 'all' or 'any', got {what_came(match)}")
         also = checked("also", read_wordings, also)
         found = partial(
-            search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, match=match, also=also,
-            shown=shown,
-        )  # fmt: skip
+            search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, match=match, also=also
+        )
         return self.ask(lambda store: found(store, self._corpus.at(store)))
 
     def status(self) -> IndexStatus:

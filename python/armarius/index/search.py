@@ -18,7 +18,7 @@ from armarius.types import Evidence, Hit, Hits
 from armarius.validation import whole
 
 _SNIPPET = 80  # code points
-_QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]+)[\"”」』]")
+_QUOTED = re.compile(r"[\"“「『«]([^\"“”「」『』«»]+)[\"”」』»]")
 
 
 def terms_of(text: str) -> list[str]:
@@ -26,6 +26,11 @@ def terms_of(text: str) -> list[str]:
     quoted = _QUOTED.findall(text)
     rest = re.split(r"[\s,，、。；;！!？?：:…]+", _QUOTED.sub(" ", text))
     return list(dict.fromkeys(term for term in (*quoted, *rest) if _core.term_phrase(term)))
+
+
+def is_quoted(text: str) -> bool:
+    """Whether there is nothing but phrases in quotation marks: what is looked up word for word."""
+    return bool(_QUOTED.search(text)) and not _QUOTED.sub("", text).strip()
 
 
 def search(

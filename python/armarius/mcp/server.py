@@ -13,7 +13,7 @@ from pydantic import Field, create_model
 from armarius._core import __version__
 from armarius.codex.authored.codex import BY_FORCE
 from armarius.errors import ContractError, MissingExtra, ProjectError
-from armarius.requests import Count, DocumentIn, QueryIn
+from armarius.requests import DocumentIn, QueryIn
 from armarius.validation import near
 from armarius.verbs.wire import Failure, describe, escaped
 
@@ -28,7 +28,20 @@ try:
 except ImportError:
     raise MissingExtra("armarius.mcp", "mcp") from None
 
-from armarius.mcp.tools import CODE, COUNT, PAGE, PIECE, READING, REPLACING, WRITING, Arguments, Details, Tool
+from armarius.mcp.tools import (
+    CODE,
+    COUNT,
+    PAGE,
+    PIECE,
+    READING,
+    REPLACING,
+    WRITING,
+    Arguments,
+    Cursor,
+    Details,
+    Tool,
+    find,
+)
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -37,7 +50,6 @@ if TYPE_CHECKING:
 _PATIENCE_S: Final = 20.0
 _INVALID_PARAMS: Final = -32602
 _DROPPED: Final = {"$defs", "title", "default", "maxLength", "minLength", "minimum", "maximum", "minItems", "maxItems"}
-_CURSOR: Final = (Annotated[Count, Field(description="From the last line of an answer.")], 0)
 
 
 def _arguments(tool: Tool) -> type[Arguments]:
@@ -49,7 +61,7 @@ def _arguments(tool: Tool) -> type[Arguments]:
         elif one.kind is one.VAR_KEYWORD:
             fields |= {name: (kind | None, None) for name, kind in get_type_hints(Details, include_extras=True).items()}
     if signature.return_annotation == Iterator[str]:
-        fields["cursor"] = _CURSOR
+        fields["cursor"] = (Cursor, 0)
     return create_model(tool.__name__, __base__=Arguments, **fields)
 
 
@@ -158,7 +170,7 @@ class ToolServer(MCPServer):
         def answer() -> CallToolResult:
             asked = kind.from_wire(arguments)
             given = {field: said for field in kind.model_fields if (said := getattr(asked, field)) is not None}
-            cursor = given.pop("cursor", 0)
+            cursor = 0 if tool is find else given.pop("cursor", 0)  # it knows its own pages
             found = tool(self._engine, **given)
             if isinstance(found, CallToolResult):
                 return found

@@ -16,7 +16,6 @@ from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
 from armarius.codex.model import Fact
 from armarius.display import counted
-from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.io.folder import without_paths
 from armarius.requests import AsOfIn, ChaptersIn, Count, Flag, KindsIn, MessagesIn, TargetsIn, Whole, Wire, WordingsIn
@@ -24,7 +23,7 @@ from armarius.search.contradictions.values import topic_of
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import joined
 from armarius.validation import shown
-from armarius.verbs.params import Around, FactIn
+from armarius.verbs.params import Around, FactIn, Line
 from armarius.verbs.table import around
 from armarius.verbs.wire import account_wire, escaped
 
@@ -39,14 +38,12 @@ PAGE: Final = 1_900
 """Tokens of one page; with the line that names the next cursor it stays below 2,000."""
 PIECE: Final = 400
 """Code points of what a longer text is cut into; each has at most 4 tokens."""
-_EXCERPT: Final = 600
 _SENTENCE: Final = 240
 _HITS: Final = 40
 _NARROW: Final = 5  # passages of one attribute
 _LOOKED: Final = 400
 _IN_VAIN: Final = ("no match", "duplicate")  # what a model need not know stayed out
 _WITHHELD: Final = "{}: context level never. Nothing of it is shown before the user raises that."
-_QUOTES: Final = ('""', "“”", "「」", "『』", "«»")
 COUNT: Final = TokenCounter.for_encoding("o200k_base").count
 
 Kept = TypeVar("Kept", "Hit", "Statement")
@@ -93,9 +90,10 @@ def _two(value: object) -> object:
     return value
 
 
-Paragraphs = Annotated[
-    tuple[Count, Count] | None, BeforeValidator(_two), _INTEGERS, Field(description="[first, last] ¶.")
+Lines = Annotated[
+    tuple[Line, Line] | None, BeforeValidator(_two), _INTEGERS, Field(description="[first, last], from 1.")
 ]
+Cursor = Annotated[Count, Field(description="From the last line of an answer.")]
 Named = Annotated[str, Field(max_length=200_000, description="Only those that this text names.")]
 Attribute = Annotated[str, Field(max_length=400, description="Only this: 年龄, eye colour.")]
 Depth = Annotated[Whole, Field(ge=1, le=10)]
@@ -132,28 +130,20 @@ def find(
     kinds: Kinds = (),
     chapters: Chapters = OPEN,
     as_of: AsOf = None,
-) -> Iterator[str]:
-    """Find the passages that answer a question, best first, each with path, ¶ and reason.
+    cursor: Cursor = 0,
+) -> CallToolResult:
+    """Find where words stand, in any order, or what answers a question: some sentences each, best first, by path:line.
 
     Give `variants`: paraphrases miss what the book's own words find. A query in quotation marks is looked up word for
-    word.
+    word. Then `read` the lines around.
     """
-    bounds: dict[str, Any] = {"kinds": kinds, "chapters": chapters, "as_of": as_of}
-    if (quoted := query.strip())[:1] + quoted[-1:] in _QUOTES and len(quoted) > 2:
-        hits = engine.search(quoted[1:-1], also=variants, limit=_LOOKED, **bounds)
-        yield from _warned(engine, hits.warnings)
-        for hit in _shown(hits):
-            yield _found(hit, "", f"¶{hit.paragraph} {_cut(hit.text, _EXCERPT)}")
-        return
     asked, *others = (*variants, query) if variants else (query,)  # the words of the book find more
-    answer = engine.retrieve(asked, also=others, limit=_HITS, **bounds)
-    yield f"{answer.outcome}, confidence {answer.confidence:.2f}" + (
-        "" if variants else "; with variants more is found"
-    )
-    yield from _warned(engine, answer.warnings)
-    for hit in _shown(answer):
-        text = engine.excerpt(hit, chapters=chapters, as_of=as_of)
-        yield _found(hit, hit.reason, _numbered(engine.document(hit.path), _cut(text, _EXCERPT)))
+    found = engine.find(asked, also=others, kinds=kinds, chapters=chapters, as_of=as_of, cursor=cursor)
+    told = "" if variants else "; with variants more is found"
+    warned = list(_warned(engine, found.warnings))
+    found[:] = _shown(found)
+    text = "\n".join([f"confidence {found.confidence:.2f}{told}", *warned, str(found)])
+    return CallToolResult(content=[TextContent(type="text", text=escaped(text))])
 
 
 def _warned(engine: "Engine", warnings: "Iterable[ContextWarning | str]") -> Iterator[str]:
@@ -165,27 +155,14 @@ def _shown(hits: Iterable[Kept]) -> Iterator[Kept]:
     return (one for one in hits if one.level != "never")
 
 
-def _found(hit: "Hit", why: str, text: str) -> str:
-    titles = " › ".join(dict.fromkeys((hit.title, *hit.heading[-1:])))
-    level = f" ({hit.level}: not in prompts)" if hit.level else ""
-    return f"{hit.path} {titles}{level}{' — ' * bool(why)}{why}\n{text}\n"
-
-
-def _numbered(document: Document, excerpt: str) -> str:
-    """The paragraphs of an excerpt, each behind its number; the last may be cut."""
-    numbers = {document.text[one.start : one.end][:PIECE]: one.index for one in document.paragraphs}
-    found = ((numbers.get(part[:PIECE]), part) for part in excerpt.split("\n\n"))
-    return "\n".join(part if number is None else f"¶{number} {part}" for number, part in found)
-
-
 def _cut(text: str, most: int, about: int = 0) -> str:
     """At most so many code points of `text`, around a place in it."""
     begin = max(0, min(about - most // 4, len(text) - most))
     return "…" * (begin > 0) + text[begin : begin + most].strip() + "…" * (begin + most < len(text))
 
 
-def read(engine: "Engine", *, path: Place, paragraphs: Paragraphs = None) -> Iterator[str]:
-    """Read a document, its paragraphs numbered."""
+def read(engine: "Engine", *, path: Place, lines: Lines = None) -> Iterator[str]:
+    """Read a document, its lines numbered."""
     folder = path.strip("/")
     every = engine.documents()
     inside = [one for one in every if not folder or one.path.startswith(f"{folder}/")]
@@ -194,11 +171,13 @@ def read(engine: "Engine", *, path: Place, paragraphs: Paragraphs = None) -> Ite
         yield from (f"{one.kind} {one.chapter or ''} {one.title} {one.path}" for one in inside)
         return
     document = engine.document(path)
-    first, last = paragraphs or (0, document.paragraph_count)
-    if paragraphs and first >= document.paragraph_count:
-        yield f"nothing: it has {counted(document.paragraph_count, 'paragraph')}, numbered from ¶0"
-    for one in document.paragraphs[first : last + 1]:
-        yield f"¶{one.index} {document.text[one.start : one.end]}"
+    total = document.text.count("\n") + 1
+    first, last = lines or (1, total)
+    if first > total:
+        yield f"nothing: it has {counted(total, 'line')}, numbered from 1"
+    for number, line in enumerate(document.lines(first, last).split("\n"), first):
+        if line.strip():
+            yield f"{number} {line.rstrip()}"
 
 
 def context(
@@ -310,17 +289,19 @@ def evidence(
     for each in said:
         rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"
         if (each.path, each.paragraph) not in told:  # else its passage follows
-            yield _stated(each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
+            yield _stated(engine, each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
     if attribute and not said and not told:
         yield f"nothing about {attribute}"
     passages = sorted(told.values(), key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0))
     for hit, at in passages:
-        yield _stated(hit, _cut(hit.text, _SENTENCE, at))
+        yield _stated(engine, hit, _cut(hit.text, _SENTENCE, at))
 
 
-def _stated(one: "Hit | Statement", text: str) -> str:
+def _stated(engine: "Engine", one: "Hit | Statement", text: str) -> str:
     where = "profile" if one.chapter is None else f"chapter {one.chapter}"
-    return f"{where} {one.path} ¶{one.paragraph}{f' ({one.level})' * bool(one.level)}: {text}"
+    document, start = engine.document(one.path), one.span[0] if one.span else 0
+    line = document.line_at(max(start, document.text.find(one.text, start)))
+    return f"{where} {one.path}:{line} ¶{one.paragraph}{f' ({one.level})' * bool(one.level)}: {text}"
 
 
 def subgraph(engine: "Engine", *, symbol: Short, depth: Depth = 3, direction: Direction = "both") -> Iterator[str]:

@@ -15,7 +15,7 @@ dictionaries of others; a constant is chosen leave one book out, and its page sa
 from armarius.doors import lazy
 
 TABLE = {
-    "search.hits": "Outcome",
+    "search.hits": "Outcome Stretches",
     "search.query.query": "Understanding",
     "search.rerank": "Reranking",
 }

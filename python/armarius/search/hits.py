@@ -1,5 +1,7 @@
 """`Retrieval`, the result of `engine.retrieve`, with the excerpts of its hits and how likely the answer is in them.
 
+`Stretches` is that of `engine.find`.
+
 `confidence` is a logistic model of a few signs of a ranking. `benches/eval_confidence.py` fitted it on the questions of
 three novels, with and without an answer, at 8,000 tokens; docs/decisions/0207 has its errors on books that it was not
 fitted on, and benches/results/confidence.json the bins.
@@ -8,14 +10,17 @@ fitted on, and benches/results/confidence.json the bins.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, overload
 
+import armarius._core as _core
 from armarius._core import CorpusScores
 from armarius.codex.cards import tidy
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning
 from armarius.search.query.query import Understanding
+from armarius.text.unicode import AT_END
 from armarius.types import Hit, Hits, Omission
 
 if TYPE_CHECKING:
@@ -81,6 +86,72 @@ class Retrieval(Sequence[Hit]):
     def _repr_html_(self) -> str:
         """The hits as a table, as a notebook shows them."""
         return Hits(self.hits)._repr_html_()
+
+
+class Stretches(Hits):
+    """Two or three sentences each, best first: a page of them, and where the next one begins.
+
+    Attributes:
+        cursor: For the next page; None when there is nothing more.
+        missing: Words of the query that the project holds nowhere.
+        confidence: As of `Retrieval`; 1 for words in quotation marks that are there.
+    """
+
+    cursor: int | None = None
+    missing: tuple[str, ...] = ()
+    confidence: float = 0.0
+
+    def __str__(self) -> str:
+        """As an agent reads them: path, line, text; then what is missing and the next cursor."""
+        rows = [row_of(hit) for hit in self]
+        rows += [f"nowhere: {', '.join(self.missing)}"] if self.missing else []
+        rows += [] if self or self.missing else ["nothing found"]
+        return "\n".join([*rows, f"[more: cursor {self.cursor}]"] if self.cursor is not None else rows)
+
+
+def row_of(hit: Hit) -> str:
+    """A stretch with its place: `path:line ¶paragraph text`."""
+    level = f" ({hit.level}: not in prompts)" if hit.level else ""
+    return f"{hit.path}:{hit.line} ¶{hit.paragraph}{level} {hit.text}"
+
+
+PAGE: Final = 1_500
+"""Characters of a page of stretches, with their places."""
+_SENTENCES = 3
+_LONGEST = 320  # code points of a stretch: a row of a table may be longer
+
+
+def stretch(text: str, paragraph: Paragraph, grams: Sequence[str]) -> tuple[int, int]:
+    """The sentences of a paragraph that hold most of the grams and what follows them, three in all.
+
+    Args:
+        text: Of the document.
+        paragraph: Of it.
+        grams: Words, or pairs of characters, of the query.
+
+    Returns:
+        First and one past the last code point; as long as the paragraph when it is that short.
+
+    Cost: one search of the paragraph for each gram.
+    """
+    ends = [one.end() for one in AT_END.finditer(text, paragraph.start, paragraph.end)]
+    spans = [
+        (end - len(said.lstrip()), start + len(said.rstrip()))
+        for start, end in pairwise((paragraph.start, *ends, paragraph.end))
+        if (said := text[start:end]).strip()
+    ] or [(paragraph.start, paragraph.end)]
+    sentences = [text[start:end] for start, end in spans]
+    held = [{at for at, found in enumerate(_core.find_terms(sentences, [gram])) if found} for gram in grams]
+    runs = [(first, first + size) for size in range(1, _SENTENCES + 1) for first in range(len(spans) - size + 1)]
+    first, end = max(runs, key=lambda run: (sum(not one.isdisjoint(range(*run)) for one in held), run[0] - run[1]))
+    end = min(len(spans), first + _SENTENCES)
+    first = max(0, end - _SENTENCES)
+    begin, last = spans[first][0], spans[end - 1][1]
+    if last - begin <= _LONGEST:
+        return begin, last
+    places = [begin + span[0] for found in _core.find_terms([text[begin:last]], list(grams)) for span in found]
+    begin = max(begin, min(min(places, default=begin) - _LONGEST // 4, last - _LONGEST))
+    return begin, begin + _LONGEST
 
 
 # Code points that an excerpt of a document has at least: in a dialogue a paragraph is a line, and the answer stands in

@@ -62,6 +62,10 @@ class ById(Params):
     id: str
 
 
+Line = Annotated[StrictInt, Field(ge=1)]
+LinesIn = Annotated[tuple[Line, Line] | None, Field(description="Only these lines of the text: [first, last], from 1.")]
+
+
 class OneProject(Params):
     """Names a project of many."""
 
@@ -292,6 +296,7 @@ class Reading(Params):
 
     document: str
     paragraphs: Flag = False
+    lines: LinesIn = None
     position_encoding: EncodingIn = "code-point"
 
 
@@ -315,6 +320,12 @@ class Searching(_Bounded):
     """Words as written."""
 
     limit: StrictInt = Field(default=10, ge=1, le=_MOST, description="At most so many.")
+
+
+class Finding(_Bounded):
+    """Words in any order, or a question; words in quotation marks as they are written."""
+
+    cursor: Count = Field(default=0, description="Of the page before; a page has at most 1,500 characters.")
 
 
 class Retrieving(_Bounded):

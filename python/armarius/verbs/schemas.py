@@ -183,7 +183,10 @@ class Found(Wire):
 
 
 class FoundPassage(Wire):
-    """A paragraph that holds the words: `start` and `end` in its document, `highlights` in its text."""
+    """A paragraph that holds the words: `start` and `end` in its document, `highlights` in its text.
+
+    Of `documents:find` some sentences of it, and the line that they begin in.
+    """
 
     path: str
     kind: str
@@ -199,6 +202,17 @@ class FoundPassage(Wire):
     snippet: str
     score: float
     level: str | None = None
+    line: int | None = None
+
+
+class FoundSentences(Wire):
+    """A page of `documents:find`: without `cursor` it is the last; `missing` are words that stand nowhere."""
+
+    items: list[FoundPassage]
+    missing: list[str]
+    confidence: float
+    warnings: list[str]
+    cursor: int | None = None
 
 
 class DocumentSummary(Wire):

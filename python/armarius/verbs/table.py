@@ -370,14 +370,25 @@ def _documents(engine: "Engine", asked: p.Listing) -> Json:
 @_verb("documents:get", s.DocumentText, "document")
 def _document(engine: "Engine", asked: p.Reading) -> Json:
     """One document, with its paragraphs if they are asked for."""
-    return document_wire(engine.document(asked.document), asked.position_encoding, paragraphs=asked.paragraphs)
+    document = engine.document(asked.document)
+    found = document_wire(document, asked.position_encoding, paragraphs=asked.paragraphs)
+    return found if asked.lines is None else {**found, "text": document.lines(*asked.lines)}
 
 
-@_verb("documents:search", {"items": list[s.FoundPassage]}, "search", command="search")
+@_verb("documents:search", {"items": list[s.FoundPassage]}, "search")
 def _search(engine: "Engine", asked: p.Searching) -> Json:
     """Paragraphs that hold the words as written, best first."""
     found = engine.search(asked.query, **asked.stated("query", "position_encoding"))
     return _items(found, positions_of(engine, asked.position_encoding))
+
+
+@_verb("documents:find", s.FoundSentences, "find", command="find")
+def _find(engine: "Engine", asked: p.Finding) -> Json:
+    """Sentences that hold the words together or any of them, or answer a question: a page, with path and line."""
+    found = engine.find(**asked.stated("position_encoding"))
+    told = {"missing": list(found.missing), "confidence": found.confidence}
+    told |= {} if found.cursor is None else {"cursor": found.cursor}
+    return {**_items(found, positions_of(engine, asked.position_encoding)), **told}
 
 
 @_verb("documents:retrieve", s.Listed[s.Found], "retrieve", command="retrieve")

@@ -50,8 +50,8 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect entities propose retrieve evidence evaluate index search watch doctor map embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
+set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -163,6 +163,21 @@ complete -c armarius -n '_shtab_armarius_using propose' -l known -d 'also those 
 complete -c armarius -n '_shtab_armarius_using propose' -l write -x -d 'write profiles to edit into this new file of the project'
 complete -c armarius -n '_shtab_armarius_using propose' -l json -d json
 complete -c armarius -n '_shtab_armarius_using propose; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a find -d 'Where words stand, or what answers a question: some sentences each, best first'
+complete -c armarius -n '_shtab_armarius_using find' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using find' -l cursor -x -d 'of the page before; a page has at most 1,500 characters'
+complete -c armarius -n '_shtab_armarius_using find' -l chapters -x -d 'look into these chapters alone: 3, 1-40, 5- or -40'
+complete -c armarius -n '_shtab_armarius_using find' -l kind -xka "chapter outline setting state summary review note template tool data code manuscript" -d 'look into documents of this kind alone; several times for several'
+complete -c armarius -n '_shtab_armarius_using find' -l as-of -x -d 'nothing of a later chapter than this: no paragraph, outline line, fact or relation, even if the query names it'
+complete -c armarius -n '_shtab_armarius_using find' -l also -x -d 'the query in other words, as the book would put it, at most 8 of at most 400 characters: looked up with it, never shown; may be repeated'
+complete -c armarius -n '_shtab_armarius_using find' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using find' -l json -d json
+complete -c armarius -n '_shtab_armarius_using find; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a read -d 'Lines of a document'
+complete -c armarius -n '_shtab_armarius_using read' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using read' -l lines -x -d 'only these lines of the text: [first, last], from 1'
+complete -c armarius -n '_shtab_armarius_using read' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using read; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a retrieve -d 'The documents and sections that answer a question'
 complete -c armarius -n '_shtab_armarius_using retrieve' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l limit -x -d 'at most so many (default: 5)'
@@ -201,18 +216,6 @@ complete -c armarius -n '_shtab_armarius_using index' -l with -xka "(__fish_comp
 complete -c armarius -n '_shtab_armarius_using index' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using index' -l json -d json
 complete -c armarius -n '_shtab_armarius_using index; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a search -d 'The passages that hold some words'
-complete -c armarius -n '_shtab_armarius_using search' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using search' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
-complete -c armarius -n '_shtab_armarius_using search' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
-complete -c armarius -n '_shtab_armarius_using search' -l limit -x -d 'at most so many (default: 10)'
-complete -c armarius -n '_shtab_armarius_using search' -l any -d 'what is about the same, not only what is written'
-complete -c armarius -n '_shtab_armarius_using search' -l chapters -x -d 'look into these chapters alone: 3, 1-40, 5- or -40'
-complete -c armarius -n '_shtab_armarius_using search' -l kind -xka "chapter outline setting state summary review note template tool data code manuscript" -d 'look into documents of this kind alone; several times for several'
-complete -c armarius -n '_shtab_armarius_using search' -l as-of -x -d 'nothing of a later chapter than this: no paragraph, outline line, fact or relation, even if the query names it'
-complete -c armarius -n '_shtab_armarius_using search' -l also -x -d 'the query in other words, as the book would put it, at most 8 of at most 400 characters: looked up with it, never shown; may be repeated'
-complete -c armarius -n '_shtab_armarius_using search' -l json -d json
-complete -c armarius -n '_shtab_armarius_using search; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a watch -d 'Keep the index equal to the folder until interrupted'
 complete -c armarius -n '_shtab_armarius_using watch' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using watch' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'

@@ -22,14 +22,15 @@ _shtab_armarius_commands() {
     evaluate:'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.'
     evidence:'Everything the project says about an entity, competing or not'
     export:'Writes the book to standard output, without --book a list of the books; what the format cannot say is listed on standard error.'
+    find:'Where words stand, or what answers a question: some sentences each, best first'
     import:'Shows first what each file is, its entries, what has no effect here, and conflicts with what was imported before. Nothing is written without --yes.'
     index:'Build the index, or make it equal to the folder'
     inspect:'One row per item: layer, source, tokens, kept or omitted, why.'
     map:'Lines of armarius.toml that settle what is doubtful, then the tree, then what is not read.'
     new:'Writes pages to fill: people, places, an outline, a style, the first chapter. With --example a small novel: seven short chapters, profiles and a codex, to look at.'
     propose:'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
+    read:'Lines of a document'
     retrieve:'The documents and sections that answer a question'
-    search:'The passages that hold some words'
     serve:'An mcp server on standard input and output'
     server:'Projects on a postgresql server'
     studio:'Prints an address of this machine and opens it. Everybody who has the address may read and change the project. Needs armarius[studio].'
@@ -245,6 +246,22 @@ _shtab_armarius_export_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_export_defaults_added=0
 
+_shtab_armarius_find_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--cursor[of the page before\; a page has at most 1,500 characters]:N:"
+  "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
+  "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter outline setting state summary review note template tool data code manuscript)"
+  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
+  "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
+  "--json[json]"
+  ":the project folder (default\: this one):_files"
+  ":words in any order, or a question\; - reads it from standard input:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_find_defaults_added=0
+
 _shtab_armarius_import_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--into[the project folder (default\: .)]:PROJECT:_files"
@@ -341,6 +358,17 @@ _shtab_armarius_propose_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_propose_defaults_added=0
 
+_shtab_armarius_read_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--lines[only these lines of the text\: \[first, last\], from 1]:A-B:"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
+  ":the project folder (default\: this one):_files"
+  ":its path in the project:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_read_defaults_added=0
+
 _shtab_armarius_retrieve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--limit[at most so many (default\: 5)]:N:"
@@ -360,24 +388,6 @@ _shtab_armarius_retrieve_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_retrieve_defaults_added=0
-
-_shtab_armarius_search_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
-  "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
-  "--limit[at most so many (default\: 10)]:N:"
-  "--any[what is about the same, not only what is written]"
-  "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
-  "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter outline setting state summary review note template tool data code manuscript)"
-  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
-  "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
-  "--json[json]"
-  ":the project folder (default\: this one):_files"
-  ":the words, as written\; quoted phrases stay whole:"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_armarius_search_defaults_added=0
 
 _shtab_armarius_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -540,14 +550,15 @@ _shtab_armarius() {
         evaluate) _arguments -C -s $_shtab_armarius_evaluate_options ;;
         evidence) _arguments -C -s $_shtab_armarius_evidence_options ;;
         export) _arguments -C -s $_shtab_armarius_export_options ;;
+        find) _arguments -C -s $_shtab_armarius_find_options ;;
         import) _arguments -C -s $_shtab_armarius_import_options ;;
         index) _arguments -C -s $_shtab_armarius_index_options ;;
         inspect) _arguments -C -s $_shtab_armarius_inspect_options ;;
         map) _arguments -C -s $_shtab_armarius_map_options ;;
         new) _arguments -C -s $_shtab_armarius_new_options ;;
         propose) _arguments -C -s $_shtab_armarius_propose_options ;;
+        read) _arguments -C -s $_shtab_armarius_read_options ;;
         retrieve) _arguments -C -s $_shtab_armarius_retrieve_options ;;
-        search) _arguments -C -s $_shtab_armarius_search_options ;;
         serve) _arguments -C -s $_shtab_armarius_serve_options ;;
         server) _shtab_armarius_server ;;
         studio) _arguments -C -s $_shtab_armarius_studio_options ;;
