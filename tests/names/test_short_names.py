@@ -64,9 +64,19 @@ def test_a_name_allows_these_short_forms(name, forms):
         ([person("Henry Vale", "Mr. Vale")], []),
         ([person("Henry Vale", "the Squire")], ["Henry", "Vale"]),
         ([person("林雨桐", "阿桐")], ["雨桐"]),
+        ([person("RUTH CALDER", "Ruth Calder")], ["Calder", "Ruth"]),
         ([person("Harrow Lighthouse", kind="location")], []),
     ],
-    ids=["of two", "listed of another", "family", "a part is listed", "an epithet is listed", "小名", "no person"],
+    ids=[
+        "of two",
+        "listed of another",
+        "family",
+        "a part is listed",
+        "an epithet is listed",
+        "小名",
+        "capitals",
+        "no person",
+    ],
 )
 def test_a_form_that_another_may_have_and_a_list_that_is_complete_add_nothing(people, forms):
     assert [one.text for one in short_names(people)] == forms

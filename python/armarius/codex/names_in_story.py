@@ -31,6 +31,7 @@ _OFTEN = 8
 _ENOUGH = 20_000  # characters of story from which the absence of a listed name says something
 _LONGEST = 5  # words of a name that is shortened
 _MOST_WORDS = 12  # of a name that others may be a part of
+_FULL = 3  # characters of a Chinese name with a given name of two
 _WORD = 4  # letters of the shortest word that stands for a longer name
 
 Uses = tuple[int, int, int]
@@ -206,6 +207,7 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
                 rejected.append(RejectedName(draft.name, draft.origin.path, draft.origin.line, why))
         kept.append(Profiles([_without_places(one, described) for one in drafts], profiles.lines))
         rejected += profiles.rejected
+    _name_mentions(kept)
     _name_leads(kept)
     _name_by_parts(kept, story)
     return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
@@ -262,6 +264,28 @@ def _without_places(draft: Draft, described: Collection[str]) -> Draft:
         if fold(one) in described and re.search(f"[(（]{re.escape(one)}[)）]", draft.origin.section)
     ]
     return replace(draft, aliases=[one for one in draft.aliases if one not in notes]) if notes else draft
+
+
+def _name_mentions(kept: Sequence[Profiles]) -> None:
+    """Let a row, a line or a label that has one word of a described person's name be about that person."""
+    known: dict[str, dict[int, set[str]]] = {}  # by word: at which place, whose
+    for one in (one for profiles in kept for one in profiles.drafts if one.type == "character" and _is_sheet(one)):
+        for name in (one.name, *one.aliases):
+            parts = re.split(r"[\s·]+", fold(name))
+            parts += [parts[0][1:]] if is_han_name(parts[0]) and len(parts[0]) == _FULL and is_name_shaped(name) else []
+            for at, part in enumerate(parts if len(parts) > 1 else ()):
+                known.setdefault(part, {}).setdefault(min(at, 1), set()).add(one.name)
+    for profiles in kept if known else ():
+        for at, one in enumerate(profiles.drafts):
+            if one.type in (None, "character") and not _is_sheet(one) and (places := known.get(fold(one.name))):
+                first, every = places.get(0, set()), set().union(*places.values())
+                if len(owner := every if len(every) == 1 else first) == 1:
+                    profiles.drafts[at] = replace(one, name=next(iter(owner)), aliases=[one.name, *one.aliases])
+
+
+def _is_sheet(draft: Draft) -> bool:
+    """Whether a draft is a page or a section about somebody, and no row, line or label."""
+    return draft.whole or fold(draft.name) in fold(draft.origin.section)
 
 
 def _name_leads(kept: Sequence[Profiles]) -> None:

@@ -24,7 +24,7 @@ from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
 from armarius.store.rows import DerivedRow
 
-_RULES: Final = 8  # raised when the same text of the same version describes something else
+_RULES: Final = 9  # raised when the same text of the same version describes something else
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack, unpack)
 KIND: Final = _PROFILES.kind
 _BATCH: Final = 32  # documents counted at once

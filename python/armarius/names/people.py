@@ -176,8 +176,9 @@ def short_names(entities: Iterable[object]) -> tuple[ShortName, ...]:
     for entity in entities:
         entity_id, names = names_of(entity)
         listed += names
-        forms = dict(_forms(names[0].strip())) if kind_of(entity) == "person" else {}
-        if forms.keys() & {part for name in names[1:] for part in (name, *name.split())}:
+        spelt = next((one for one in names[1:] if caseless(one) == caseless(names[0])), names[0])  # of RUTH CALDER
+        forms = dict(_forms(spelt.strip())) if kind_of(entity) == "person" else {}
+        if forms.keys() & {part for name in names[1:] if name != spelt for part in (name, *name.split())}:
             continue
         for text, kind in forms.items():
             found.setdefault(caseless(text), []).append(ShortName(text, entity_id, kind, names[0].strip()))

@@ -12,7 +12,8 @@ from armarius.documents.titles import group_of, is_chapter, is_generic, is_other
 from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold
 
-_BRACKETS = re.compile(r"(?<!\s)\s*[（(]([^）)]{1,60})[)）]")
+_BRACKETS = re.compile(r"(?<!\s)\s*(?:[（(]([^（(）)]{1,60})[)）]|\[[^\[\]]{1,60}\]$)")
+_NICK = re.compile(r"(?<=\S)(?<!\s)\s*[\"“「『]([^\"“”「」『』]{1,20})[\"”」』]\s*(?=\S|$)")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
 _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})$")
 _SYMBOL = r"[\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]"
@@ -59,7 +60,6 @@ def is_plausible(heading: str) -> bool:
     name = _BRACKETS.sub("", bare).strip()
     if (
         not name
-        or len(bare) > _MAX_NAME
         or HAS_MARK.search(name)
         or is_generic(name)
         or is_chapter(name)
@@ -71,7 +71,7 @@ def is_plausible(heading: str) -> bool:
         return False
     dashed = _DASHED.match(name)
     name = dashed["name"] if dashed else name
-    return (
+    return len(name) <= _MAX_NAME and (
         len(name) <= _MAX_HAN
         if any(ord(char) >= 0x2E80 for char in name) and " " not in name
         else len(name.split()) <= _MAX_WORDS
@@ -149,7 +149,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
     name is the name, and the story may decide for the other one.
     """
     name = _SYMBOLS.sub("", strip_numbering(heading)) or heading
-    notes = _BRACKETS.findall(name)
+    notes = [note for note in _BRACKETS.findall(name) if note]
     name = _BRACKETS.sub("", name).strip() or name
     roles: list[str] = []
     lead = ""
@@ -163,6 +163,8 @@ def read_name(heading: str, origin: Origin) -> Draft:
             name, role, lead = role, name, lead or lead_of(name)
         roles = [role]
     other = ""
+    nicks, plain = _NICK.findall(name), " ".join(_NICK.sub(" ", name).split())
+    name, nicks = (plain, nicks) if nicks and is_name_shaped(plain.rpartition(":")[2].strip()) else (name, [])
     halves = _HALVES.match(name)
     if halves is not None:
         name, other = halves["first"], halves["second"].strip()
@@ -170,6 +172,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
             name, other = other, name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]
     draft = Draft(unquoted(first), origin, other=unquoted(other), lead=lead)
+    draft.add_aliases(nicks)
     for piece in others:
         if _is_other_name(draft.name, piece):
             draft.add_aliases([unquoted(piece)])

@@ -73,8 +73,9 @@ from armarius.documents.titles import (
     page_type,
     strip_numbering,
 )
-from armarius.text.unicode import fold, joined
+from armarius.text.unicode import HAN_EVERY, fold, joined
 
+_OWNER = re.compile(rf"(?:^|[:：])([{HAN_EVERY}]{{2,4}}?)(?=[的是])")  # 沈雨 of 沈雨的研究
 _OPEN: Final = ("setting", "note")  # kinds of files with entities that only a tag, an alias or their heading declares
 
 
@@ -261,8 +262,9 @@ class _Pages:
             self.cast(child, known)
 
     def _labels(self, section: ProfileSection, known: set[str]) -> None:
-        """The heading and the labels of a section that look like Chinese names."""
-        for label, line in [(section.heading, section.line), *((item.key, item.line) for item in section.fields)]:
+        """The heading and the labels of a section that look like Chinese names, and whom a heading is about."""
+        owners = [(name, section.line) for name in _OWNER.findall(strip_numbering(section.heading))]
+        for label, line in [(section.heading, section.line), *owners, *((one.key, one.line) for one in section.fields)]:
             draft = read_name(label, Origin(self.path, section.heading, line))
             shaped = is_han_name(draft.name) and is_name_shaped(draft.name)
             if shaped and is_plausible(label) and fold(draft.name) not in known:
@@ -314,7 +316,9 @@ class _Pages:
                 for table in section.tables:
                     if (group := group_of(table.header[0])) is not None and group.type in _THINGS:
                         self._roster(table, section, group.type)
-            self.visit_all(section, type_, setting=setting and section.level == 1)
+            shaped = [is_name_shaped(read_name(child.heading, Origin("")).name) for child in section.children]
+            inside = section.level == 1 or (type_ is not None and all(shaped))
+            self.visit_all(section, type_, setting=setting and inside)
 
     def _reject(self, section: ProfileSection, reason: str) -> None:
         self.found.rejected.append(RejectedName(section.heading, self.path, section.line, reason))
@@ -395,11 +399,13 @@ class _Pages:
         self._inside(owner, type_)
 
     def _rosters(self, section: ProfileSection, type_: str | None) -> None:
-        """Tables in a part of a sheet with a first column of one type; in a person's sheet people are relations."""
+        """Tables in a part of a sheet with a column of people, or a first one of one type; not of a person's people."""
         for table in section.tables:
             group = group_of(table.header[0])
             if group is not None and group.type not in (None, type_ if type_ == "character" else None):
                 self._roster(table, section, group.type)
+            elif type_ != "character" and "name" in map(role_of, table.header) and any(map(is_personal, table.header)):
+                self._roster(table, section, "character")
         for child in section.children:
             self._rosters(child, type_)
 
