@@ -13,7 +13,7 @@ from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold
 
 _BRACKETS = re.compile(r"(?<!\s)\s*(?:[（(]([^（(）)]{1,60})[)）]|\[[^\[\]]{1,60}\]$)")
-_NICK = re.compile(r"(?<=\S)(?<!\s)\s*[\"“「『]([^\"“”「」『』]{1,20})[\"”」』]\s*(?=\S|$)")
+_NICK = re.compile(r"(?<=\S)\s*[\"“「『]([^\"“”「」『』]{1,20})[\"”」』]\s*(?=\S|$)")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
 _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})$")
 _SYMBOL = r"[\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]"
