@@ -60,7 +60,7 @@ def test_the_form_that_a_new_book_shows_is_read_as_it_stands(tmp_path, language,
 def served(monkeypatch):
     opened = []
 
-    def serve(engine, *, port, browser, say):
+    def serve(engine, *, port, browser, say, new_token):
         opened.append(engine.project_id)
         say("http://127.0.0.1:1/?token=t")
 

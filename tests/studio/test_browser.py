@@ -371,15 +371,25 @@ def test_a_field_that_was_emptied_asks_before_it_is_saved(page, address):
     assert file.read_bytes() == before
 
 
-def test_a_file_that_is_dropped_is_looked_at_and_not_written(page, address):
-    page.goto(f"{ground(page)}/bring")
-    page.evaluate("""() => {
+def test_a_file_that_is_dropped_anywhere_is_looked_at_and_not_written(page, address):
+    page.goto(f"{ground(page)}{CHAPTER}")
+    page.locator("#text").evaluate("""text => {
       const data = new DataTransfer();
       data.items.add(new File(["# 第一章 雪\\n\\n下雪了。\\n\\n# 第二章 冰\\n\\n结冰了。\\n"], "雪.txt"));
-      document.querySelector("#bring").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+      text.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
     }""")
     playwright.expect(page.locator("#brought")).to_contain_text("第二章 冰")
     assert not list(address[1].rglob("*雪*"))
+
+
+def test_a_studio_that_is_gone_is_said(page):
+    page.goto(f"{ground(page)}{CHAPTER}")
+    playwright.expect(page.locator("#live")).to_have_attribute("data-generation", re.compile(r"\d+"))
+    page.context.set_offline(True)
+    page.locator("#strip input").fill("小雨")
+    playwright.expect(page.locator("#live")).to_contain_text("The studio is not running")
+    assert fits(page) == []
+    page.wrong.clear()  # what was not answered
 
 
 def test_an_error_stands_in_the_form_and_keeps_what_was_typed(page):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +20,10 @@ import armarius
 pytest.importorskip("starlette", reason="armarius[studio]")
 from starlette.testclient import TestClient
 
-from armarius.errors import ArmariusError
+from armarius.errors import ArmariusError, ContractError
 from armarius.io import folder_lock
+from armarius.io.write import cache_of
+from armarius.studio import join, serve
 from armarius.studio.app import build_app
 from armarius.studio.drawing import Appearance, blocks, plot
 from armarius.studio.pages import stretch
@@ -80,7 +83,69 @@ def test_the_token_leaves_the_address_for_a_cookie(engine):
     client = TestClient(build_app(engine, "secret", 8123), base_url=BASE, follow_redirects=False)
     answer = client.get("/entities?token=secret&lang=en")
     assert (answer.status_code, answer.headers["location"]) == (303, "/entities?lang=en")
-    assert {"HttpOnly", "SameSite=strict"} <= set(answer.headers["set-cookie"].split("; "))
+    assert {"HttpOnly", "SameSite=strict", "Max-Age=31536000"} <= set(answer.headers["set-cookie"].split("; "))
+
+
+@pytest.mark.parametrize(("language", "said"), [("zh-CN", "终端里"), ("en", "in the terminal")])
+def test_a_page_without_the_token_says_where_it_is_in_the_language_of_the_browser(engine, language, said):
+    client = TestClient(build_app(engine, "secret", 8123), base_url=BASE, headers={"accept-language": language})
+    assert said in client.get("/").text
+
+
+@pytest.fixture
+def studio(engine, monkeypatch):
+    """Serves the book as often as it is called, without answering; returns the address, after `inside`."""
+
+    def serving(inside=lambda: None, **how):
+        monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: inside())
+        said = []
+        serve(engine, browser=False, say=said.append, **how)
+        return said[0]
+
+    return serving
+
+
+def test_a_folder_keeps_its_port_and_token_until_a_new_one_is_asked_for(engine, studio):
+    address = studio()
+    (kept,) = cache_of(engine.root, "studio").glob("session.json")
+    assert os.name == "nt" or (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert studio() == address
+    renewed = studio(new_token=True)
+    assert (renewed == address, renewed.partition("?")[0]) == (False, address.partition("?")[0])
+    assert studio() == renewed
+    kept.write_text('{"port": 1}', encoding="utf-8")
+    assert studio() != renewed
+
+
+def test_a_port_that_is_taken_is_another_one_and_one_that_was_asked_for_is_an_error(studio):
+    port = int(re.search(r":(\d+)/", studio())[1])
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        assert f":{port}/" not in studio()
+        with pytest.raises(ContractError, match=f"port {port}"):
+            studio(port=port)
+
+
+def test_a_studio_that_runs_is_opened_and_not_started_again(engine, studio):
+    root, said, second = engine.root, [], []
+
+    def elsewhere(act):  # another thread waits for the lock of the folder as another process does
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(act).result()
+
+    def running():
+        assert elsewhere(lambda: join(root, browser=False, say=said.append))
+        elsewhere(lambda: serve(engine, browser=False, say=second.append))
+        with pytest.raises(ContractError, match="end it first"):
+            elsewhere(lambda: serve(engine, browser=False, say=second.append, new_token=True))
+
+    assert not join(root, browser=False, say=said.append)
+    calls = iter([running])
+    address = studio(lambda: next(calls, lambda: None)())
+    assert said == [address]
+    assert (len(second), second[0] == address) == (1, False)
+    assert not join(root, browser=False, say=said.append)
 
 
 @pytest.mark.parametrize("path", ["//evil.example/?token=secret", "/\\evil.example?token=secret"])

@@ -18,7 +18,7 @@ from armarius.errors import MissingExtra, ProjectError
 from armarius.io import stat_of
 from armarius.io.folder import project_folder
 from armarius.io.write import make_folder, write_atomic
-from armarius.studio import serve
+from armarius.studio import join, serve
 
 
 @command(
@@ -81,17 +81,22 @@ def _files(folder: Traversable, before: str) -> "list[tuple[str, bytes]]":
 
 @command(
     "studio", "look at prompts, chapters and people in a browser, live", PROJECT, SERIES,
-    option("--port", "the port (default: a free one)", type=int, default=0, metavar="N"),
+    option("--port", "the port (default: that of the folder, if free)", type=int, default=0, metavar="N"),
     flag("--no-browser", "print the address only"),
-    description="Prints an address of this machine and opens it. Everybody who has the address may read and change "
-    "the project. Needs armarius[studio].",
+    flag("--new-token", "shut out every page that was open before"),
+    description="Prints an address of this machine and opens it; where a studio runs, that one. Everybody who has the "
+    "address may read and change the project. Port and token stay those of the folder. Needs armarius[studio].",
     example="novel/ --no-browser",
 )  # fmt: skip
 def _studio(arguments: argparse.Namespace) -> int:
     folder = _book(arguments.path)
+    own = arguments.port or arguments.new_token
+    if not own and join(folder, browser=not arguments.no_browser, say=_told):
+        return 0
     with open_engine(folder, with_=arguments.series) as engine:
         try:
-            serve(engine, port=arguments.port, browser=not arguments.no_browser, say=_told)
+            browser, new = not arguments.no_browser, arguments.new_token
+            serve(engine, port=arguments.port, browser=browser, say=_told, new_token=new)
         except MissingExtra:
             status = engine.status()
             chapters = sum(one.kind in STORY_KINDS for one in engine.documents())

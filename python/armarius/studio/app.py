@@ -36,6 +36,7 @@ from armarius.warnings import INDEX_BUILDING
 COOKIE = "armarius-studio"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _READING = ("GET", "HEAD")
+_KEPT_S = 365 * 24 * 3600  # of the cookie: a bookmark without the token works as long
 _MOST_BYTES = 32 * 1024 * 1024  # of a form: a book in one file
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -82,8 +83,8 @@ class Guard:
         if (given := asked.pop("token", None)) is not None:
             await self._enter(scope["path"], given[0], asked)(scope, receive, respond)
         elif not self._known(headers.get("cookie", "")):
-            say = "This page needs the address that `armarius studio` printed, with its token."
-            await PlainTextResponse(say, status_code=403)(scope, receive, respond)
+            language = chosen(None, None, headers.get("accept-language", ""))
+            await PlainTextResponse(texts(language)["error.token"], status_code=403)(scope, receive, respond)
         else:
             await self._app(scope, receive, respond)
 
@@ -107,7 +108,7 @@ class Guard:
             return PlainTextResponse("another token", status_code=403)
         rest = f"?{urlencode(asked, doseq=True)}" if asked else ""
         answer = RedirectResponse(f"/{path.lstrip('/')}{rest}", status_code=303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._cookie, self._token, max_age=_KEPT_S, httponly=True, samesite="strict", path="/")
         return answer
 
     def _known(self, header: str) -> bool:

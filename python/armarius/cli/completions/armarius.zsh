@@ -33,7 +33,7 @@ _shtab_armarius_commands() {
     retrieve:'The documents and sections that answer a question'
     serve:'An mcp server on standard input and output'
     server:'Projects on a postgresql server'
-    studio:'Prints an address of this machine and opens it. Everybody who has the address may read and change the project. Needs armarius[studio].'
+    studio:'Prints an address of this machine and opens it; where a studio runs, that one. Everybody who has the address may read and change the project. Port and token stay those of the folder. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
     trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.'
     watch:'Keep the index equal to the folder until interrupted'
@@ -474,8 +474,9 @@ _shtab_armarius_server_status_defaults_added=0
 _shtab_armarius_studio_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
-  "--port[the port (default\: a free one)]:N:"
+  "--port[the port (default\: that of the folder, if free)]:N:"
   "--no-browser[print the address only]"
+  "--new-token[shut out every page that was open before]"
   ":the project folder (default\: this one):_files"
 )
 

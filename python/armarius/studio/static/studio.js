@@ -296,13 +296,16 @@ const close = () => {
   text?.focus();
 };
 
-document.addEventListener("dragover", (event) => $("#bring") && event.preventDefault());
-document.addEventListener("drop", (event) => {
-  const form = $("#bring");
-  if (!form || !event.dataTransfer.files.length) return;
-  event.preventDefault();
-  $("input[type=file]", form).files = event.dataTransfer.files;
-  form.requestSubmit();
+// A file that is dropped anywhere is looked at; nothing is written.
+const dropped = (event) => event.dataTransfer?.types.includes("Files") && (event.preventDefault(), true);
+document.addEventListener("dragover", dropped);
+document.addEventListener("drop", async (event) => {
+  if (!dropped(event)) return;
+  const { files } = event.dataTransfer;
+  if (!$("#bring") && desk) await open("/bring");
+  if (!$("#bring")) return;
+  $("#bring input[type=file]").files = files;
+  $("#bring").requestSubmit();
 });
 
 const REGIONS = ["#text", "#column", "#strip", "#binder"];
@@ -336,11 +339,12 @@ const again = async () => {
 };
 setTimeout(again, 300);
 
-const live = $("#live");
+const live = $("#live"), LIVE = live.textContent;
 const events = new EventSource("/events");
 let first = null;
 events.onmessage = (event) => {
   const now = JSON.parse(event.data);
+  if (live.className === "gone") live.textContent = LIVE;
   live.className = now.state === "building" ? "busy" : "";
   if (now.state === "building") live.textContent = `${now.done} / ${now.total}`;
   else if (first !== null && now.generation !== first) {
@@ -350,8 +354,12 @@ events.onmessage = (event) => {
   first = now.state === "building" ? first ?? -1 : now.generation;
   live.dataset.generation = now.generation;
 };
-events.onerror = () => {
-  live.classList.add("gone");
+const dead = () => {
+  live.className = "gone";
   live.textContent = live.dataset.gone;
 };
+events.onerror = dead;
+addEventListener("unhandledrejection", (event) => {
+  if (/fetch|network|load failed/i.test(event.reason?.message)) event.preventDefault(), dead();
+});
 addEventListener("pagehide", () => events.close());
