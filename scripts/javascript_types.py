@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from armarius.requests import wire_name
-from armarius.verbs import SHELF, VERBS
+from armarius.verbs import SHELF, VERBS, WRITES
 from armarius.verbs.schemas import schema_of
 
 _HEAD = """// Written by scripts/write_reference.py from the table of verbs.
@@ -39,6 +39,13 @@ export interface Options {
   project?: string;
   /** Instead: a folder of project folders. Every call then names one by `projectId`, see `of`. */
   workspace?: string;
+  /** Instead: a connection string of PostgreSQL, and whose projects. Calls name a project by `projectId`, see `of`. */
+  store?: string;
+  tenant?: string;
+  /** Instead: projects that the app writes with `documents:write`, gone when the client is closed. */
+  memory?: boolean;
+  /** Of folders: offer `documents:write`, `:rename` and `:delete` too. */
+  allowWrite?: boolean;
   /** The program, with arguments before `channel` if it is an array; `armarius` on the PATH when not given. */
   command?: string | readonly string[];
   /** Its environment; that of this process when not given. */
@@ -97,7 +104,7 @@ def declarations() -> str:
     """The types of the client, and of the params and the result of every method."""
     made: dict[str, str] = {}
     rows = []
-    for verb in (*VERBS, *SHELF):
+    for verb in (*VERBS, *WRITES, *SHELF):
         schema = schema_of(verb)
         names = {key: _interface(key, body, schema["$defs"], made) for key, body in schema["$defs"].items()}
         parts = {

@@ -22,7 +22,7 @@ import armarius
 from armarius import doors, errors
 from armarius.cli import build_parser
 from armarius.requests import AssembleRequest
-from armarius.verbs import SHELF, VERBS
+from armarius.verbs import SHELF, VERBS, WRITES
 from armarius.verbs.schemas import file_name, schema_of
 from armarius.warnings import TABLE
 
@@ -123,7 +123,7 @@ def pages() -> dict[Path, str]:
         "wire.md": wire(),
     }
     shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
-    schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in (*VERBS, *SHELF)}
+    schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in (*VERBS, *WRITES, *SHELF)}
     types = run_path(str(ROOT / "scripts" / "javascript_types.py"))
     client = {"armarius.d.ts": types["declarations"](), "positions.js": types["positions"]()}
     return (
@@ -313,7 +313,7 @@ def warnings() -> str:
 def wire() -> str:
     """Every method with its params, and where its schema is."""
     text = _WIRE
-    for one in (*VERBS, *SHELF):
+    for one in (*VERBS, *WRITES, *SHELF):
         params = schema_of(one)["properties"]["params"]
         required = params.get("required", [])
         names = [n if n in required else f"{n}?" for n in params["properties"] if n != "projectId" or n in required]

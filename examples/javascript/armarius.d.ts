@@ -27,6 +27,13 @@ export interface Options {
   project?: string;
   /** Instead: a folder of project folders. Every call then names one by `projectId`, see `of`. */
   workspace?: string;
+  /** Instead: a connection string of PostgreSQL, and whose projects. Calls name a project by `projectId`, see `of`. */
+  store?: string;
+  tenant?: string;
+  /** Instead: projects that the app writes with `documents:write`, gone when the client is closed. */
+  memory?: boolean;
+  /** Of folders: offer `documents:write`, `:rename` and `:delete` too. */
+  allowWrite?: boolean;
   /** The program, with arguments before `channel` if it is an array; `armarius` on the PATH when not given. */
   command?: string | readonly string[];
   /** Its environment; that of this process when not given. */
@@ -187,12 +194,16 @@ export interface Methods {
   "index:wait": { params: Waiting; result: Waited };
   /** Stop the build after the transaction that it is in. */
   "index:cancel": { params: Params; result: Status };
+  /** Replace and remove files of a project, all or none; on a server others take the version as `atLeast`. */
+  "documents:write": { params: WriteFiles; result: { version: number; } };
+  /** Give a document another path. */
+  "documents:rename": { params: RenamedDocument; result: { version: number; } };
+  /** Remove a document. */
+  "documents:delete": { params: OfDocument; result: { version: number; } };
   /** The projects there are, by id. */
   "projects:list": { params: ListProjects; result: { items: ListedProject[]; warnings: string[]; } };
-  /** With `--store`: delete a project with all that it holds. */
+  /** With `--store` or `--memory`: delete a project with all that it holds. */
   "projects:delete": { params: OneProject; result: { projectId: string; } };
-  /** With `--store`: replace and remove files of a project, all or none; others take the version as `atLeast`. */
-  "documents:write": { params: WriteFiles; result: { version: number; } };
 }
 
 /** What is in a prompt and what is not, without the prompt. */
@@ -1608,6 +1619,15 @@ export interface RelationsOf {
   id?: string | null;
 }
 
+/** Names a document, and its new path. */
+export interface RenamedDocument {
+  /** Names the project; any other than the one that is open is refused, empty is that one. */
+  projectId?: string | null;
+  documentId: string;
+  /** Its path from now on. */
+  to: string;
+}
+
 /** A question. */
 export interface Retrieving {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
@@ -1965,12 +1985,12 @@ export interface WhyRequest {
 
 /** What is to be another in a project, all of it or nothing. */
 export interface WriteFiles {
-  /** Names the project. */
-  projectId: string;
+  /** Names the project; any other than the one that is open is refused, empty is that one. */
+  projectId?: string | null;
   /** Path to text. */
   files?: Record<string, string> | null;
   /** Paths to forget. */
   remove?: string[] | null;
-  /** The version that these were made from. */
+  /** On a server: the version that these were made from. */
   expect?: number | null;
 }

@@ -11,6 +11,7 @@ import { WITH_POSITIONS } from "./positions.js";
 const AT_ONCE = 64; // requests under way; the others wait here, in order. The channel refuses more than 256.
 const LONGEST = 8 << 20; // bytes of a message that the channel reads
 const PATIENCE_MS = 30_000; // for a process that was asked to end
+const PAUSE_MS = 1_000; // before a program that ended without an answer is started again
 
 export class ArmariusError extends Error {
   constructor(code, message, method) {
@@ -26,10 +27,12 @@ export class Armarius {
   #last = 0;
   #queue = []; // not sent yet
   #open = new Map(); // id to request, sent and not answered
+  #pause = { until: 0 }; // why no program is started before that time
 
   constructor(options) {
-    if ((options?.project === undefined) === (options?.workspace === undefined)) {
-      throw new TypeError("new Armarius({ project }) or new Armarius({ workspace }): give one of them");
+    const { project, workspace, store, memory } = options ?? {};
+    if ([project, workspace, store, memory || undefined].filter((one) => one !== undefined).length !== 1) {
+      throw new TypeError("new Armarius({ project }), { workspace }, { store } or { memory: true }: give one of them");
     }
     this.#options = options;
   }
@@ -49,6 +52,7 @@ export class Armarius {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       if (this.#closed) return reject(new ArmariusError("CLOSED", "this client was closed", method));
+      if (Date.now() < this.#pause.until) return reject(this.#pause.error(method));
       if (Buffer.byteLength(line) > LONGEST) {
         return reject(new ArmariusError("REQUEST_TOO_LARGE", `a request may have ${LONGEST} bytes`, method));
       }
@@ -72,17 +76,24 @@ export class Armarius {
   }
 
   #start() {
-    const { project, workspace, command = "armarius", env = process.env, onProgress, onLog } = this.#options;
+    const { project, workspace, store, tenant, memory, allowWrite, command = "armarius" } = this.#options;
+    const { env = process.env, onProgress, onLog } = this.#options;
     const [program, ...before] = [command].flat();
-    const where = workspace === undefined ? [project] : ["--workspace", workspace];
-    const child = spawn(program, [...before, "channel", ...where], { env, windowsHide: true });
+    const where = memory ? ["--memory"] : workspace !== undefined ? ["--workspace", workspace] : project ? [project] : [];
+    if (tenant !== undefined) where.push("--tenant", tenant);
+    if (allowWrite) where.push("--allow-write");
+    const secret = store === undefined ? env : { ...env, ARMARIUS_DSN: store }; // no argument: others can read those
+    const child = spawn(program, [...before, "channel", ...where], { env: secret, windowsHide: true });
     let said = "";
+    let answered = false;
     const ended = (how) => {
       if (this.#child !== child) return;
       this.#child = null; // the next call starts another
       const gone = [...this.#open.values(), ...this.#queue.splice(0)];
       this.#open.clear();
-      this.#fail(gone, (method) => new ArmariusError("PROCESS_ENDED", `${program} ${how}${said && `: ${said.trim()}`}`, method));
+      const error = (method) => new ArmariusError("PROCESS_ENDED", `${program} ${how}${said && `: ${said.trim()}`}`, method);
+      if (!answered && !this.#closed) this.#pause = { until: Date.now() + PAUSE_MS, error };
+      this.#fail(gone, error);
     };
     child.on("error", (error) => ended(`cannot be started (${error.code}); say where it is with \`command\``));
     child.on("close", (status, signal) => ended(`ended with ${signal ?? `status ${status}`}`));
@@ -94,6 +105,7 @@ export class Armarius {
     });
     readLines(child.stdout, (line) => {
       const { id, method, params, result, error } = JSON.parse(line);
+      answered = true;
       if (method === "$/progress") return onProgress?.(params.value);
       const request = this.#open.get(id);
       if (request === undefined) return; // it was cancelled

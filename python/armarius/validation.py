@@ -92,11 +92,21 @@ def valid_text(field: str, value: object) -> str:
         ContractError: Not a string, holds a lone surrogate, or has more than `LONGEST_NAME` code points.
     """
     found = text(field, value, most=LONGEST_NAME)
+    encoded(field, found)
+    return found
+
+
+def encoded(field: str, value: object) -> bytes:
+    """A string in UTF-8.
+
+    Raises:
+        ContractError: Not a string, holds a lone surrogate, or has more than `LONGEST_TEXT` code points.
+    """
+    found = text(field, value, most=LONGEST_TEXT)
     try:
-        found.encode()
+        return found.encode()
     except UnicodeEncodeError as problem:
         raise ContractError(f"{field}: character {problem.start} is a lone surrogate, which is no text") from None
-    return found
 
 
 def texts(field: str, value: object, *, what: str = "texts") -> list[str]:

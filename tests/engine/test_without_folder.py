@@ -8,7 +8,7 @@ import pytest
 
 import armarius
 from armarius.embedders import lexical
-from armarius.errors import BudgetConflict, ConfigError, ProjectError, UnknownDocument
+from armarius.errors import BudgetConflict, ConfigError, ProjectError, UnknownDocument, UnknownProject
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
@@ -136,3 +136,66 @@ def test_a_host_that_speaks_json_is_served_too(index):
         result = methods["context:prompt:assemble"]({**ask, "budget": 3000})
         assert json.loads(json.dumps(result))["prompt"]
         assert methods["index:status"]({})["documents"] == len(texts())
+
+
+def test_a_project_in_memory_has_what_is_written_and_is_gone_when_it_is_closed():
+    with armarius.open(None, project_id="harbour") as engine:
+        place = engine.root
+        engine.write({"chapters/ch001.md": "# One\n\nThe zebra swam.\n", "spec/people.md": "# People\n\n## Ada\n"})
+        assert (engine.project_id, engine.search("zebra")[0].path) == ("harbour", "chapters/ch001.md")
+        engine.write({"chapters/ch001.md": "# One\n\nThe otter swam.\n"}, remove=["spec/people.md"])
+        assert [one.path for one in engine.documents()] == ["chapters/ch001.md"]
+        assert not engine.search("zebra")
+        engine.move("chapters/ch001.md", "chapters/ch002.md")
+        assert engine.search("otter")[0].path == "chapters/ch002.md"
+        assert "The otter swam" in engine.assemble("who swam?").prompt
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("path", ["../a.md", "/a.md", ".git/a.md", "a/../../b.md", "a\\b.md", "", "a\0.md"])
+def test_a_path_that_leads_out_of_a_project_is_refused_and_nothing_is_written(folder, path):
+    with pytest.raises(armarius.ContractError, match="no path in the project"):
+        folder.write({"new.md": "x", path: "x"})
+    assert not (folder.root / "new.md").exists()
+
+
+def test_texts_that_cannot_all_be_written_are_none(folder):
+    (folder.root / "taken.md").mkdir()
+    with pytest.raises(armarius.StoreError, match="taken"):
+        folder.write({"chapters/ch001.md": "changed", "taken.md": "x"})
+    assert (folder.root / "chapters/ch001.md").read_bytes() == (NOVEL / "chapters/ch001.md").read_bytes()
+
+
+def test_many_projects_in_memory_are_written_over_a_wire_and_deleted():
+    from armarius.verbs import methods_of_shelf
+
+    with armarius.shelf(None) as shelf:
+        place, call = shelf.root, methods_of_shelf(shelf)
+        new = {"projectId": "a", "files": {"ch001.md": "# One\n\nThe zebra swam.\n"}}
+        with pytest.raises(UnknownProject):
+            call["documents:write"](new)
+        for name in ("a", "b"):
+            call["documents:write"]({**new, "projectId": name, "createIfMissing": True})
+        assert call["documents:find"]({"projectId": "a", "query": "zebra"})["items"][0]["line"] == 3
+        call["documents:rename"]({"projectId": "a", "documentId": "ch001.md", "to": "ch002.md"})
+        assert [one["path"] for one in call["documents:list"]({"projectId": "a"})["items"]] == ["ch002.md"]
+        call["documents:delete"]({"projectId": "a", "documentId": "ch002.md"})
+        assert call["documents:list"]({"projectId": "a"})["items"] == []
+        call["projects:delete"]({"projectId": "a"})
+        assert [one["id"] for one in call["projects:list"]({})["items"]] == ["b"]
+    assert not place.exists()
+
+
+def test_folders_are_written_over_a_wire_only_where_that_is_allowed(folder):
+    from armarius.verbs import methods_of, methods_of_shelf
+
+    assert "documents:write" not in methods_of(folder)
+    methods_of(folder, write=True)["documents:write"]({"files": {"new.md": "# New\n\nA zebra.\n"}})
+    assert folder.search("zebra")[0].path == "new.md"
+    with armarius.shelf(folder.root.parent) as shelf:
+        assert "documents:write" not in methods_of_shelf(shelf)
+        allowed = methods_of_shelf(shelf, write=True)
+        assert "documents:write" in allowed
+        assert "projects:delete" not in allowed
+        with pytest.raises(armarius.ContractError, match="of the user"):
+            shelf.delete(folder.root.name)

@@ -78,6 +78,28 @@ const CLAIMS = {
     assert.throws(() => new Armarius({}), TypeError);
   },
 
+  async a_program_that_fails_at_once_is_not_started_again_without_a_pause() {
+    const armarius = client({ project: "/no/such/folder" });
+    const started = new Set();
+    for (let turn = 0; turn < 20; turn += 1) {
+      const asked = armarius.call("index:status");
+      if (armarius.pid !== undefined) started.add(armarius.pid);
+      assert.equal((await failed(asked)).code, "PROCESS_ENDED");
+    }
+    assert.equal(started.size, 1);
+  },
+
+  async folders_are_written_where_the_app_says_so() {
+    const writing = client({ allowWrite: true });
+    await writing.call("documents:write", { files: { "new.md": "# New\n\nA zebra swam.\n" } });
+    assert.equal((await writing.call("documents:find", { query: "zebra" })).items[0].line, 3);
+    await writing.call("documents:delete", { documentId: "new.md" });
+    await writing.close();
+    const reading = client();
+    assert.equal((await failed(reading.call("documents:write", { files: {} }))).code, "UNKNOWN_METHOD");
+    await reading.close();
+  },
+
   async projects_of_a_workspace_are_asked_by_name() {
     const told = new Set();
     const armarius = client({ project: undefined, workspace, onProgress: (one) => told.add(one.projectId) });

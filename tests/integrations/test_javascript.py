@@ -42,8 +42,9 @@ def test_the_client(claim, novel, program, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_program_of_the_page_prints_what_the_page_says(novel, program, tmp_path):
-    page = (EXAMPLES.parents[1] / "docs" / "electron.md").read_text(encoding="utf8")
+@pytest.mark.parametrize("name", ["electron.md", "start-writing-app.md", "start-writing-app.zh.md"])
+def test_the_program_of_the_page_prints_what_the_page_says(name, novel, program, tmp_path):
+    page = (EXAMPLES.parents[1] / "docs" / name).read_text(encoding="utf8")
     ((body, printed),) = re.findall(r"^```javascript\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     app = Path(shutil.copytree(EXAMPLES, tmp_path / "app"))
     shutil.copytree(novel, app / "examples" / "novel")

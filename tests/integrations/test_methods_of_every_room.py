@@ -10,7 +10,7 @@ import pytest
 
 import armarius
 from armarius.errors import CodexError, ContractError, UnknownDocument, UnknownId
-from armarius.verbs import SHELF, VERBS, methods_of
+from armarius.verbs import SHELF, VERBS, WRITES, methods_of
 from armarius.verbs.schemas import file_name, schema_of
 
 WORLD = {
@@ -135,7 +135,7 @@ def test_what_a_method_takes_and_answers_fits_its_schema(call, name, params):
 
 
 def test_every_method_but_those_that_change_what_was_made_is_called_above():
-    changing = {"update", "import", "delete", "relate", "unrelate", "set", "remove"}
+    changing = {"update", "import", "delete", "relate", "unrelate", "set", "remove", "undo"}
     left = {method.name for method in VERBS} - {name for name, _ in CALLS} - {"summaries:get"}
     assert {name for name in left if name.rpartition(":")[2] not in changing} == set()
 
@@ -418,9 +418,11 @@ def test_warnings_and_notices_of_a_subgraph_travel(tmp_path, monkeypatch):
 
 def test_a_schema_of_every_method_is_among_the_docs():
     folder = EXAMPLES.parent / "docs" / "schemas"
-    for method in (*VERBS, *SHELF):
+    for method in (*VERBS, *WRITES, *SHELF):
         assert json.loads((folder / file_name(method.name)).read_text(encoding="utf8")) == schema_of(method)
-    assert {path.name for path in folder.glob("*.json")} == {file_name(method.name) for method in (*VERBS, *SHELF)}
+    assert {path.name for path in folder.glob("*.json")} == {
+        file_name(method.name) for method in (*VERBS, *WRITES, *SHELF)
+    }
 
 
 def test_the_account_has_the_confidence_of_the_prompt(call):

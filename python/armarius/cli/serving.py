@@ -56,37 +56,45 @@ def _serve(arguments: argparse.Namespace) -> int:
     "channel", "JSON-RPC 2.0 on standard input and output", *_SERVED,
     option("--workspace", "serve every folder in DIR; `projectId` is its name, and the projects asked last stay open",
            type=Path, metavar="DIR"),
+    flag("--memory", "projects that the host writes (documents:write) and that are gone at the end"),
+    flag("--allow-write", "let the host write texts of folders too: documents:write, :rename, :delete"),
     example="novel/",
 )  # fmt: skip
 def _channel(arguments: argparse.Namespace) -> int:
-    if arguments.workspace is not None:
-        if arguments.path is not None:
-            raise ContractError("--workspace serves every folder in it; leave out the one folder")
+    many = arguments.workspace is not None or arguments.memory
+    if many:
+        if arguments.path is not None or (arguments.memory and arguments.workspace is not None):
+            said = (
+                "--memory has its projects from the host"
+                if arguments.memory
+                else "--workspace serves every folder in it"
+            )
+            raise ContractError(f"{said}; leave out the one folder")
         _refuse_series(arguments)
-        arguments.path = arguments.workspace
+        arguments.path = arguments.workspace or Path()
     if _on_server(arguments):
         _refuse_series(arguments)
         with connected(arguments) as shelf:
             Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
         return 0
     _refuse_server(arguments)
-    channel = Channel({}, root=Path(arguments.path).resolve())
+    channel = Channel({}, root=None if arguments.memory else Path(arguments.path).resolve())
 
     def tell(project: str, progress: Progress) -> None:
         done = {"done": progress.done, "total": progress.total, "path": progress.path}
         named = {"projectId": project} if project else {}
         channel.notify("$/progress", {"token": "index", "value": {**done, **named}})
 
-    if arguments.workspace is not None:
+    if many:
         from armarius.workspace import shelf as shelf_of
 
-        with shelf_of(arguments.workspace, most=_OPEN, wait=False, progress=tell) as many:
-            channel.add(methods_of_shelf(many))
+        with shelf_of(arguments.workspace, most=_OPEN, wait=arguments.memory, progress=tell) as projects:
+            channel.add(methods_of_shelf(projects, write=arguments.allow_write))
             channel.serve(sys.stdin.buffer, sys.stdout.buffer)
         return 0
     # Opened at once: the host hears of the build over the channel and may already ask.
     with open_engine(arguments.path, wait=False, progress=partial(tell, ""), with_=arguments.series) as engine:
-        channel.add(methods_of(engine))
+        channel.add(methods_of(engine, write=arguments.allow_write))
         channel.serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
 

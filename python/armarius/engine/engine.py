@@ -1,7 +1,7 @@
 """`ContextEngine`: the parts of an open project, and the verbs that need several of them; `armarius.open`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import armarius.doors as doors
 from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
+from armarius.codex.authored.record_file import FOLDER
 from armarius.config import Config
 from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
@@ -20,17 +21,20 @@ from armarius.engine.project import counter_for
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.summaries import ProjectSummaries, brief, rows
-from armarius.errors import EmbeddingError, ProjectError, StoreError
+from armarius.errors import ContractError, EmbeddingError, ProjectError, StoreError
 from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress, progress_bar
+from armarius.io import folder_lock, make_folder, read_file, scratch_folder
 from armarius.io.processes import PerProcess
+from armarius.io.read import MAX_BYTES
+from armarius.io.write import write_files
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
 from armarius.search.rerank import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
 from armarius.types import EDGE_KINDS, Direction, Fetcher, Hits
-from armarius.validation import flag
+from armarius.validation import encoded, flag
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 if TYPE_CHECKING:
@@ -194,6 +198,7 @@ class ContextEngine:
         watch, wait = flag("watch", watch), flag("wait", wait)
         trusted = None if trusted is None else flag("trusted", trusted)
         self._closed = ""  # the project id, once it is
+        self._scratch = ExitStack()  # of a project in memory
         self._build = partial(
             EngineParts, root, fetchers=fetchers, more_fetchers=more_fetchers, counters=counters, fallback=fallback,
             project_id=project_id, watch=watch, index_dir=index_dir, embedder=embedder, graph=graph, rerank=rerank,
@@ -383,6 +388,51 @@ class ContextEngine:
         if self._parts.guard is not None:
             self._parts.guard.cast.forget()
 
+    def write(
+        self, files: Mapping[str, str | bytes] | None = None, *, remove: Iterable[str] = (), expect: int | None = None
+    ) -> int:
+        """Write and remove texts of the project, all of them or none; the next answer has them.
+
+        Args:
+            files: By path: chapters, outlines, settings, `codex.json`, `armarius.toml`, … Text is kept as UTF-8.
+            remove: Paths to forget; unknown ones are ignored.
+            expect: On a server: the version that these were made from.
+
+        Returns:
+            The version of the project that has them; 0 in a folder, which has none.
+
+        Raises:
+            ContractError: A path that leads out of the project, a text with half a character, or `expect` in a folder.
+            ProjectError: The project is no folder: its texts are written where they are kept.
+            StoreFull: A file cannot be written; nothing is.
+
+        Cost: in a folder two fsyncs for each text, and reading those again.
+        """
+        root = self.root
+        if root is None:
+            raise ProjectError("the texts of this project are in no folder; write them where they are kept")
+        if expect is not None:
+            raise ContractError("expect: a folder has no versions")
+        given = {path: one if isinstance(one, bytes) else encoded(path, one) for path, one in (files or {}).items()}
+        gone = [remove] if isinstance(remove, str) else list(remove)
+        with folder_lock(root / FOLDER, below=root):
+            write_files(root, given, gone)
+        self.index.refresh([*given, *gone])
+        return 0
+
+    def move(self, document: str, to: str) -> int:
+        """Give a document another path; what `write` says of paths and versions holds.
+
+        Raises:
+            UnknownDocument: There is no such document.
+            ContractError: There is a document at the new path.
+        """
+        if any(one.path == to for one in self.documents()):
+            raise ContractError(f"to: there is a document at {to!r}")
+        root, text = self.root, self.document(document).text
+        data = text.encode() if root is None else read_file(root / document, limit=MAX_BYTES, below=root)
+        return self.write({to: data}, remove=[document])
+
     def close(self) -> None:
         """Stop watching and building, close the index. Again it does nothing; any other call raises StoreError."""
         parts = self._made.mine()
@@ -392,6 +442,7 @@ class ContextEngine:
         if parts.recall is not None:
             parts.recall.close()
         parts.index.close()
+        self._scratch.close()
 
     def __repr__(self) -> str:
         return brief(self.project_id, self.status)
@@ -419,7 +470,7 @@ class ContextEngine:
 
 
 def open(  # noqa: A001 - armarius.open
-    path: str | PathLike[str],
+    path: str | PathLike[str] | None,
     *,
     project_id: str | None = None,
     watch: bool = True,
@@ -436,7 +487,8 @@ def open(  # noqa: A001 - armarius.open
     """Open the project at `path`; needs no configuration. Builds or repairs its index.
 
     Args:
-        path: A folder of text files.
+        path: A folder of text files. None is a project in memory: `write` gives it its texts, and all of it is gone
+            when it is closed (it lies in a temporary folder that is this user's alone).
         project_id: Requests that name another project are refused.
         watch: Whether changes are followed as they happen; without, every request looks first.
         wait: Whether to return when the index equals the folder, or at once and build in the background:
@@ -472,8 +524,14 @@ def open(  # noqa: A001 - armarius.open
         ConfigError: Its `armarius.toml`, or the user's own configuration, is wrong.
         StoreError: The index can be neither used nor rebuilt.
     """
-    with progress_bar() if progress is None and wait else nullcontext(progress) as report:
-        return ContextEngine(
+    with ExitStack() as stack, progress_bar() if progress is None and wait else nullcontext(progress) as report:
+        if path is None:
+            index_dir = stack.enter_context(scratch_folder())
+            path = index_dir / (project_id or "memory")
+            make_folder(path)
+        engine = ContextEngine(
             path, project_id=project_id, watch=watch, wait=wait, index_dir=index_dir, progress=report,
             embedder=embedder, graph=graph, rerank=rerank, trusted=trusted, reword=reword, with_=with_,
         )  # fmt: skip
+        engine._scratch = stack.pop_all()
+        return engine

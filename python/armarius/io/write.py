@@ -15,13 +15,13 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
-from armarius.errors import PageChanged, StoreConflict, StoreFull
+from armarius.errors import ContractError, PageChanged, StoreConflict, StoreFull
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
 from armarius.io.read import read_file
 
@@ -309,6 +309,30 @@ def private_folder(path: Path) -> None:
                 raise Refused("belongs to somebody else, or others may write to it", path.name)
     except OSError as error:
         raise StoreFull(f"{path}: not used: {error.strerror or error}") from error
+
+
+def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()) -> None:
+    """Write and remove files of a project, all of them or none; hold `folder_lock` around it.
+
+    Raises:
+        ContractError: A path leads out of the project, or into a folder of another program; nothing is changed.
+        StoreFull: A file cannot be written; what was written before it is undone.
+    """
+    gone = list(gone)
+    for path in (*files, *gone):
+        if not path or _HIDDEN.search(path) or "\0" in path:
+            raise ContractError(
+                f"path: {path!r:.200} is no path in the project: parts between /, none hidden, no \\ and no :"
+            )
+    with changed_files() as changes:
+        try:
+            for path, data in files.items():
+                write_atomic(root / path, data, below=root)
+            for path in gone:
+                remove_file(root / path, below=root)
+        except BaseException:
+            Step.of(changes, root).undo(root)
+            raise
 
 
 @contextmanager

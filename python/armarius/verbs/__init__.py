@@ -11,7 +11,7 @@ keys of the user's own; offsets are in units of the request's `positionEncoding`
 """
 
 from armarius.verbs.schemas import Verb
-from armarius.verbs.table import SHELF, VERBS, methods_of, methods_of_shelf, verb
+from armarius.verbs.table import SHELF, VERBS, WRITES, methods_of, methods_of_shelf, verb
 from armarius.verbs.wire import match_wire, wire
 
-__all__ = ["SHELF", "VERBS", "Verb", "match_wire", "methods_of", "methods_of_shelf", "verb", "wire"]
+__all__ = ["SHELF", "VERBS", "WRITES", "Verb", "match_wire", "methods_of", "methods_of_shelf", "verb", "wire"]

@@ -113,12 +113,12 @@ class ListProjects(Params):
     after: str = Field(default="", description="Only those with a later id.")
 
 
-class WriteFiles(OneProject):
+class WriteFiles(Params):
     """What is to be another in a project, all of it or nothing."""
 
     files: dict[str, str] = Field(default={}, description="Path to text.")
     remove: tuple[str, ...] = Field(default=(), description="Paths to forget.")
-    expect: StrictInt | None = Field(default=None, description="The version that these were made from.")
+    expect: StrictInt | None = Field(default=None, description="On a server: the version that these were made from.")
 
 
 class UpdateBudget(Params):
@@ -350,6 +350,12 @@ class OfDocument(Params):
     """Names a document."""
 
     document: str
+
+
+class RenamedDocument(OfDocument):
+    """Names a document, and its new path."""
+
+    to: str = Field(min_length=1, description="Its path from now on.")
 
 
 class NewSummary(OfDocument):

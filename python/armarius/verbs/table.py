@@ -53,13 +53,15 @@ Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 VERBS: Final[list[Verb]] = []
 """Every verb that a host may ask of a project; the channel answers all of them."""
+WRITES: Final[list[Verb]] = []
+"""What writes the texts of a project: of one in a folder only where that is allowed."""
 SHELF: Final[list[Verb]] = []
 """What a host may ask of many projects together; of folders only the first."""
 
 
-def methods_of(engine: "Engine") -> Methods:
-    """The methods of the channel over one engine; every function may be called from any thread."""
-    return {one.name: one.over(engine) for one in VERBS}
+def methods_of(engine: "Engine", *, write: bool = False) -> Methods:
+    """The methods of the channel over one engine, with `WRITES` if allowed; they may be called from any thread."""
+    return {one.name: one.over(engine) for one in (*VERBS, *(WRITES if write else ()))}
 
 
 def verb(name: str) -> Verb:
@@ -591,38 +593,53 @@ def _projects(of: _Tenant, asked: p.ListProjects) -> Json:
 
 @_verb("projects:delete", {"projectId": str}, "delete", table=SHELF)
 def _delete_project(of: _Tenant, asked: p.OneProject) -> Json:
-    """With `--store`: delete a project with all that it holds."""
-    of.shelf.delete(of.project(asked.project_id).project_id, tenant=of.name)  # type: ignore[union-attr]
+    """With `--store` or `--memory`: delete a project with all that it holds."""
+    of.shelf.delete(asked.project_id, tenant=of.name)
     return {"projectId": asked.project_id}
 
 
-@_verb("documents:write", {"version": int}, "project.write", table=SHELF)
-def _write(of: _Tenant, asked: p.WriteFiles) -> Json:
-    """With `--store`: replace and remove files of a project, all or none; others take the version as `atLeast`."""
-    novel: Any = of.project(asked.project_id)
-    return {"version": novel.write(asked.files, remove=asked.remove, expect=asked.expect)}
+@_verb("documents:write", {"version": int}, "write", table=WRITES)
+def _write(engine: "Engine", asked: p.WriteFiles) -> Json:
+    """Replace and remove files of a project, all or none; on a server others take the version as `atLeast`."""
+    return {"version": engine.write(asked.files, remove=asked.remove, expect=asked.expect)}
 
 
-def methods_of_shelf(shelf: "doors.Shelf | LocalShelf", tenant: str | None = None) -> Methods:
+@_verb("documents:rename", {"version": int}, "move", table=WRITES)
+def _rename(engine: "Engine", asked: p.RenamedDocument) -> Json:
+    """Give a document another path."""
+    return {"version": engine.move(asked.document, asked.to)}
+
+
+@_verb("documents:delete", {"version": int}, "write", table=WRITES)
+def _delete(engine: "Engine", asked: p.OfDocument) -> Json:
+    """Remove a document."""
+    return {"version": engine.write(remove=[engine.document(asked.document).path])}
+
+
+def methods_of_shelf(shelf: "doors.Shelf | LocalShelf", tenant: str | None = None, *, write: bool = False) -> Methods:
     """The methods over many projects, from any thread: those of `SHELF`, and every verb with `projectId`.
 
     Args:
         shelf: On a server, where a verb takes `atLeast` too, a version that a write gave; or of folders.
-        tenant: Whose projects; none of the methods can name another's. None is for folders, which no method writes.
+        tenant: Whose projects on a server; none of the methods can name another's.
+        write: Whether files of folders may be written; those on a server and in memory may.
     """
     of, named = _Tenant(shelf, tenant or ""), {"projectId", "createIfMissing"}
+    own = tenant is not None or getattr(shelf, "in_memory", False)
 
     def of_project(one: Verb) -> Callable[[Mapping[str, Any]], Any]:
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
             asked = p.ProjectOfRequest(**{name: sent[name] for name in named & sent.keys()})
             novel = of.project(asked.project_id, create=asked.create_if_missing)
             rest = {name: value for name, value in sent.items() if name not in {*named, "atLeast"}}
+            if one in WRITES:  # on a server a write makes the project
+                return one.answer(novel, one.params(**rest))
             with novel.asked(sent.get("atLeast")):
                 return one.over(novel)({**rest, "projectId": ""})
 
         return call
 
-    own = SHELF if tenant is not None else SHELF[:1]
-    return {one.name: of_project(one) for one in VERBS} | {
-        one.name: lambda sent, one=one: one.answer(of, one.params(**sent)) for one in own
+    verbs = (*VERBS, *(WRITES if own or write else ()))
+    return {one.name: of_project(one) for one in verbs} | {
+        one.name: lambda sent, one=one: one.answer(of, one.params(**sent)) for one in (SHELF if own else SHELF[:1])
     }

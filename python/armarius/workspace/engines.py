@@ -260,6 +260,8 @@ def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]
 class ShelvedEngine(ContextEngine):
     """A `ContextEngine` that is created on demand and may be evicted from memory between requests."""
 
+    _closed = ""
+
     def asked(self, at_least: int | None = None) -> AbstractContextManager[None]:
         """Keep the engine in memory during the `with` block, and count it as one request.
 
@@ -275,6 +277,8 @@ class ShelvedEngine(ContextEngine):
     locate = _asked(ContextEngine.locate)
     retrieve = _asked(ContextEngine.retrieve)
     aretrieve = awaitable(retrieve)
+    find = _asked(ContextEngine.find)
+    afind = awaitable(find)
     search = _asked(ContextEngine.search)
     asearch = awaitable(search)
     excerpt = _asked(ContextEngine.excerpt)

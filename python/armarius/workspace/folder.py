@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -21,9 +21,10 @@ from armarius.engine.project import counter_for
 from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError
 from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
-from armarius.io import make_folder
+from armarius.io import make_folder, scratch_folder
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
+from armarius.io.write import remove_folder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.validation import shown, text, valid_text, whole
 from armarius.warnings import WATCH_UNAVAILABLE
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def shelf(
-    root: str | PathLike[str],
+    root: str | PathLike[str] | None,
     *,
     memory: str | int = "1 GiB",
     most: int = 64,
@@ -62,7 +63,7 @@ def shelf(
     again when they are asked. One thread follows the files of all.
 
     Args:
-        root: A folder of project folders.
+        root: A folder of project folders; None keeps projects in memory, as `armarius.open` does.
         memory: For engines of projects that were asked lately, such as "2 GiB".
         most: So many are open at most: each takes about six descriptors.
         watch: Whether changes are followed as they happen; without, every request looks first. Where the system has no
@@ -187,12 +188,13 @@ class LocalShelf:
 
     Attributes:
         root: The folder.
+        in_memory: Whether its projects are gone when it is closed.
         counters: Totals of requests.
     """
 
     def __init__(
         self,
-        root: str | PathLike[str],
+        root: str | PathLike[str] | None,
         *,
         memory: str | int = "1 GiB",
         most: int = 64,
@@ -205,6 +207,11 @@ class LocalShelf:
         reword: "doors.Model | doors.Reworder | None" = None,
         trusted: bool | None = None,
     ) -> None:
+        self._scratch = ExitStack()  # of projects in memory
+        self.in_memory = root is None
+        if root is None:
+            index_dir = self._scratch.enter_context(scratch_folder())
+            make_folder(root := index_dir / "projects")
         self.root = project_folder(root).absolute()
         self.counters = Counters()
         self._wait, self._progress = wait, progress
@@ -270,6 +277,19 @@ class LocalShelf:
             raise unknown_project(name, [one.id for one in self.projects(limit=10_000)])
         return LocalNovel(self, name)
 
+    def delete(self, name: str, *, tenant: str = "") -> None:
+        """Remove a project in memory.
+
+        Raises:
+            ContractError: Projects in folders are the user's, who removes them.
+            UnknownProject: There is none.
+        """
+        if not self.in_memory:
+            raise ContractError("delete: a folder of the user is not removed")
+        folder = self.project(name, tenant=tenant).root
+        self.forget(name)
+        remove_folder(folder, below=self.root)
+
     def used(self, name: str) -> AbstractContextManager[HotEngine]:
         """The engine of a project; not evicted inside the `with` block."""
         state = self._state
@@ -305,6 +325,7 @@ class LocalShelf:
         state.hot.close()
         if state.watcher is not None:
             state.watcher.stop()
+        self._scratch.close()
 
     def __enter__(self) -> Self:
         return self

@@ -292,6 +292,8 @@ complete -c armarius -n '_shtab_armarius_using channel' -l store -x -d 'postgres
 complete -c armarius -n '_shtab_armarius_using channel' -l schema -x -d 'of the tables (default: armarius)'
 complete -c armarius -n '_shtab_armarius_using channel' -l tenant -x -d 'with --store: the tenant of the projects'
 complete -c armarius -n '_shtab_armarius_using channel' -l workspace -xka "(__fish_complete_path (commandline -ct))" -d 'serve every folder in DIR; `projectId` is its name, and the projects asked last stay open'
+complete -c armarius -n '_shtab_armarius_using channel' -l memory -d 'projects that the host writes (documents:write) and that are gone at the end'
+complete -c armarius -n '_shtab_armarius_using channel' -l allow-write -d 'let the host write texts of folders too: documents:write, :rename, :delete'
 complete -c armarius -n '_shtab_armarius_using channel; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one, without a server)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a server -d 'Projects on a postgresql server'
 complete -c armarius -n '_shtab_armarius_using server' -s h -l help -d 'show this help message and exit'

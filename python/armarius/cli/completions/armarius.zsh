@@ -134,6 +134,8 @@ _shtab_armarius_channel_options=(
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: the tenant of the projects]:tenant:"
   "--workspace[serve every folder in DIR\; \`projectId\` is its name, and the projects asked last stay open]:DIR:_files"
+  "--memory[projects that the host writes (documents\:write) and that are gone at the end]"
+  "--allow-write[let the host write texts of folders too\: documents\:write, \:rename, \:delete]"
   ":the project folder (default\: this one, without a server):_files"
 )
 
