@@ -8,16 +8,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from statistics import median
 from typing import Final
 
 from armarius.arguments import Kind
 from armarius.documents.classify import stated_kind
-from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, named
-from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, STORY_KINDS
+from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, is_data
+from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, inside, parts_of
+from armarius.documents.series import Series, about, editions_of, kind_of_folder, orders_of, place_of, series_of
 from armarius.documents.units import bare_number, unnumbered
 from armarius.documents.weights import Clue, Vote, best_of, sums_of, votes_of
 
@@ -26,6 +26,7 @@ _SAME: Final = 0.5  # share of sentences that a text and its copy have in common
 _FIRST: Final = re.compile("|".join(unnumbered("prologue")), re.IGNORECASE)
 _LAST: Final = re.compile("|".join(unnumbered("epilogue", "extra")), re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
+_A_BOOK: Final = 0.8  # share of the story in a list of files that is the list of its chapters
 _END: Final = float(1 << 31)
 
 Place = tuple[int | None, float | tuple[int, int, int]]
@@ -65,14 +66,17 @@ def diff(mapped: ProjectMap, stored: Mapping[str, tuple[Kind, int | None]], fold
 
 def _decide(features: Mapping[str, Features], rules: Rules) -> ProjectMap:
     prose = {path: one for path, one in features.items() if one.kind != "code"}
-    votes = _beside(prose)
-    files = {path: _file(path, one, rules, votes.get(path, ())) for path, one in features.items()}
+    series = series_of(prose)
+    orders = orders_of(prose, series)
+    votes = _beside(prose, series, orders)
+    places = {path: numbers for one in series for path, numbers in one.paths.items()}
+    files = {path: _file(path, one, rules, votes.get(path, ()), places.get(path, ())) for path, one in features.items()}
     declared = frozenset(path for path in files if stated_kind(path, rules) in STORY_KINDS)
-    _Stories(files, prose, declared).place()
+    _Stories(files, prose, declared, series, orders).place()
     return ProjectMap(files.values(), _main(files, prose))
 
 
-def _file(path: str, one: Features, rules: Rules, beside: Sequence[Vote]) -> MappedFile:
+def _file(path: str, one: Features, rules: Rules, beside: Sequence[Vote], place: Sequence[float]) -> MappedFile:
     declared = stated_kind(path, rules)
     kind, sure, why = best_of((*one.votes, *beside))
     if declared is not None:
@@ -82,9 +86,12 @@ def _file(path: str, one: Features, rules: Rules, beside: Sequence[Vote]) -> Map
     elif kind == "chapter" and one.holds_several(beside=any(vote == "chapter" for vote, _, _ in beside)):
         kind = "manuscript"
     number = _number(one, beside) if kind == "chapter" else None
+    if number is None and kind == "chapter" and place and place_of(parts_of(path).stem) is None:
+        number = int(place[-1])  # of its folder
+    volume = int(place[0]) if one.volume is None and len(place) > 1 and number is not None else one.volume
     state: DocumentState = "draft" if one.status in _DRAFTS else ""
     return MappedFile(
-        path, kind, one.volume, number,
+        path, kind, volume, number,
         state=state, confidence=sure, evidence=why[:6], declared=declared is not None or one.declared,
         chapters=len(one.numbers) if kind == "manuscript" else 0,
     )  # fmt: skip
@@ -111,26 +118,33 @@ def _in_name(one: Features) -> float | None:
     return float(one.marked) if one.marked is not None else None if one.counted is None else one.counted[1]
 
 
-def _beside(features: Mapping[str, Features]) -> Mapping[str, Sequence[Vote]]:
-    """What the files of the same folder say of each."""
+def _beside(
+    features: Mapping[str, Features], series: Sequence[Series], orders: Sequence[tuple[float, Sequence[str]]]
+) -> Mapping[str, Sequence[Vote]]:
+    """What the files of the same folder, and of the same series, say of each."""
     folders: defaultdict[str, list[str]] = defaultdict(list)
-    for path in features:
-        folders[folder_of(path)].append(path)
     clues = defaultdict[str, list[Clue]](list)
+    aside: set[str] = set()
+    for run in series:
+        if run.text is not None and not run.edition:
+            aside |= _companions(run, features, clues)
+        else:
+            _alike(run, features, clues)
+    for share, order in orders[:1]:
+        for path in order:
+            if not is_data(path) and path not in aside:
+                is_text = share >= _A_BOOK and (
+                    features[path].length >= CHAPTER or place_of(parts_of(path).stem) is not None
+                )
+                clues[path].append(Clue("in an order", (), is_text))
+    for path in features:
+        if path not in aside:
+            folders[folder_of(path)].append(path)
     for paths in folders.values():
         _runs(paths, features, clues)
-        if len(paths) < 3:
-            continue
-        kinds = Counter(features[path].kind for path in paths if features[path].prose < PROSE)
-        for kind, count in kinds.most_common(1):
-            if kind not in STORY_KINDS and kind != "note" and count >= 0.6 * len(paths):
-                for path in paths:
-                    if features[path].prose < PROSE:
-                        clues[path].append(Clue("alike beside it", (count, len(paths)), kind=kind))
-    _written_about(features, folders, clues)
     if not any(_heaviest(one, clues.get(path, ())) in STORY_KINDS for path, one in features.items()):
         for path, one in features.items():
-            if one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
+            if not is_data(path) and one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
                 clues[path].append(Clue("only story"))
     return {path: [*votes_of(found)] for path, found in clues.items()}
 
@@ -139,20 +153,42 @@ def _heaviest(one: Features, clues: Iterable[Clue]) -> Kind:
     return sums_of((*one.votes, *votes_of(clues)))[1]
 
 
+def _companions(series: Series, features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> set[str]:
+    """Files with the numbers of a text are about it; what they are, the ending, the folder or their own text says."""
+    text = series.text
+    assert text is not None
+    kind = about(series)
+    if kind in (None, *STORY_KINDS):
+        kinds = Counter(_heaviest(features[path], [Clue("companion", ("", ""))]) for path in series.paths)
+        kind = kinds.most_common(1)[0][0]
+    for path in series.paths:
+        if is_data(path) and kind in STORY_KINDS:
+            continue
+        words = (f"{text.folder}/{text.frame}".lstrip("/"), series.ending)
+        clues[path] += [Clue("companion", words), Clue("kind of companions", words, kind=kind)]
+    return {*series.paths}
+
+
+def _alike(series: Series, features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> None:
+    """What most files of a series are, the others are too, whatever their names speak of."""
+    kinds = Counter(features[path].kind for path in series.paths)
+    kind, count = kinds.most_common(1)[0]
+    kind = "chapter" if kind == "manuscript" else kind
+    share = count / len(series.paths)
+    for path in series.paths if len(series.paths) >= 3 and share > 0.5 else ():
+        if kind != "note" or features[path].prose < PROSE:  # prose without further evidence is judged by its run
+            clues[path].append(Clue("alike in its series", (count, len(series.paths)), share, kind))
+
+
 def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> None:
-    """Prose files of one folder that count on are chapters; lists that count on are plans."""
+    """Prose files of one folder that count on are chapters."""
     counted: defaultdict[str, dict[str, float]] = defaultdict(dict)
     dated: dict[str, tuple[int, int, int]] = {}
-    listed: dict[str, float] = {}
-    noted: defaultdict[str, list[str]] = defaultdict(list)
     for path in paths:
         one = features[path]
-        if one.prose < 0.5:
-            if one.marked is not None:
-                listed[path] = one.marked
-            elif one.counted is not None and one.counted[0]:
-                noted[one.counted[0]].append(path)
-        elif one.marked is not None:
+        if one.prose < 0.5 or is_data(path):
+            continue
+        if one.marked is not None:
             counted["第"][path] = one.marked
         elif one.counted is not None:
             counted[one.counted[0]][path] = one.counted[1]
@@ -161,14 +197,12 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
     together = {path: number for run in counted.values() for path, number in run.items()}
     if 3 * len({*together.values()}) >= 2 * len(together):
         counted = defaultdict(dict, {"": together})
-    kind = _kind_of_folder(folder_of(paths[0]))
+    kind = kind_of_folder(folder_of(paths[0]))
     aside = None if kind in STORY_KINDS else kind  # notes that count on are no chapters
-    numbered: set[float] = set()  # numbers of the longest run
-    for run in sorted(counted.values(), key=lambda run: -sum(features[path].length for path in run)):
+    for run in counted.values():
         numbers = {*run.values()}
         if len(numbers) < 2 or 3 * len(numbers) < 2 * len(run):
             continue
-        numbered |= numbers
         usual = median(features[path].length for path in run)
         brief = {path for path in run if features[path].length < 0.06 * usual and not features[path].numbers}
         begun = max((number for path, number in run.items() if path not in brief), default=0.0) + 1
@@ -178,60 +212,9 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
             else:
                 of_story = features[path].kind in (*STORY_KINDS, "note") and aside is None
                 clues[path].append(Clue("run" if of_story else "run of others", (len(run),)))
-    if numbered and len(numbered) >= 4 * len(listed):
-        for path, number in listed.items():
-            if number not in numbered and features[path].kind in (*STORY_KINDS, "outline", "note"):
-                clues[path].append(Clue("run", (len(numbered),)))
-    for notes in noted.values():  # S02 The Ledger is a note as S01 and S03 are, whatever its title speaks of
-        count = sum(features[path].kind == "note" for path in notes)
-        if len(notes) >= 3 and 2 * count > len(notes):
-            for path in notes:
-                clues[path].append(Clue("run of notes", (count, len(notes))))
     if len({*dated.values()}) >= 2:
         for path in dated:
             clues[path].append(Clue("run of dates", (len(dated),)))
-
-
-def _written_about(
-    features: Mapping[str, Features], folders: Mapping[str, list[str]], clues: dict[str, list[Clue]]
-) -> None:
-    """A folder with a word of another kind in its name, and the numbers of the story, is about the story."""
-    stories: dict[str, set[int]] = {}
-    aside: dict[str, Kind] = {}
-    for folder, paths in folders.items():
-        kind = _kind_of_folder(folder)
-        if kind is not None and kind not in STORY_KINDS:
-            aside[folder] = kind
-            continue
-        prose = [features[path] for path in paths if features[path].prose >= 0.5]
-        numbers = {number for one in prose for number in (*one.numbers[1:], _number_of(one)) if number is not None}
-        if len(numbers) >= 2:
-            stories[folder] = numbers
-    for folder, kind in aside.items():
-        alike = {
-            path: number
-            for path in folders[folder]
-            if (number := _number_of(features[path])) is not None
-            and _heaviest(features[path], clues[path]) in (*STORY_KINDS, kind)
-        }
-        story = max(stories, key=lambda one: (len(stories[one].intersection(alike.values())), one), default="")
-        if not alike or 2 * len(stories.get(story, set()).intersection(alike.values())) < len({*alike.values()}):
-            continue
-        if median(features[path].spoken for path in alike) < 0.06:
-            for path in alike:
-                words = (story or "the story",)
-                clues[path] += [Clue("about the story", words), Clue("folder about the story", words, kind=kind)]
-
-
-def _number_of(one: Features) -> int | None:
-    return next((number for number in (one.marked, one.bare, *one.numbers[:1]) if number is not None), None)
-
-
-@lru_cache(maxsize=1024)
-def _kind_of_folder(folder: str) -> Kind | None:
-    """The kind that the nearest folder with a word of a kind in its name speaks for."""
-    found = (named(part) for part in reversed(folder.split("/")))
-    return next((kinds[0][0] for kinds in found if kinds), None)
 
 
 @dataclass(slots=True)
@@ -271,19 +254,25 @@ class _Stories:
     files: dict[str, MappedFile]
     features: Mapping[str, Features]
     declared: frozenset[str]  # story files whose kind armarius.toml states
+    series: Sequence[Series]
+    orders: Sequence[tuple[float, Sequence[str]]]
     language: str = ""
     by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
-    listed: dict[str, int] = field(default_factory=dict)  # places that a project file of novelWriter gives
+    listed: dict[str, int] = field(default_factory=dict)  # places that a file gives which puts them in order
 
     def place(self) -> None:
         spoken: Counter[str] = Counter()
         folders: defaultdict[str, list[str]] = defaultdict(list)
+        home = {path: one.home for one in self.series for path in one.paths}
+        of_story = {path for path in self.features if self.files[path].kind in STORY_KINDS}
+        for _, order in self.orders[:1]:
+            self.listed = {path: at for at, path in enumerate(order)}
+            if held := Counter(home.get(path, folder_of(path)) for path in order if path in of_story):
+                home |= dict.fromkeys(order, held.most_common(1)[0][0])
         for path, one in self.features.items():
             spoken[one.language] += one.length
-            if self.files[path].kind in STORY_KINDS:
-                folders[folder_of(path)].append(path)
-            content = f"{folder_of(path)}/content/".lstrip("/")
-            self.listed |= {f"{content}{name}.nwd": at for at, name in enumerate(one.listed)}
+            if path in of_story:
+                folders[home.get(path, folder_of(path))].append(path)
         self.language = _most(spoken)
         self._count_apart(folders)
         for folder, paths in folders.items():
@@ -321,7 +310,7 @@ class _Stories:
     def _take_out(self, folder: str, paths: list[str]) -> None:
         """Take out of `paths` what a project of novelWriter leaves out of the novel."""
         out = {path for path in paths if path not in self.listed and path not in self.declared}
-        if out and not self.listed.keys().isdisjoint(paths):
+        if out and any(path.endswith(".nwd") for path in self.listed.keys() & paths):
             self._in_order(self._run(f"{folder}/archive".lstrip("/"), [*out]), "archive")
             paths[:] = [path for path in paths if path not in out]
 
@@ -397,9 +386,12 @@ class _Stories:
         return len(own) >= 3 and len(story.shingles.intersection(own)) >= least * len(own)
 
     def _in_order(self, run: _Run, edition: Edition, state: DocumentState = "") -> None:
-        for order, path in enumerate(sorted(run.paths, key=self._key)):
+        at, places = -1, dict[str, int]()
+        for path in (natural := sorted(run.paths, key=self._key)):
+            places[path] = at = self.listed.get(path, at)  # what no list names stays behind the one before it
+        for order, path in enumerate(sorted(natural, key=places.__getitem__)):
             one = self.files[path]
-            marked = state or one.state or ("draft" if "draft" in _marks(folder_of(path)) else "")
+            marked = state or one.state or ("draft" if "draft" in editions_of(folder_of(path)) else "")
             self.files[path] = replace(one, order=order, edition=edition, story=run.folder, state=marked)
 
     def _run(self, folder: str, paths: list[str]) -> _Run:
@@ -413,7 +405,7 @@ class _Stories:
             _most(languages),
             frozenset(place for path in paths for place in self._places(path)),
             frozenset().union(*(self.features[path].shingles for path in paths)),
-            _marks(folder) | ({"copy"} if _kind_of_folder(folder) not in (None, *STORY_KINDS) else set()),
+            editions_of(folder) | ({"copy"} if kind_of_folder(folder) not in (None, *STORY_KINDS) else set()),
             frozenset(text for path in paths if (text := self._before_number(path)) is not None),
         )
 
@@ -438,8 +430,6 @@ class _Stories:
         return (one.volume, found.dated) if found.dated is not None else (one.volume, _END)
 
     def _key(self, path: str) -> tuple[object, ...]:
-        if path in self.listed:
-            return (self.listed[path],)
         volume, number = self._place(path)
         stem = parts_of(path).stem
         where = -1 if number == _END and _FIRST.search(stem) else 1 if number == _END and _LAST.search(stem) else 0
@@ -465,7 +455,7 @@ class _Stories:
         for path, one in self.features.items():
             if self.files[path].kind in STORY_KINDS:
                 continue
-            marks = _marks(folder_of(path))
+            marks = editions_of(folder_of(path))
             if "archive" in marks:
                 self.files[path] = replace(self.files[path], edition="archive")
             elif "translation" in marks and one.language not in ("", self.language):
@@ -484,18 +474,6 @@ def _main(files: Mapping[str, MappedFile], features: Mapping[str, Features]) -> 
         if one.order is not None and one.edition == "main":
             lengths[one.story] += features[path].length
     return max(lengths, key=lambda story: (lengths[story], story), default=None)
-
-
-@lru_cache(maxsize=1024)
-def _marks(folder: str) -> frozenset[str]:
-    """The editions that the names of folders speak of."""
-    lowered = folder.lower()
-    words = set(re.findall(r"[^\W\d_]+", lowered))
-    return frozenset(
-        edition
-        for edition, known in EDITION_WORDS.items()
-        if words & known or any(not word.isascii() and word in lowered for word in known)
-    )
 
 
 def _natural(path: str) -> tuple[object, ...]:

@@ -32,6 +32,7 @@ _DATA: Final = "json yaml yml csv tsv toml ini cfg conf properties plist xml log
 _DATA_SUFFIXES: Final = frozenset(f".{name}" for name in _DATA.split())
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _SAMPLE: Final = 16_000  # code points whose shape is judged
+_MOST_NAMED: Final = 2_000  # files
 _TITLE: Final = 80  # code points of a heading that are looked at
 _SHORT: Final = 120  # code points below which a text has no shape
 _SHINGLES: Final = 24
@@ -55,6 +56,28 @@ _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|t
 _BEFORE_CHAPTER: Final = re.compile(rf"{mark(*CHAPTERS)}|(?i:{names('latin', *_CITABLE)}|ch\b)")
 _TO_NUMBER: Final = re.compile(rf"{mark(*CHAPTERS, 'section')}|\d{{1,5}}")
 _COUNTED: Final = re.compile(r"^(\D{0,24}?)(\d{1,4}(?:\.\d)?)(?!\d)")
+_PATH: Final = re.compile(
+    r"\.(?:md|markdown|mdx|qmd|rmd|txt|rst|adoc|tex|fountain|rpy)(?![\w.])"
+    r"|^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*!?\[\[([^\]|#\n]{1,120})"
+    r"|\\(?:include|input|subfile)\{([^{}\n]{1,120})\}|^[ \t]*-?[ \t]*file:[ \t]*(\S{1,120})",
+    re.MULTILINE,
+)
+_PATH_MARKS: Final = (
+    ".md",
+    ".qmd",
+    ".rmd",
+    ".Rmd",
+    ".txt",
+    ".rst",
+    ".adoc",
+    ".tex",
+    ".fountain",
+    "[[",
+    "\\in",
+    "\\subfile",
+    "file:",
+)
+_BEFORE_PATH: Final = re.compile(r"[\n\"'`()\[\]<>|#,:;*=]|[-+][ \t]|\d[.)][ \t]")
 _HANDLE: Final = re.compile(r'\bhandle="(\w{1,40})"')
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
 _HUMP: Final = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -85,7 +108,7 @@ class Features:
         spoken: Lines that begin speech, a line; at most `SPOKEN`.
         language: Two letters, "" for too little text.
         shingles: The smallest hashes of its sentences, ascending.
-        listed: Of a project of novelWriter (`nwProject.nwx`): names of the texts of the novel, in its order.
+        listed: Files that it names, in its order: chapters of a book (`_quarto.yml`, `SUMMARY.md`, `nwProject.nwx`).
     """
 
     kind: Kind
@@ -183,6 +206,7 @@ def features_of(
         spoken=min(SPOKEN, round(shape.spoken, 2)),
         language=_language(sample, shape.scripts),
         shingles=tuple(shape.sentences),
+        listed=_files_in(text),
     )
     if kind != "chapter" or not found.holds_several(beside=False):
         return found
@@ -194,7 +218,9 @@ def _rounded(length: int) -> int:
 
 
 def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
-    for key in () if not front_matter else ("session", "scene", "order", "sequence", "episode", "场次"):
+    for key in (
+        () if not front_matter else ("session", "scene", "order", "sequence", "episode", "weight", "nav_order", "场次")
+    ):
         value = front_matter.get(key)
         if isinstance(value, str) and re.fullmatch(r"\d{1,4}(?:\.\d)?", value):
             return key, float(value)
@@ -208,6 +234,19 @@ def _texts_of(project: str) -> tuple[str, ...]:
         if 'class="NOVEL"' in item or "<class>NOVEL</class>" in item:
             found.update(dict.fromkeys(_HANDLE.findall(item[:200])[:1]))
     return tuple(found)
+
+
+def _files_in(text: str) -> tuple[str, ...]:
+    """The files that a text names, each once, in its order; none where it names fewer than three."""
+    names: dict[str, None] = {}
+    for found in _PATH.finditer(text) if any(one in text for one in _PATH_MARKS) else ():
+        name = found[1] or found[2] or found[3]
+        if name is None:
+            name = _BEFORE_PATH.split(text[max(0, found.start() - 160) : found.end()])[-1]
+        names[name.strip().removeprefix("./").replace("%20", " ")] = None
+        if len(names) == _MOST_NAMED:
+            break
+    return tuple(names) if len(names) > 2 else ()
 
 
 def _stated(front_matter: FrontMatter) -> Kind | None:
@@ -293,6 +332,11 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
         if kind != "chapter" and (share > 0.5 or not parted):
             title = "title, prose" if is_prose else "title, lists"
             yield Clue(title if parted else "suffix of number", (word,), share, kind)
+
+
+def is_data(path: str) -> bool:
+    """Whether a file is records by its suffix."""
+    return parts_of(path).suffix.lower() in _DATA_SUFFIXES
 
 
 @lru_cache(maxsize=256)
@@ -514,7 +558,7 @@ def unpack(data: bytes) -> Features:
 
 
 PLACEHOLDER: Final = re.compile(
-    r"\{\{[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b"
+    r"\{\{(?![<%])[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b"
     r"|[（(【\[](?:待[填定补補写寫]|请填|填写)"
 )
 """What a form has where a person is to write."""

@@ -106,15 +106,15 @@ WEIGHTS: Final = (
     Weight("many fields", "setting", "fields with values", 1.6),
     Weight("fields", "setting", "fields with values", 0.7),
     # The other files.
-    Weight("alike beside it", None, "{} of {} files of its folder", 0.8),
     Weight("only story", "chapter", "prose with dialogue, and no other story", 1.5),
     Weight("brief in a run", "note", "{} characters, the others have {:.0f}", 3.0),
     Weight("run", "chapter", "{} files of its folder count on", 2.0),
     Weight("run of others", "chapter", "{} files of its folder count on", 0.8),
-    Weight("run of notes", "note", "{} of {} files of its folder that count on", 1.5),
     Weight("run of dates", "chapter", "{} files of its folder are dated", 0.8),
-    Weight("about the story", "chapter", "the numbers of {}, in a folder with a name of another kind", -4.0),
-    Weight("folder about the story", None, "the numbers of {}, in a folder with a name of another kind", 5.0),
+    Weight("in an order", "chapter", "listed among the chapters", 0.5, 6.5),
+    Weight("companion", "chapter", "the numbers of {}, with {}", -6.0),
+    Weight("kind of companions", None, "the numbers of {}, with {}", 5.0),
+    Weight("alike in its series", None, "{} of {} files of its series", slope=4.5),
 )
 
 _ROWS: Final = {feature: [*rows] for feature, rows in groupby(WEIGHTS, key=attrgetter("feature"))}

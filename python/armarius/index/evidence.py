@@ -21,7 +21,7 @@ from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, DerivedRow, Note, Put, Remove
 
-_VERSION: Final = "22"  # raised when the same text gives other features, or these another map
+_VERSION: Final = "23"  # raised when the same text gives other features, or these another map
 _FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
 _MAP: Final = "map"  # note: the map
 

@@ -1,0 +1,258 @@
+"""Series: files whose paths differ in their numbers, and in a name behind them; which of parallel ones is the text.
+
+chapters/part#_chapter#.md            the text
+chapters/part#_chapter#_summary.md    a companion: the same numbers, with an ending
+第#章-…/正文.md                       numbers of folders are those of the files inside
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from armarius.arguments import Kind
+from armarius.documents.features import SPOKEN, Features, is_data, named
+from armarius.documents.kinds import EDITION_WORDS, STORY_KINDS
+from armarius.documents.segments import folder_of, parts_of
+from armarius.documents.units import CHAPTERS, chapter_number, mark, volume_number
+
+_NUMBER: Final = re.compile(r"\d{1,4}(?:\.\d)?(?!\d)")
+_MARKED: Final = re.compile(mark(*CHAPTERS, "section"))
+_DATE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d[-_./年]?[01]?\d[-_./月]?[0-3]?\d(?!\d)")
+_VERSION: Final = re.compile(r"[\W_]*v\d+[\W_]*", re.IGNORECASE)
+_LONGEST: Final = 24  # code points before a number
+_LEAST_NAMED: Final = 0.8  # share of the text of a folder that a file which puts it in order names
+
+
+class Place(NamedTuple):
+    """A numbered name in its parts: `part1_chapter2_summary` is `part#_chapter#`, (1, 2), `_summary`."""
+
+    frame: str
+    numbers: tuple[float, ...]
+    rest: str
+
+
+@lru_cache(maxsize=1 << 14)
+def place_of(name: str) -> Place | None:
+    """The numbers that a name begins with, or has behind a unit of the story; None for a date and a plain name."""
+    if _DATE.search(name):
+        return None
+    if (found := _MARKED.search(name)) and (number := chapter_number(found[0])) is not None:
+        volume = volume_number(name[: found.start()])
+        before = () if volume is None else (float(volume),)
+        return Place("第#章", (*before, float(number)), name[found.end() :])
+    first = _NUMBER.search(name)
+    if first is None or first.start() > _LONGEST:
+        return None
+    frame, at, numbers = f"{name[: first.start()]}#", first.end(), [float(first[0])]
+    second = _NUMBER.search(name, at)
+    if second and second.start() - at <= _LONGEST and chapter_number(f"{name[at : second.start()]}1") is not None:
+        frame, numbers = f"{frame}{name[at : second.start()]}#", [*numbers, float(second[0])]
+        at = second.end()
+    if name[at : at + 1].isascii() and name[at : at + 1].isalpha():  # 9a01f: a handle
+        return None
+    return Place(frame.lower(), tuple(numbers), name[at:])
+
+
+@dataclass(slots=True)
+class Series:
+    """Files of one folder, or one each of numbered folders beside each other.
+
+    Attributes:
+        folder: That they lie in, or that their numbered folders lie in.
+        frame: What their names have in common, with # for numbers.
+        ending: What stands behind the numbers, or the names, of all: `_summary`; "" where it is no more than a name.
+        paths: To their numbers; a number may stand twice.
+        text: The series whose companion it is.
+    """
+
+    folder: str
+    frame: str
+    ending: str
+    paths: dict[str, tuple[float, ...]]
+    text: "Series | None" = None
+
+    @property
+    def numbers(self) -> set[float]:
+        """The last numbers of its paths, which are those of chapters."""
+        return {numbers[-1] for numbers in self.paths.values()}
+
+    @property
+    def edition(self) -> bool:
+        """Whether its ending speaks of another version of the text: `_v2`, `_draft`."""
+        return bool(_VERSION.fullmatch(self.ending) or editions_of(self.ending) - {"final"})
+
+    @property
+    def home(self) -> str:
+        """The folder of its story; another version has one of its own."""
+        return f"{self.folder}/copy{self.ending}".lstrip("/") if self.text is not None and self.edition else self.folder
+
+
+def series_of(features: Mapping[str, Features]) -> list[Series]:
+    """The series of a project, each with the text that it accompanies; text before its companions.
+
+    Cost: linear in the files.
+    """
+    groups: defaultdict[tuple[str, str], dict[str, Place]] = defaultdict(dict)
+    inside: defaultdict[str, list[str]] = defaultdict(list)
+    for path in features:
+        inside[folder_of(path)].append(path)
+    for folder, paths in inside.items():
+        places = {path: place for path in paths if (place := place_of(parts_of(path).stem)) is not None}
+        for path, place in places.items():
+            groups[folder, place.frame][path] = place
+        above, name = folder_of(folder), folder.rpartition("/")[2]
+        if not places and (of_folder := place_of(name)) is not None and len(paths) <= 8:
+            for path in paths:
+                stem = parts_of(path).stem
+                rest = "/" if len(paths) == 1 or stem in (name, of_folder.rest.strip(" -_—：:")) else f"/{stem}"
+                groups[above, f"{of_folder.frame}/"][path] = Place(of_folder.frame, of_folder.numbers, rest)
+    found = [one for (folder, frame), places in groups.items() for one in _parted(folder, frame, places)]
+    _accompany(found, features)
+    return sorted(found, key=lambda one: (one.text is not None, one.folder, one.frame, one.ending))
+
+
+def _parted(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Series]:
+    """The series of one frame, by their endings."""
+    rests: defaultdict[tuple[float, ...], list[str]] = defaultdict(list)
+    for place in places.values():
+        rests[place.numbers].append(place.rest)
+    again = {numbers for numbers, names in rests.items() if len(names) > 1}
+    times = Counter(place.rest for place in places.values() if place.numbers in again)
+    parted: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
+    for path, place in places.items():
+        base = min((one for one in rests[place.numbers] if place.rest.startswith(one)), key=len)
+        ending = place.rest.removeprefix(base)
+        if not ending and place.numbers in again and times[place.rest] > 1:
+            ending = place.rest
+        parted[ending][path] = place.numbers
+    plain = parted.pop("", {})
+    ends = Counter(re.split(r"(?=[\s_.-])", places[path].rest)[-1] for path in plain)
+    if ends and len(plain) > 1:
+        common, count = ends.most_common(1)[0]
+        if count == len(plain) and common:  # 第1章-月考-大纲, all of them
+            parted[common] |= plain
+            plain = {}
+    yield from (
+        Series(folder, frame, ending, paths) for ending, paths in sorted({"": plain, **parted}.items()) if paths
+    )
+
+
+def _accompany(found: list[Series], features: Mapping[str, Features]) -> None:
+    """Give each series the text with the same numbers, beside it or in another folder."""
+    worth = {id(one): _worth(one, features) for one in found}
+    beside: defaultdict[tuple[str, str], list[Series]] = defaultdict(list)
+    for one in found:
+        beside[one.folder, one.frame].append(one)
+    for group in beside.values():
+        best = max(group, key=lambda one: (worth[id(one)], not one.ending, one.ending))
+        for one in group:
+            if one is not best and worth[id(best)] and one.numbers & best.numbers:
+                one.text = best
+    texts = [one for one in found if one.text is None and len(one.paths) > 1 and worth[id(one)]]
+    for one in found:
+        if one.text is not None or about(one) in (None, *STORY_KINDS):
+            continue
+        parallel = [
+            text
+            for text in texts
+            if text.folder != one.folder
+            and about(text) in (None, *STORY_KINDS)
+            and 2 * len(text.numbers & one.numbers) >= len(one.numbers)
+        ]
+        if parallel and not any(features[path].spoken >= SPOKEN for path in one.paths):
+            one.text = max(parallel, key=lambda text: (worth[id(text)], text.folder))
+
+
+def _worth(series: Series, features: Mapping[str, Features]) -> float:
+    """What speaks for it as the text: its length in prose and in speech; nothing for records."""
+    worth = 0.0
+    for path in series.paths:
+        one = features[path]
+        if one.kind != "code" and one.prose >= 0.5 and not is_data(path):
+            worth += one.length * (0.3 + one.prose) * (3.0 if one.spoken >= SPOKEN else 1.0)
+    kind = kind_of_name(series.ending)
+    return worth * (0.1 if kind not in (None, *STORY_KINDS) or series.edition else 1.0)
+
+
+def about(series: Series) -> Kind | None:
+    """The kind that its ending, or the nearest folder with a word of a kind, speaks for."""
+    return kind_of_name(series.ending) or kind_of_folder(series.folder)
+
+
+def kind_of_name(name: str) -> Kind | None:
+    """The kind that the words of a name speak for."""
+    kinds = named(name.strip(" _-.()（）[]")) if name else []
+    return kinds[0][0] if kinds else None
+
+
+@lru_cache(maxsize=1024)
+def kind_of_folder(folder: str) -> Kind | None:
+    """The kind that the nearest folder with a word of a kind in its name speaks for."""
+    found = (named(part) for part in reversed(folder.split("/")))
+    return next((kinds[0][0] for kinds in found if kinds), None)
+
+
+@lru_cache(maxsize=1024)
+def editions_of(name: str) -> frozenset[str]:
+    """The editions that the names of folders, or an ending, speak of."""
+    lowered = name.lower()
+    words = set(re.findall(r"[^\W\d_]+", lowered))
+    return frozenset(
+        edition
+        for edition, known in EDITION_WORDS.items()
+        if words & known or any(not word.isascii() and word in lowered for word in known)
+    )
+
+
+def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> list[tuple[float, tuple[str, ...]]]:
+    """What is written down as an order: lists of paths, the longest first, with the share of the story in each.
+
+    Such a list names four fifths of the text of a folder, and little else, or its series in sequence.
+
+    Cost: linear in the names that the files list.
+    """
+    lists = {path: one.listed for path, one in features.items() if len(one.listed) > 2 and one.kind not in STORY_KINDS}
+    if not lists:
+        return []
+    known = defaultdict[str, list[str]](list)
+    folders = defaultdict[str, dict[str, tuple[float, ...]]](dict)
+    numbers = {path: number for one in series if one.text is None for path, number in one.paths.items()}
+    for path in features:
+        for name in {path, path.rpartition(".")[0], path.rpartition("/")[2], parts_of(path).stem}:
+            known[name].append(path)
+        if not is_data(path):
+            folders[folder_of(path)][path] = numbers.get(path, ())
+    told = [texts for texts in folders.values() if len(texts) > 2 and _is_told(map(features.__getitem__, texts))]
+    orders = []
+    for path, names in lists.items():
+        folder = f"{folder_of(path)}/".lstrip("/")
+        order = dict[str, None]()
+        for name in names:
+            for one in (f"{folder}{name}", f"{folder}content/{name}.nwd", name, name.rpartition(" ")[2]):
+                near = [place for place in known.get(one, ()) if place.startswith(folder) and place != path]
+                if near:
+                    order[min(near, key=lambda place: (place.count("/"), place))] = None
+                    break
+        of_story, in_sequence = dict[str, None](), True
+        for texts in told:
+            named = [one for one in order if one in texts]
+            whole, listed = (sum(features[one].length for one in part) for part in ({*texts} - {path}, named))
+            if listed >= _LEAST_NAMED * whole:
+                pairs = [*zip(map(texts.__getitem__, named), map(texts.__getitem__, named[1:]), strict=False)]
+                in_sequence &= sum(a < b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
+                of_story |= dict.fromkeys(named)
+        share = len(of_story) / len(order) if order else 0.0
+        if path.endswith(".nwx") or share >= _LEAST_NAMED or (share >= 0.5 and in_sequence):
+            orders.append((len(of_story), share, tuple(order)))
+    return [(share, order) for _, share, order in sorted(orders, reverse=True)]
+
+
+def _is_told(files: Iterable[Features]) -> bool:
+    """Whether most of what they hold is prose of the story, or of no kind."""
+    held = Counter[bool]()
+    for one in files:
+        held[one.prose >= 0.5 and one.kind in (*STORY_KINDS, "note")] += one.length
+    return held[True] > held[False]
