@@ -20,6 +20,7 @@ import armarius
 from armarius.arguments import KINDS
 from armarius.index.source import FolderSource
 from armarius.mcp import build_server
+from armarius.prompt.profile import BudgetProfile
 from armarius.text.tokens import TokenCounter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -264,6 +265,15 @@ async def test_no_resource_outside_the_project_is_readable(client, engine, path)
 async def test_prompt_carries_the_context(client):
     prompt = await client.get_prompt("with_context", {"query": "小雨点是谁"})
     assert "林小雨的猫" in prompt.messages[0].content.text
+    short = await client.get_prompt("with_context", {"query": "小雨点是谁", "budget": "600"})
+    assert len(short.messages[0].content.text) < len(prompt.messages[0].content.text)
+
+
+async def test_context_says_what_a_task_gets_and_the_budget_that_it_has_without_one(client):
+    (tool,) = [one for one in (await client.list_tools()).tools if one.name == "context"]
+    told = tool.description.casefold()
+    assert all(task in told for task in ("write", "continue", "check", "summarise", "translate", "rename", "state"))
+    assert f"{BudgetProfile().budget:,}" in tool.input_schema["properties"]["budget"]["description"]
 
 
 @pytest.mark.parametrize("document", ["no/such.md", "/etc/passwd", "../../etc/passwd"])

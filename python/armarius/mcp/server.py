@@ -29,6 +29,7 @@ except ImportError:
     raise MissingExtra("armarius.mcp", "mcp") from None
 
 from armarius.mcp.tools import (
+    BUDGET,
     CODE,
     COUNT,
     PAGE,
@@ -203,9 +204,13 @@ def add_prompt(server: MCPServer, engine: "ContextEngine") -> None:
 
     @server.prompt()
     @prompting
-    def with_context(query: Annotated[QueryIn, Field(max_length=20_000)], document: DocumentIn = "") -> str:
+    def with_context(
+        query: Annotated[QueryIn, Field(max_length=20_000)],
+        document: DocumentIn = "",
+        budget: Annotated[int | None, BUDGET] = None,
+    ) -> str:
         """The user's question with the project's context before it."""
-        return engine.assemble(query=query, document=document).prompt
+        return engine.assemble(query=query, document=document, budget=budget).prompt
 
 
 _INSTRUCTIONS = (

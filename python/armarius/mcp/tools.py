@@ -96,6 +96,8 @@ Lines = Annotated[
 Cursor = Annotated[Count, Field(description="From the last line of an answer.")]
 Named = Annotated[str, Field(max_length=200_000, description="Only those that this text names.")]
 Attribute = Annotated[str, Field(max_length=400, description="Only this: 年龄, eye colour.")]
+BUDGET: Final = Field(description="Tokens of all of it; 8,000 where the project sets no other.")
+Budget = Annotated[Whole | None, BUDGET]
 Depth = Annotated[Whole, Field(ge=1, le=10)]
 Direction = Literal["callers", "callees", "both"]
 Type = Annotated[Short, Field(description="character, location, event, item, faction, or another word.")]
@@ -186,7 +188,7 @@ def context(
     query: Query,
     document: Annotated[Path, Field(description="Path of the one that is worked on.")] = "",
     variants: Variants = (),
-    budget: Annotated[Whole | None, Field(description="Tokens of the prompt.")] = None,
+    budget: Budget = None,
     messages: Annotated[
         MessagesIn,
         WithJsonSchema({"type": "array", "items": {"type": "object"}}),
@@ -199,7 +201,12 @@ def context(
     account: Annotated[Flag, Field(description="Also what is in and what is not, with reasons.")] = False,
     why: Annotated[str, Field(max_length=400, description="Instead: why this is in or is not.")] = "",
 ) -> Answer:
-    """Make a prompt for a task: rules, people, earlier text and what the query needs, within the budget."""
+    """Get what a task needs, within the budget, with the rules of the project; say the task in the query.
+
+    Write or continue: plan, how the chapter before ends, state, threads, people. Check, summarise, translate, who is
+    here: the chapters, or the open document, and its people. Rename: every place of the name. State as of a chapter:
+    what holds then. Else the passages that answer.
+    """
     pack = engine.assemble(
         query, document=document, also=variants, budget=budget, messages=messages, chapters=chapters, as_of=as_of,
         include=include, exclude=exclude,
