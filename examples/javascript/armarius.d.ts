@@ -315,7 +315,11 @@ export interface AssembleRequest {
    * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
-  /** The host's name for the task; part of the identity of the stable prefix. */
+  /**
+   * The host's name for the task: what it says (write, continue, rewrite, polish, check, summarise, translate,
+   * brainstorm, rename, state, present, ask; also 续写, 改写 …, or a name under `[skills]`) is done, whatever the words
+   * are; another name says nothing. Part of the identity of the stable prefix.
+   */
   skillId?: string | null;
   /** The text around the cursor, or the selection. */
   additionalInput?: string | null;
@@ -610,7 +614,11 @@ export interface DiffRequest {
    * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
-  /** The host's name for the task; part of the identity of the stable prefix. */
+  /**
+   * The host's name for the task: what it says (write, continue, rewrite, polish, check, summarise, translate,
+   * brainstorm, rename, state, present, ask; also 续写, 改写 …, or a name under `[skills]`) is done, whatever the words
+   * are; another name says nothing. Part of the identity of the stable prefix.
+   */
   skillId?: string | null;
   /** The text around the cursor, or the selection. */
   additionalInput?: string | null;
@@ -953,7 +961,11 @@ export interface InspectRequest {
    * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
-  /** The host's name for the task; part of the identity of the stable prefix. */
+  /**
+   * The host's name for the task: what it says (write, continue, rewrite, polish, check, summarise, translate,
+   * brainstorm, rename, state, present, ask; also 续写, 改写 …, or a name under `[skills]`) is done, whatever the words
+   * are; another name says nothing. Part of the identity of the stable prefix.
+   */
   skillId?: string | null;
   /** The text around the cursor, or the selection. */
   additionalInput?: string | null;
@@ -1270,7 +1282,11 @@ export interface MessagesRequest {
    * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
-  /** The host's name for the task; part of the identity of the stable prefix. */
+  /**
+   * The host's name for the task: what it says (write, continue, rewrite, polish, check, summarise, translate,
+   * brainstorm, rename, state, present, ask; also 续写, 改写 …, or a name under `[skills]`) is done, whatever the words
+   * are; another name says nothing. Part of the identity of the stable prefix.
+   */
   skillId?: string | null;
   /** The text around the cursor, or the selection. */
   additionalInput?: string | null;
@@ -1800,7 +1816,11 @@ export interface WhatIfRequest {
    * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
-  /** The host's name for the task; part of the identity of the stable prefix. */
+  /**
+   * The host's name for the task: what it says (write, continue, rewrite, polish, check, summarise, translate,
+   * brainstorm, rename, state, present, ask; also 续写, 改写 …, or a name under `[skills]`) is done, whatever the words
+   * are; another name says nothing. Part of the identity of the stable prefix.
+   */
   skillId?: string | null;
   /** The text around the cursor, or the selection. */
   additionalInput?: string | null;
@@ -1903,7 +1923,11 @@ export interface WhyRequest {
    * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
-  /** The host's name for the task; part of the identity of the stable prefix. */
+  /**
+   * The host's name for the task: what it says (write, continue, rewrite, polish, check, summarise, translate,
+   * brainstorm, rename, state, present, ask; also 续写, 改写 …, or a name under `[skills]`) is done, whatever the words
+   * are; another name says nothing. Part of the identity of the stable prefix.
+   */
   skillId?: string | null;
   /** The text around the cursor, or the selection. */
   additionalInput?: string | null;

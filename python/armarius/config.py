@@ -35,7 +35,7 @@ _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
 _OF_DOCUMENTS = ("exclude", "max_bytes", "index_dir")
 TABLES = frozenset(
-    {"assembly", "books", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"}
+    {"assembly", "books", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "skills", "style"}
 )
 """What may stand in `armarius.toml`; each room checks the keys of its own."""
 

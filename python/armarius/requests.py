@@ -342,7 +342,10 @@ class AssembleRequest(Wire):
         "the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.",
     )
     skill: Name = Field(
-        default="", description="The host's name for the task; part of the identity of the stable prefix."
+        default="",
+        description="The host's name for the task: what it says (write, continue, rewrite, polish, check, summarise, "
+        "translate, brainstorm, rename, state, present, ask; also 续写, 改写 …, or a name under `[skills]`) is done, "
+        "whatever the words are; another name says nothing. Part of the identity of the stable prefix.",
     )
     additional_input: Question = Field(default="", description="The text around the cursor, or the selection.")
     query: QueryIn = ""

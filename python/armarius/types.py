@@ -274,6 +274,7 @@ class Recipe:
         as_of: The chapter after which nothing counts; None is the current one.
         scope: Of a request that reads: the scene around the cursor, or the story up to the chapter named or open.
         opened: Of a request that reads and names no chapter: the open one.
+        stated: The host says the task by its skill.
     """
 
     task: TaskName = "ask"
@@ -289,6 +290,7 @@ class Recipe:
     as_of: int | None = None
     scope: Literal["", "scene", "story"] = ""
     opened: bool = False
+    stated: bool = False
 
     def wants(self, *parts: str) -> bool:
         """Whether the prompt holds one of these parts."""

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -11,7 +12,7 @@ from armarius.arguments import KINDS
 from armarius.config import TABLES
 from armarius.errors import ConfigError
 from armarius.trust.user_config import PROGRAMS, read_user_config
-from armarius.types import LAYERS
+from armarius.types import LAYERS, TaskName
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 OF_PROJECT, OF_USER = (tomllib.loads(one) for one in re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
@@ -38,16 +39,18 @@ def test_every_table_of_a_project_is_on_the_page():
     assert OF_PROJECT.keys() == TABLES
 
 
-@pytest.mark.parametrize("table", sorted(TABLES - {"kinds"}))
+@pytest.mark.parametrize("table", sorted(TABLES - {"kinds", "skills"}))
 def test_every_key_of_a_table_is_on_the_page(tmp_path, table):
     patterns = {key for key, value in OF_PROJECT[table].items() if table == "documents" and value in KINDS}
     assert OF_PROJECT[table].keys() - patterns == known_keys(tmp_path, table)
 
 
-def test_what_the_page_says_of_kinds_and_layers_is_what_there_is():
+def test_what_the_page_says_of_kinds_tasks_and_layers_is_what_there_is():
     line = next(line for line in PAGE.splitlines() if line.startswith("[kinds]"))
     assert line.rpartition(": ")[2].split(", ") == list(KINDS)
     assert OF_PROJECT["kinds"].keys() <= set(KINDS)
+    line = next(line for line in PAGE.splitlines() if line.startswith('"my-button"'))
+    assert set(line.rpartition("# ")[2].split(", ")) == set(get_args(TaskName))
     line = next(line for line in PAGE.splitlines() if line.startswith("layers.retrieved"))
     assert all(layer in line for layer in LAYERS)
 

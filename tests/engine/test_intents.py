@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import armarius
 from armarius.lexicon import word_file
-from armarius.search.query.recipe import _of_row, understand
+from armarius.search.query.recipe import _of_row, task_of, understand
+from armarius.types import TaskName
 
 ROOT = Path(__file__).resolve().parents[2]
 NOVEL = ROOT / "examples" / "novel"
@@ -244,5 +246,47 @@ def test_a_state_as_of_a_chapter_holds_the_state_file_and_nothing_later(ferry):
 @pytest.mark.parametrize("asked", [{"story": True}, {"query": "colder", "story": True}, {"skill": "continue"}])
 def test_a_host_says_that_the_story_goes_on_without_words(ferry, asked):
     assert "story:ending:chapters/06.md" in [one.source for one in ferry.assemble(**asked, budget=4000).items]
-    asked["query"] = "Summarise chapter 2"  # a request that says what it wants gets that
-    assert not [one for one in ferry.assemble(**asked, budget=4000).items if one.source.startswith("story:ending")]
+    asked["query"] = "Summarise chapter 2"  # what the host names is done; of a story that goes on the words say more
+    told = [one for one in ferry.assemble(**asked, budget=4000).items if one.source.startswith("story:ending")]
+    assert bool(told) == ("skill" in asked)
+
+
+@pytest.mark.parametrize("task", get_args(TaskName))
+def test_a_skill_is_the_task_whatever_the_words_are(task):
+    recipe = understand("写第5章，林默要更冷一点", skill=task)
+    assert (recipe.task, recipe.chapters, recipe.stated) == (task, (5,), True)
+
+
+@pytest.mark.parametrize(
+    ("skill", "task"),
+    [
+        ("续写", "continue"),
+        ("novel:改写", "rewrite"),
+        ("AI_Summarize", "summarise"),
+        ("提问", "ask"),
+        ("my-button", None),
+        ("", None),
+        ("writer", None),
+    ],
+)
+def test_a_skill_has_a_name_in_other_languages_and_any_other_name_says_nothing(skill, task):
+    assert task_of(skill) == task
+    assert understand("检查第3章", skill=skill).task == (task or "check")
+
+
+def test_a_summary_that_the_host_states_reads_the_chapters_though_the_words_name_somebody(ferry):
+    pack = ferry.assemble("What did Maren do in chapters 2 to 5?", skill="summarise", budget=2000)
+    assert all(f"The bell of day {n} rang." in pack.prompt for n in range(2, 6))
+
+
+def test_a_name_of_the_host_is_a_task_in_its_project_and_the_account_says_of_another_that_it_is_none(tmp_path):
+    (tmp_path / "01.md").write_text(FILES["chapters/01.md"], encoding="utf-8")
+    (tmp_path / "armarius.toml").write_text('[skills]\n"my-button" = "continue"\n', encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert "story:ending:01.md" in [one.source for one in engine.assemble("colder", skill="my-button").items]
+        (other,) = [one for one in engine.assemble("colder", skill="chat").items if one.id == "request:query"]
+        assert "“chat” names no task" in other.reason
+        assert not engine.assemble("colder", skill="chat").warnings
+    (tmp_path / "armarius.toml").write_text('[skills]\n"my-button" = "fly"\n', encoding="utf-8")
+    with pytest.raises(armarius.ConfigError, match=r"skills\.my-button must be one of ask, write"):
+        armarius.open(tmp_path, watch=False)

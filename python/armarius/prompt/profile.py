@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from armarius._core import BudgetLayer
 from armarius.codex.authored.protocol import Authored
@@ -17,7 +17,8 @@ from armarius.config import CONFIG_NAME, Config
 from armarius.display import camel_case
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
 from armarius.headings import FRAMES, Language
-from armarius.types import LAYERS, LayerName
+from armarius.search.query.recipe import task_of
+from armarius.types import LAYERS, LayerName, TaskName
 from armarius.validation import shown, whole
 from armarius.warnings import PROFILE_INVALID
 
@@ -331,17 +332,19 @@ _OF_LAYER = ("min", "max", "ratio")
 
 @dataclass(frozen=True, slots=True)
 class AssemblySettings:
-    """The tables `project`, `budget` and `assembly`, checked.
+    """The tables `project`, `budget`, `skills` and `assembly`, checked.
 
     Attributes:
         project_id: None when the project does not insist on one.
         model: Its counter is used when a request names no model.
         language: Of headings and labels; None is that of the texts.
+        skills: The task of each name that a host has for one.
     """
 
     project_id: str | None = None
     model: str = _DEFAULT_MODEL
     language: Language | None = None
+    skills: Mapping[str, str] = field(default_factory=dict)
     fetch_timeout_s: float = 5.0
     max_concurrent: int = 8
     queue_timeout_s: float = 30.0
@@ -368,10 +371,15 @@ def read_settings(config: Config) -> AssemblySettings:
     if (language := assembly.get("language")) is not None and language not in FRAMES:
         known = ", ".join(FRAMES)
         raise ConfigError(f"{CONFIG_NAME}: assembly.language must be one of {known}, got {language!r}")
+    skills = config.table("skills")
+    for name, task in skills.items():
+        if not isinstance(task, str) or task_of(task) is None:
+            known = ", ".join(get_args(TaskName))
+            raise ConfigError(f"{CONFIG_NAME}: skills.{name} must be one of {known}, got {task!r}")
     for name, value in assembly.items():
         if not isinstance(value, str) and not 0 < value <= _MOST:
             raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0 and <= {_MOST:,}, got {value!r}")
-    return AssemblySettings(project_id=project.get("id"), profile=_profile(budget), **assembly)
+    return AssemblySettings(project_id=project.get("id"), profile=_profile(budget), skills=skills, **assembly)
 
 
 def _profile(budget: Mapping[str, Any]) -> BudgetProfile:

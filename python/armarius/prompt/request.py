@@ -190,7 +190,7 @@ class Resolver:
             request.query,
             asked=asked if asked != request.query else "",
             text=request.additional_input,
-            skill=request.skill,
+            skill=self._settings.skills.get(request.skill, request.skill),
             story=request.story,
             opened=bool(request.document) and not says_more,
         )

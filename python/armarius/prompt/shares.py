@@ -62,7 +62,10 @@ def spoken(request: FetchRequest) -> FetchOutcome:
 
 def query_candidate(request: FetchRequest) -> FetchOutcome:
     """The user's words, which close the prompt; they are kept before anything else of their layer."""
-    evidence = (Evidence("query", Reason("query")), *(Evidence("query", said) for said in request.carried))
+    said = [Reason("query"), *request.carried]
+    if request.skill and not request.recipe.stated:
+        said.append(Reason("query.skill", skill=request.skill))
+    evidence = tuple(Evidence("query", one) for one in said)
     candidate = Candidate(
         id=QUERY_SOURCE,
         layer="immediate",

@@ -106,7 +106,7 @@ def reading_of(corpus: Corpus, asked: Understanding, document: Document | None, 
     Cost: of a check two searches, each over the words or names of it; of a scene one search for names.
     """
     recipe = asked.recipe
-    if not recipe.wants("chapters") or asked.mentions:
+    if not recipe.wants("chapters") or (asked.mentions and not recipe.stated):
         return None
     if asked.reads and recipe.scope != "scene":
         found: Counter[str] = Counter()

@@ -93,7 +93,8 @@ class Understanding:
     def reads(self) -> bool:
         """Whether it is about whole chapters, or the scene around the cursor, and nobody in particular."""
         recipe = self.recipe
-        return recipe.wants("chapters") and not self.mentions and bool(self.chapters or recipe.scope == "scene")
+        read = recipe.wants("chapters") and (recipe.stated or not self.mentions)
+        return read and bool(self.chapters or recipe.scope == "scene")
 
 
 def read_question(
@@ -136,7 +137,7 @@ def read_question(
         rest = _blank(rest, mention.start, mention.end)
     if mentions:
         tokens = tokens_of(rest)
-    reads = recipe.wants("chapters") and not mentions
+    reads = recipe.wants("chapters") and (recipe.stated or not mentions)
     compares = reads and recipe.wants("before")
     named = [name for found in attributes().find(rest, tokens) for name in found.value]
     for found in about_the_text().find(rest, tokens):

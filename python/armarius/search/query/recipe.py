@@ -43,7 +43,7 @@ def understand(
         query: The user's words.
         asked: The words with what they leave to earlier turns, where they leave something.
         text: What is looked up where there are no words: the text around the cursor.
-        skill: The host's name of what was called.
+        skill: What the host calls the task; where it names one (`task_of`), the words decide nothing else.
         story: The story goes on, where the words do not say what is wanted.
         opened: A document is open, and the request says nothing else.
 
@@ -57,8 +57,10 @@ def understand(
         recipe = _of_row("continue") if opened else _NOTHING
     if recipe.task == "ask" and spelled.wants("chapters"):
         recipe = spelled
-    if recipe.task == "ask" and (task := "continue" if story else _task_of(skill)):
-        recipe = _of_row(task, recipe)
+    if (task := task_of(skill)) is not None:
+        recipe = _stated(recipe, task)
+    elif recipe.task == "ask" and story:
+        recipe = _of_row("continue", recipe)
     return _looked_up(recipe, words if spelled.task == "ask" else _without_length(words))
 
 
@@ -96,10 +98,26 @@ def _of_row(task: TaskName, recipe: Recipe = _NOTHING) -> Recipe:
     return replace(recipe, task=task, parts=frozenset(row["parts"].split()), shares=row.get("shares", {}))
 
 
-def _task_of(skill: str) -> TaskName | None:
-    """The row that has one of the words of a skill's name."""
-    named = {word.casefold() for word in _WORDS.findall(skill.replace("_", " "))}
-    return next((task for task, row in _rows().items() if not named.isdisjoint(row.get("skills", "").split())), None)
+def task_of(skill: str) -> TaskName | None:
+    """The task that the name of a skill says by its first word that says one; None for any other name."""
+    named = (_skills().get(word) for word in _WORDS.findall(skill.casefold().replace("_", " ")))
+    return next(filter(None, named), None)
+
+
+def _stated(recipe: Recipe, task: TaskName) -> Recipe:
+    """The recipe of a task that the host states, with what the words name."""
+    if recipe.task != task:
+        scope: Literal["", "scene"] = "scene" if task == "present" and not recipe.chapters else ""
+        made = _of_row(task, replace(recipe, scope=scope, opened=True))
+        recipe = made if task != "rename" else replace(made, parts=_of_row("ask").parts)  # the words name nobody
+    return replace(recipe, stated=True)
+
+
+@cache
+def _skills() -> Mapping[str, TaskName]:
+    return {
+        word: cast("TaskName", task) for task, named in _table()["skills"].items() for word in (task, *named.split())
+    }
 
 
 def _looked_up(recipe: Recipe, words: str) -> Recipe:
