@@ -19,16 +19,15 @@ from benches.record import interleaved, record
 
 from armarius.store.sqlite import ann as ann_file
 from armarius.store.sqlite import vectors as exact
-from armarius.store.sqlite import vectors_sets as sets
-from armarius.store.sqlite import vectors_table as table
+from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.ann import AnnIndex
 from armarius.store.sqlite.connection import connect
+from armarius.store.sqlite.schema import create
 from armarius.store.vectors_protocol import Fingerprint
 
 _DIMENSION = 768
 _QUERIES = 100
 _SIZES = [int(size) for size in os.environ.get("ARMARIUS_BENCH_VECTORS", "10000,100000").split(",")]
-_MIGRATIONS = Path(exact.__file__).parent / "migrations"
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -50,16 +49,16 @@ def timed(run):
     return result, round(time.perf_counter() - start, 3)
 
 
-def filled_store(folder: Path, rows: np.ndarray) -> tuple[apsw.Connection, sets.VectorSet]:
+def filled_store(folder: Path, rows: np.ndarray) -> tuple[apsw.Connection, table.SetRow]:
     (folder / "vectors.sqlite").touch()
     connection = connect(folder / "vectors.sqlite")
-    for script in sorted(_MIGRATIONS.glob("*.sql")):
-        connection.execute(script.read_text("utf-8"))
+    create(connection, "bench")
     with connection:
-        vector_set = sets.create(connection, Fingerprint("bench", "bench", rows.shape[1]), "serving")
+        vector_set = table.create(connection, Fingerprint("bench", "bench", rows.shape[1]), "serving")
         owners = range(1, len(rows) + 1)
         table.carry(connection, vector_set, range(1 << 24), {owner: str(owner).encode() for owner in owners})
-        entries = table.pending(connection, vector_set.id)
+        query = "SELECT owner, text FROM vectors WHERE vector_set = ? ORDER BY owner"
+        entries = list(connection.execute(query, (vector_set.id,)))
         for start in range(0, len(rows), 1000):
             table.store(connection, vector_set, entries[start : start + 1000], rows[start : start + 1000])
     return connection, vector_set

@@ -30,7 +30,7 @@ import record
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
 from armarius.names.people import all_titles, split_name
-from armarius.text.unicode import TITLE, is_han
+from armarius.text.unicode import is_han
 from eval_retrieval import K, copy_of, evaluate, show
 
 FAMILIES = "康乔虞戚骆郝邬梅童颜祝阮卓聂褚冉闵裘柯岑邢庞翟倪"
@@ -40,6 +40,7 @@ WORDS = (
     "Corvin Maudlin Severn Thackery Ossian Winmark Petrel Garrow Hesketh Lavery Mostyn Ravensdale Fairlie Bracken",
 )
 TITLES = ("Mr", "Mrs", "Miss", "Dr", "Sir", "Lady", "Captain", "Widow", "Old")
+KIN = "大二三四五六七八九十小老少太姐妹哥弟叔伯舅婶姨姑嫂奶爷公婆娘夫人祖宗"
 VOLUME = 40
 
 
@@ -58,7 +59,7 @@ def renaming(project, chooser):
             new |= {name: name for name in names}
             continue
         for name in names:
-            if name in new or TITLE.issuperset(name) or name in all_titles():
+            if name in new or set(name) <= set(KIN) or name in all_titles():
                 continue
             if is_han(name):
                 new[name] = _han(name, entity.name, families, new, text, chooser)
