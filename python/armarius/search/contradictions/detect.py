@@ -78,8 +78,11 @@ def said_of(
             rivals = tuple(dict.fromkeys([*known.competes_with, *one.competes_with]))
             found[_key(one)] = replace(known, competes_with=rivals, attributes=(attribute,))
         return sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with))
-    names = dict.fromkeys([*ATTRIBUTES, *corpus.entities[entity_id].attributes])
-    told = (one for name in names for one in statements(corpus, entity_id, name, chapter=chapter, limit=limit))
+    # 年龄 and age are one topic, looked for once
+    topics = {topic_of(name).words: name for name in (*corpus.entities[entity_id].attributes, *ATTRIBUTES)}
+    told = (
+        one for name in topics.values() for one in statements(corpus, entity_id, name, chapter=chapter, limit=limit)
+    )
     found = {_key(one): replace(one, competes_with=(), attributes=()) for one in told}
     found |= {_key(one): one for one in statements(corpus, entity_id, "", limit=limit)}
     found |= {_key(one): one for one in disputed}
