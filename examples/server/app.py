@@ -42,6 +42,8 @@ async def prompt(project: str, request: Request, query: str, document: str = "",
     novel = novel_of(request, project)
     try:  # a client that goes away cancels this, and the work behind it
         pack = await novel.aassemble(query, document=document, budget=4000, at_least=at_least, timeout_s=5)
+    except armarius.UnknownId as unknown:
+        raise HTTPException(404, str(unknown)) from None
     except armarius.StoreUnavailable as away:
         raise HTTPException(503, str(away)) from None
     return {"prompt": pack.prompt, "tokens": pack.token_count, "warnings": pack.warnings, "ms": pack.timings}

@@ -99,6 +99,7 @@ async def test_a_web_application_answers_two_hundred_requests_at_once(applicatio
             assert (await client.get("/health")).json() == {"ok": True}
             late = await client.put("/p1/n1.md", json={"text": "晚了"}, params={"expect": 1})
             assert late.status_code == 409
+            assert (await client.get("/nowhere/prompt", params={"query": "x"})).status_code == 404
     assert len(answers) == 200
     for number, answer in answers:
         assert f"暗号{number}号" in answer["prompt"]
