@@ -1,9 +1,8 @@
 """What a file holds twice as much of takes about twice the work: every countable thing that a file can choose, doubled.
 
 Counted are the calls that Python makes and the peak of the memory that it traces; no clock, which would measure the
-machine. What happens inside one call of C is not seen here: the patterns that a page is read with are judged by how
-they are written (tests/codex/test_profiles.py), automata by how they are built (rust/text/ballast.rs), and
-benches/bench_growth.py reads the clock.
+machine. What happens inside one call of C is not seen here: patterns are judged by tests/test_patterns.py, automata by
+how they are built (rust/text/ballast.rs), and benches/bench_growth.py reads the clock.
 """
 
 import io

@@ -361,7 +361,7 @@ def _too_old(extra: str) -> list[str]:
         wanted = "\n".join(metadata.requires("armarius") or ())
     except metadata.PackageNotFoundError:  # run from its source
         return []
-    lowest = re.findall(rf"^([\w.-]+).*?>=([\d.]+).*; *extra == ['\"]{extra}['\"]", wanted, re.MULTILINE)
+    lowest = re.findall(rf"^([\w.-]++)[^>\n]*+>=([\d.]++)[^;\n]*+; *+extra == ['\"]{extra}['\"]", wanted, re.MULTILINE)
     return [
         f"{name} {found.version} is installed and {version} or later is needed, in an environment of its own where "
         "another package wants the older one"

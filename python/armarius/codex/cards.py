@@ -135,7 +135,7 @@ def _first_sentence(text: str) -> str:
 
 _SPAN: Final = re.compile(
     rf"(?:(?P<until>直到|before|until|till|avant)|(?P<upto>到|至|截至|up to|jusqu['’]au)|(?P<after>after|après)"
-    rf"|从|自|from|since|starting(?: in| at| with)?|as of|in|during|depuis|dès|à partir du)?\s*(?:le\s+)?{span()}\s*"
+    rf"|从|自|from|since|starting(?: in| at| with)?|as of|in|during|depuis|dès|à partir du)?\s*+(?:le\s++)?{span()}\s*+"
     r"(?:(?P<before>之?前|以前|이전)|(?P<through>为止|為止|止|まで|까지)|(?P<behind>之?[后後]|以[后後]|이후)"
     r"|起|开始|開始|及以后|及以後|から|以降|부터|on|onwards?|and after|\+)?",
     re.IGNORECASE,

@@ -112,9 +112,9 @@ def span() -> str:
     han, hangul = (names(script, *CHAPTERS, "section") for script in ("han", "hangul"))
     latin = rf"(?:{names('latin', 'chapter', 'episode')}s?|{names('short', 'chapter', 'episode')}s?\.?)"
     return (
-        rf"(?:第\s*(?P<first>{NUMERAL})\s*{han}?(?:\s*{TO}\s*第?\s*(?P<last>{NUMERAL})\s*)?{han}"
-        rf"|제?\s*(?P<first_ko>\d{{1,5}})\s*{hangul}?(?:\s*{TO}\s*제?\s*(?P<last_ko>\d{{1,5}})\s*)?{hangul}"
-        rf"|{_ALONE}{latin}[\s._]*(?P<first_latin>{NUMERAL})(?:\s*{TO}\s*(?:{latin}\s*)?(?P<last_latin>{NUMERAL}))?)"
+        rf"(?:第\s*+(?P<first>{NUMERAL})\s*+{han}?(?:\s*+{TO}\s*+第?\s*+(?P<last>{NUMERAL})\s*+)?{han}"
+        rf"|(?:제\s*+)?(?P<first_ko>\d{{1,5}})\s*+{hangul}?(?:\s*+{TO}\s*+제?\s*+(?P<last_ko>\d{{1,5}})\s*+)?{hangul}"
+        rf"|{_ALONE}{latin}[\s._]*+(?P<first_latin>{NUMERAL})(?:\s*+{TO}\s*+(?:{latin}\s*+)?(?P<last_latin>{NUMERAL}))?)"
     )
 
 

@@ -25,7 +25,7 @@ _CJK = re.compile(
     re.IGNORECASE,
 )
 _KOREAN = re.compile(
-    rf"(?<!\d)제?\s*(?P<body>\d{{1,5}}\s*{_HANGUL}?(?:\s*(?:{_TO}|{_AND})\s*제?\s*\d{{1,5}})*)\s*{_HANGUL}"
+    rf"(?<!\d)(?:제\s*+)?(?P<body>\d{{1,5}}\s*+{_HANGUL}?(?:\s*+(?:{_TO}|{_AND})\s*+제?\s*+\d{{1,5}}){{0,50}})\s*+{_HANGUL}"
 )
 _NUMBER = "[一二三四五六七八九十百]"
 _CJK_BARE = re.compile(  # 3章, 1到3章, 一到三章; 一到两章 is how many
@@ -41,7 +41,7 @@ _SPACED = re.compile(
 _ORDINAL = re.compile(
     rf"\b(?:the|le)\s+(?P<n>{SPELLED}|\d{{1,4}}(?:st|nd|rd|th|e))\s+{names('latin', 'chapter')}\b", re.IGNORECASE
 )
-_BETWEEN = re.compile(r"(?<!hundred)\s+and\s+", re.IGNORECASE)  # "two and four" are two numbers
+_BETWEEN = re.compile(r"(?<!hundred)(?<!\s)\s+and\s+", re.IGNORECASE)  # "two and four" are two numbers
 _PIECE = re.compile(rf"(?P<to>{_TO})|(?P<n>{_HAN}|{NUMERAL})", re.IGNORECASE)
 _EXCEPT_BEFORE = re.compile(
     r"(?:除了|除去|除开|除|不算|不包括|不含|\b(?:except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|aside\s+from|besides"

@@ -174,8 +174,14 @@ def words(table: str, *rows: str) -> frozenset[str]:
     return frozenset(word for row in rows for word in _table()[table][row].split())
 
 
+_LONGEST_RENAMING = 400
+_RUN = re.compile(r"\s{4}")
+
+
 def _renamed(said: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Where the two names of a request to rename stand."""
+    """Where the two names of a request to rename stand; one is short, with no run of blanks to divide in every way."""
+    if len(said) > _LONGEST_RENAMING or _RUN.search(said.strip()):
+        return None
     for pattern in _patterns().renames:
         found = pattern.fullmatch(said.strip(), 0)
         if found is None or any(_patterns().not_named.search(found[name]) for name in "ab"):
@@ -320,7 +326,7 @@ def _patterns() -> _Patterns:
         length=compiled(table["length"]),
         verb=compiled(rf"(?:{written}|{said})\Z"),
         behind=compiled(
-            r"\s*[，,]?\s*的?(?:正文|内容)?[，,]?\s*"
+            r"\s*+[，,]?\s*+的?(?:正文|内容)?[，,]?\s*+"
             r"(?:(?:续|扩|重|改)写|起草|开写|写(?:出来|完|好|一下|吧|$|[，。！,.!]))(?![了没得])"
         ),
         next=compiled(rf"(?:{written}|{said}){_NEXT}|^\s*{_NEXT}(?:\s+please)?\s*[.!。！吧]*\s*$"),

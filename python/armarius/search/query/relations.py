@@ -208,9 +208,12 @@ def _owned_role(after: str) -> Role | None:
     return None
 
 
+_OF_ROLE = re.compile(r"([\w' -]+?)\s+(?:of|to|for)\s+(?:the\s+|old\s+|late\s+)*$", re.IGNORECASE)
+
+
 def _of_role(before: str) -> Role | None:
     """The role in "the younger daughter of X", "apprentice to X"."""
-    match = re.search(r"([\w' -]+?)\s+(?:of|to|for)\s+(?:the\s+|old\s+|late\s+)*$", before[-60:], re.IGNORECASE)
+    match = _OF_ROLE.search(before[-60:])
     if match is None:
         return None
     words = " ".join(match[1].split()[-2:])
