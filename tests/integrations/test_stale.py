@@ -7,7 +7,7 @@ from armarius.verbs.table import VERBS, methods_of
 from armarius.warnings import INDEX_CANCELLED
 
 STALE = INDEX_CANCELLED()
-READ_FROM_FILES = {"constraints:list", "memories:list", "pins:list", "summaries:list", "books:list"}
+READ_FROM_FILES = {"constraints:list", "memories:list", "pins:list", "summaries:list", "books:list", "entities:undo"}
 FIELDS = {
     "entities:detect": {"text": "林默"},
     "entities:mentions": {"text": "林默"},
