@@ -331,6 +331,9 @@ SITUATIONS = {
     "CONTEXT_RULES_OVERBUDGET": lambda _: assemble([candidate("r", "rules", size=400)], budget=1000).warnings,
     "CONTEXT_CAPACITY_WARNING": lambda _: assemble(FULL, budget=1000).warnings,
     "CONTEXT_CAPACITY_FORCE_TRIM": lambda _: assemble(FULL, budget=1000).warnings,
+    "CONTEXT_SHARE_TRIMMED": lambda _: (
+        assemble([candidate("entity:a", content="## 角色：甲\n- 描述：" + "他走了一步。" * 300)], budget=1000).warnings
+    ),
     "CONTEXT_QUERY_TRUNCATED": lambda _: (
         assemble(
             [candidate("w", "immediate", content="字" * 400, keep="around")], budget=600, query="问" * 900

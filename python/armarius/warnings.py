@@ -197,6 +197,11 @@ CONTEXT_CAPACITY_FORCE_TRIM: Final = WarningRow(
     "95 % of the budget or more was wanted, and something that was asked for, not merely found, was cut or left out",
     "cut or left out: {lost}; {demanded} tokens were on offer, at most {percent} % of {available} are used",
 )
+CONTEXT_SHARE_TRIMMED: Final = WarningRow(
+    "CONTEXT_SHARE_TRIMMED",
+    "a card or a style guide is longer than its share of the prompt, and stands there in part",
+    "longer than their share of the prompt, and there in part: {cut}",
+)
 CONTEXT_QUERY_TRUNCATED: Final = WarningRow(
     "CONTEXT_QUERY_TRUNCATED",
     "the query did not fit and was truncated",

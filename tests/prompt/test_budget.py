@@ -242,3 +242,46 @@ def test_a_maximum_of_one_request_is_no_contradiction_to_the_profiles_minimum(pr
 def test_a_profile_with_a_small_maximum_is_stored_and_read_again():
     profile = BudgetProfile(layers={"immediate": LayerBudget(max=5)})
     assert BudgetProfile.from_wire(profile.to_wire()) == profile
+
+
+COLOURS = "".join(f"- Swatch {n}: light {n * 37 % 256}, shade {n * 53 % 256}, a hex code\n" for n in range(160))
+
+
+@pytest.fixture
+def film(tmp_path):
+    """A film bible: a sheet of colour codes with one sentence of plot in its middle, and a short sheet."""
+    half = len(COLOURS) // 2
+    cut = COLOURS.index("\n", half) + 1
+    (tmp_path / "characters.md").write_text(
+        f"# Characters\n\n## Orla\n\n- Type: character\n{COLOURS[:cut]}- Debt: She owes the ferryman a silver comb.\n"
+        f"{COLOURS[cut:]}\n## Tobin\n\n- Type: character\n- Description: A ferryman with one eye.\n",
+        "utf-8",
+    )
+    (tmp_path / "chapters").mkdir()
+    for n in range(1, 6):
+        text = "".join(f"Orla met Tobin at pier {n}, and on day {m} the river rose.\n\n" for m in range(30))
+        (tmp_path / "chapters" / f"ch{n:02}.md").write_text(f"# Chapter {n}\n\n{text}", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("budget", [2000, 4000, 8000])
+def test_cards_of_whom_a_question_names_take_a_fifth_and_have_what_it_needs(film, budget):
+    pack = film.assemble("Why does Orla avoid Tobin, and what silver thing does she owe?", budget=budget)
+    cards = {one.id: one for one in pack.items if one.id.startswith("entity:")}
+    assert 0 < sum(one.tokens for one in cards.values()) <= budget // 5
+    orla, tobin = (pack.prompt[slice(*cards[f"entity:{name}"].span)] for name in ("orla", "tobin"))
+    assert "Orla" in orla.splitlines()[0]
+    assert "a silver comb" in orla
+    assert "A ferryman with one eye" in tobin
+    (warning,) = (one for one in pack.warnings if one.startswith("CONTEXT_SHARE_TRIMMED"))
+    assert "codex:detected:orla" in warning
+    assert "tobin" not in warning
+
+
+def test_a_pinned_card_is_whole(film):
+    pack = film.assemble("What does Orla owe?", budget=8000, include=["Orla"])
+    (card,) = (one for one in pack.items if one.id == "entity:orla")
+    assert "shade" in pack.prompt[slice(*card.span)]
+    assert card.tokens > 8000 // 5
+    assert not [one for one in pack.warnings if one.startswith("CONTEXT_SHARE_TRIMMED")]

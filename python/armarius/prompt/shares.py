@@ -9,12 +9,16 @@ Every line of what was said begins with a mark, so that no line of it can pose a
 rest. A turn that does not fit is left out with all before it, so that what stands there has no hole.
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
+from armarius._core import terms
 from armarius.headings import Reason, frame, heading
 from armarius.prompt.admit import QUERY_SOURCE, Admitted
 from armarius.prompt.counter import CachedCounter
@@ -22,6 +26,7 @@ from armarius.prompt.fetch import FetchOutcome
 from armarius.prompt.profile import BudgetProfile, LayerBudget
 from armarius.search.query.recipe import told
 from armarius.types import LAYERS, STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Recipe
+from armarius.warnings import CONTEXT_SHARE_TRIMMED
 
 MESSAGE: Final = "request:message:"
 """What the source of a turn begins with; its number among the messages follows, from 1."""
@@ -82,6 +87,10 @@ def query_candidate(request: FetchRequest) -> FetchOutcome:
 
 TURNS_PERCENT: Final = 20
 """Of the prompt's limit: what the turns may take together (docs/decisions/0074)."""
+NAMED_PERCENT: Final = 20
+"""Of the budget: what cards of whom a request names may take together."""
+# Of a line of a card: to the end of a sentence or of an attribute, no less than 40 characters where there are as many.
+_PIECE: Final = re.compile(r".{40,}?(?:[。！？!?；;]+|\.\s+|,\s(?=[^=,]{1,40}=)|$)|.+")
 _MOST_PER_TOKEN = 16  # characters: a text that has more fits no share, and need not be counted
 _ENDING = f"{STORY}ending:"
 _STATE = f"{STORY}state:"
@@ -114,13 +123,18 @@ def limited(
     alone = recipe.shares.get("alone")
     percent = _story_percent(story, admitted, counter, profile, available, alone)
     profile = profile.with_layers(_story_layers(profile, percent) if story else {})
-    changes = [
-        *_limit_cards(admitted, counter, available),
+    guessed = [
+        *_limit_cards(admitted, counter, available, recipe.query),
         *_limit_style(admitted, counter, profile, most, writes_on=recipe.wants("ending")),
+    ]
+    changes = [
         *_limit_turns(admitted, counter, most),
         *_limit_story(story, counter, most, percent, alone=alone is not None),
     ]
-    return _with(admitted, changes), profile
+    if cut := [one.source for one, fits, _ in guessed if fits is not None and fits.content != one.short]:
+        warning = CONTEXT_SHARE_TRIMMED(cut=", ".join(cut))
+        admitted = replace(admitted, warnings=(*admitted.warnings, ("retrieved", warning)))
+    return _with(admitted, [*guessed, *changes]), profile
 
 
 def _with(admitted: Admitted, changes: Sequence[Limited]) -> Admitted:
@@ -134,20 +148,21 @@ def _with(admitted: Admitted, changes: Sequence[Limited]) -> Admitted:
     return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
 
 
-def _limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> Iterator[Limited]:
+def _limit_cards(admitted: Admitted, counter: CachedCounter, available: int, query: str) -> Iterator[Limited]:
     """As many cards as their share of `available` tokens holds, short where they do not fit whole.
 
-    Pinned ones stay, and are not counted; where no offer has shares, all stay.
+    Pinned ones stay, and are not counted; where no offer has shares, all stay, and share a fifth.
     """
-    divided = next((offer.shares for offer in admitted.offers if offer.shares is not None), None)
-    if divided is None:
-        return
-    order = {id_: place for place, id_ in enumerate(divided.first)}
     cards = [
         one
         for one in admitted.candidates
         if one.layer == "retrieved" and one.id.startswith("entity:") and not one.pinned
     ]
+    divided = next((offer.shares for offer in admitted.offers if offer.shares is not None), None)
+    if divided is None:
+        yield from _limit_named(cards, counter, available * NAMED_PERCENT // 100, query)
+        return
+    order = {id_: place for place, id_ in enumerate(divided.first)}
     share = room = available * divided.cards // 100
     why = Reason("out.share_cards", tokens=share, percent=divided.cards)
     for one in sorted(cards, key=lambda one: order.get(one.id, len(order))):
@@ -159,6 +174,54 @@ def _limit_cards(admitted: Admitted, counter: CachedCounter, available: int) -> 
             yield one, replace(one, content=one.short, short=None), None
         else:
             yield one, None, why
+
+
+def _limit_named(cards: Sequence[Candidate], counter: CachedCounter, room: int, query: str) -> Iterator[Limited]:
+    """Cards with the lines that the query needs first, `room` tokens in all; small ones whole.
+
+    Cost: one count of each card; of those that do not fit the terms of each piece.
+    """
+    sizes = counter.sections([one.content for one in cards])
+    if sum(sizes) <= room:
+        return
+    wanted = frozenset(terms(query))
+    for place, (size, one) in enumerate(sorted(zip(sizes, cards, strict=True), key=lambda row: (row[0], row[1].id))):
+        most = room // (len(cards) - place)
+        if size > most:
+            content = _needed(one.content, wanted, counter, most)
+            size = counter.section(content)
+            yield one, replace(one, content=content), None
+        room -= size
+
+
+def _needed(card: str, wanted: frozenset[str], counter: CachedCounter, most: int) -> str:
+    """The name of a card, and of its lines the pieces that hold rare words of a query, then the first, in their order.
+
+    What stands beside such a piece counts a third as much. Holds at most `most` tokens, or the name alone.
+    """
+    name, *lines = card.split("\n")
+    pieces = [(at, piece) for at, line in enumerate(lines) for piece in _PIECE.findall(line)]
+    held = [wanted.intersection(terms(text)) for _, text in pieces]
+    often = Counter(chain.from_iterable(held))
+    own = [sum(math.log(1 + len(pieces) / often[term]) for term in one) for one in held]
+    worth = [one + max(own[max(0, at - 1) : at + 2]) / 3 for at, one in enumerate(own)]
+    costs = counter.counts([f"…{text}" for _, text in pieces])
+    room, chosen = most - counter.section(name), list[int]()
+    for at in sorted(range(len(pieces)), key=lambda at: (-worth[at], at)):
+        if costs[at] < room:
+            chosen.append(at)
+            room -= costs[at] + 1
+    said, before = [name], (-1, -1)
+    for at in sorted(chosen):
+        line, text = pieces[at]
+        begins = at == 0 or pieces[at - 1][0] != line
+        text = text if begins or before[0] == at - 1 else f"…{text}"
+        if before[1] == line:
+            said[-1] += text
+        else:
+            said.append(text)
+        before = at, line
+    return "\n".join(said)
 
 
 _SECTION: Final = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)
