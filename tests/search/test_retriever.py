@@ -3,6 +3,7 @@ import re
 
 import pytest
 
+import armarius
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
 from armarius.search.corpus import Corpus
@@ -357,3 +358,79 @@ def test_a_short_answer_is_the_beginning_of_a_long_one(novel, query):
     long = list(novel.retrieve(query, limit=40))
     for limit in (0, 1, 2, 3, 5, 9):
         assert list(novel.retrieve(query, limit=limit)) == long[:limit]
+
+
+ENTRIES = {
+    "log/changes.md": "# Changes\n\n"
+    + "".join(f"- Release {n}: properties and stories of {n} tables were named anew\n\n" for n in range(60)),
+    "lib/notes.md": "# Notes\n\nOf a name that ends in ies, the last three letters become y.\n",
+}
+
+
+def test_a_quoted_word_matches_between_borders_of_words(tmp_path):
+    with armarius.open(write(tmp_path, ENTRIES), watch=False) as engine:
+        hits = engine.retrieve('Which names end in "ies"?')
+        assert hits[0].path == "lib/notes.md"
+        assert [one.kind for one in hits[0].evidence].count("phrase") == 1
+        assert all(one.kind != "phrase" for hit in list(hits)[1:] for one in hit.evidence)
+        pack = engine.assemble('Which names end in "ies"?', budget=2000)
+        (row,) = (one for one in pack.items if one.source == "rag:passage:lib/notes.md#1")
+        assert "ies" in [word for one in row.evidence for word in dict(one.detail.parts).get("words", ())]
+        assert engine.retrieve('"ie"').outcome == "nothing found"
+
+
+@pytest.mark.parametrize("phrase", ["钟楼", "灯塔"])
+def test_a_quoted_word_of_a_script_without_spaces_stands_anywhere(tmp_path, phrase):
+    files = {"正文/第1章.md": "# 第一章\n\n老钟楼上的灯塔亮了。\n\n船回来了。\n"}
+    with armarius.open(write(tmp_path, files), watch=False) as engine:
+        assert "phrase" in [one.kind for one in engine.retrieve(f"“{phrase}”")[0].evidence]
+
+
+def test_a_quoted_word_weighs_by_its_rarity(tmp_path):
+    files = {
+        "a.md": "# A\n\n" + "".join(f"The lamp number {n} was lit at dusk.\n\n" for n in range(80)),
+        "b.md": "# B\n\nThe lamp was lit for the drowned cooper, whose ledger lay below the stair.\n",
+    }
+    with armarius.open(write(tmp_path, files), watch=False) as engine:
+        pack = engine.assemble('the "lamp" of the drowned cooper and his ledger', budget=2000)
+        scores = {one.source: one.score for one in pack.items if one.source.startswith("rag:passage:")}
+        assert max(scores, key=scores.__getitem__) == "rag:passage:b.md#1"
+        alone = engine.assemble('the "drowned cooper" and the lamp', budget=2000)
+        scores = {one.source: one.score for one in alone.items if one.source.startswith("rag:passage:")}
+        best, *others = sorted(scores.values(), reverse=True)
+        assert best > 15 > 5 > max(others, default=0)
+
+
+COMMON = {  # a word of most paragraphs, a rare one; a common paragraph, the one that answers, the question
+    "zh": (
+        "河水", "铜匠", "{word}又涨了，第{n}天没有人过桥。", "{rare}在桥下藏了一把钥匙。", "{word}边的{rare}藏了什么？",
+    ),
+    "en": (
+        "river", "cooper", "The {word} rose on day {n} and nobody crossed.", "A {rare} hid a key below the bridge.",
+        "What did the {rare} of the {word} hide?",
+    ),
+    "ja": (
+        "川面", "銅匠", "{word}がまた上がった。{n}日目も誰も渡らない。", "{rare}は橋の下に鍵を隠した。",
+        "{word}の{rare}は何を隠した？",
+    ),
+    "ko": (
+        "강물이", "대장장이가", "{word} 또 불었다. {n}일째 아무도 건너지 않았다.", "{rare} 다리 아래에 열쇠를 숨겼다.",
+        "{word} 불었을 때 {rare} 무엇을 숨겼나?",
+    ),
+    "fr": (
+        "rivière", "tonnelier", "La {word} monta le jour {n} et personne ne passa.", "Un {rare} cacha une clef là.",
+        "Que cacha le {rare} de la {word} ?",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", COMMON)
+def test_a_word_of_most_paragraphs_weighs_nothing_in_any_language(tmp_path, language):
+    word, rare, common, answer, query = COMMON[language]
+    body = "".join(common.format(word=word, n=n) + "\n\n" for n in range(60))
+    files = {"a.md": f"# A\n\n{body}", "b.md": f"# B\n\n{answer.format(rare=rare)}\n"}
+    with armarius.open(write(tmp_path, files), watch=False) as engine:
+        pack = engine.assemble(query.format(word=word, rare=rare), budget=2000)
+        scores = {one.source: one.score for one in pack.items if one.source.startswith("rag:passage:")}
+        best = scores.pop("rag:passage:b.md#1")
+        assert best > 4 * max(scores.values(), default=0)

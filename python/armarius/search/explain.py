@@ -1,5 +1,6 @@
 """Why a text or a section was found: one piece of evidence per reason, each with where it stands."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -24,14 +25,27 @@ from armarius.types import Evidence, Near
 _KEPT = 64
 _PHRASES = ("phrases", "", None)
 _WITH_NUMBER = re.compile(r"([^\W\d_]{3,20})[ \t]+#?(\d{1,4})(?!\w)")
+_SPACED = re.compile(rf"[^\W{UNSPACED}]")  # a letter of a script whose words have borders
 _NUMBERED = re.compile(r"([^\W\d_]*)[\s._#-]*(\d{1,4})(?!\d)")
 
 
 @lru_cache(maxsize=64)
 def pattern_of(phrase: str) -> re.Pattern[str]:
-    """Finds the phrase in any case, its words on one line or on two."""
+    """Finds the phrase in any case, between borders of words, its words on one line or on two."""
     cased = phrase.lower() != phrase.upper()
-    return re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE if cased else 0)
+    return re.compile(_bordered(phrase), re.IGNORECASE if cased else 0)
+
+
+def _bordered(phrase: str) -> str:
+    words = phrase.split()
+    first, last = (_SPACED.fullmatch(end) for end in (phrase.strip()[:1], phrase.strip()[-1:]))
+    before, behind = rf"(?<!{_SPACED.pattern})" if first else "", rf"(?!{_SPACED.pattern})" if last else ""
+    return before + r"\s+".join(map(re.escape, words)) + behind
+
+
+def rarity(held: int, paragraphs: int) -> float:
+    """What a phrase says that stands in `held` of all paragraphs: 1 in one of them, little in most."""
+    return math.log1p(paragraphs / held) / math.log1p(paragraphs) if paragraphs > 0 else 1.0
 
 
 def quoted(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
@@ -103,7 +117,7 @@ def _search(corpus: Corpus, document: Document, phrase: str) -> tuple[re.Pattern
 
 @lru_cache(maxsize=64)
 def _plain(phrase: str) -> re.Pattern[str]:
-    return re.compile(r"\s+".join(map(re.escape, phrase.split())))
+    return re.compile(_bordered(phrase))
 
 
 def is_content(corpus: Corpus, words: str) -> bool:

@@ -139,7 +139,7 @@ _COMMON, _COMMON_LEAST = 0.4, 20
 _BEST = 100  # paragraphs of a wording that are compared with those of another
 _AGREES = 4  # times as many in common as by chance: it speaks of the same
 _MOST_BY_CHANCE = 0.5  # of them: in a shorter text everything agrees
-_QUOTED = 20.0  # what a quoted phrase adds to a paragraph, where the best words make 2 at most
+_QUOTED = 20.0  # what a quoted phrase of one paragraph adds to it, where the best words make 2 at most
 
 
 _NO_MEANING, _NOT_TOLD = Meaning(), Told()
@@ -198,7 +198,7 @@ def rank(
     *,
     also: Sequence[tuple[Understanding, Mapping[str, float]]] = (),
     bounds: Bounds = EVERYTHING,
-    quoted: Sequence[tuple[str, int]] = (),
+    quoted: Sequence[Placed] = (),
     meaning: Callable[[], Meaning] = Meaning,
     summaries: Tell | None = None,
 ) -> Ranked:
@@ -210,7 +210,7 @@ def rank(
         related: Entities that a relation word of it leads to, each with a factor.
         also: The same question in other words, understood likewise.
         bounds: What may be found.
-        quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
+        quoted: Paragraphs that hold a quoted phrase, each with how rare that is: they come first.
         meaning: Says what is near in meaning, and may wait for it: asked last. With other wordings it counts for
             nothing.
         summaries: What sums chapters up.
@@ -411,7 +411,7 @@ def _query(
     read: QueryWords,
     groups: Sequence[TermGroup],
     bounds: Bounds,
-    quoted: Sequence[tuple[str, int]] = (),
+    quoted: Sequence[Placed] = (),
     meaning: Meaning = _NO_MEANING,
     leads: Sequence[Signal] = (),
     told: Told = _NOT_TOLD,
@@ -434,7 +434,7 @@ def _query(
         besides=list(bounds.exceptions),
         without=list(bounds.without),
         paragraph_signals=[
-            ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
+            ("quoted", _QUOTED, 0.0, list(quoted)),
             *([meaning.paragraph_signal] if meaning else []),
             *leads,
             ("passage", TOLD["passage"], 0.0, told.paragraphs),

@@ -21,7 +21,7 @@ from armarius.headings import Reason
 from armarius.io.folder import without_paths
 from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
-from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, reasons
+from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.project_corpus import ProjectCorpus
@@ -266,8 +266,9 @@ def _find(
     others = [(one, _related(_people(corpus, one, chapter, known))) for one in wordings]
     clock.lap("people")
     warnings = list(known.warnings)
-    places = [place for phrase in asked.phrases for place in quoted(corpus, phrase)]
-    places += numbered(corpus, asked)
+    held = [quoted(corpus, phrase) for phrase in asked.phrases]
+    places = [(*place, rarity(len(one), len(corpus.core))) for one in held for place in one]
+    places += [(*place, 1.0) for place in numbered(corpus, asked)]
     near: dict[int, Near] = {}
 
     def meaning() -> Meaning:

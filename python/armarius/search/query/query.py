@@ -23,6 +23,7 @@ from armarius.search.query.kinship import (
 )
 from armarius.search.query.synonyms import near, split
 from armarius.text.matcher import EntityMatcher, Mention
+from armarius.text.unicode import HANGUL
 from armarius.types import Recipe
 
 _QUESTION = Recipe()
@@ -203,7 +204,8 @@ FAMILIES = ("main", "stop", "single", "name", "entity", "related", "described", 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LONGEST_WORD = 2  # Han characters of a word that no dictionary vouches for
 _IS_HAN = re.compile(f"[{_HAN}]")
-_RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+(?:['’][^\W_{_HAN}]+)*")
+_IN_PAIRS = re.compile(f"[{_HAN}{HANGUL}]")
+_RUN = re.compile(rf"[{_HAN}]+|[{HANGUL}]+|[^\W_{_HAN}{HANGUL}]+(?:['’][^\W_{_HAN}{HANGUL}]+)*")
 _CAPITALIZED = re.compile(r"(?<=[^\W_\d,;'’-])['’,;-]?\s?\b([A-Z][a-z]+)")
 _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
 _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
@@ -284,17 +286,17 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
     words: dict[str, None] = {}
     proper = _proper_names(text)
     for run in _runs(text):
-        if _IS_HAN.match(run):
+        if _IN_PAIRS.match(run):
             for piece in _pieces(run):
                 main |= dict.fromkeys(_pairs(piece))
-                singles |= dict.fromkeys(piece)
+                singles |= dict.fromkeys(piece if _IS_HAN.match(piece) else ())
                 words |= dict.fromkeys(word for part in split(piece) for word in _looked_up(part))
         elif (root := _content(run)) is not None:
             main[root] = None
             words[_plain(run).split("'")[0]] = None
     alternatives = {word: found for word in words if word not in proper and (found := _alternatives(word))}
     names = dict.fromkeys(term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end]))
-    others = {pair: None for run in _runs(named) if _IS_HAN.match(run) for pair in _pairs(run)}
+    others = {pair: None for run in _runs(named) if _IN_PAIRS.match(run) for pair in _pairs(run)}
     stop = [pair for pair in others if pair not in main and pair not in names]
     groups = [
         *_one_each("main", main),
@@ -321,7 +323,7 @@ def terms_of(text: str) -> list[str]:
     """The pairs and stems of a text, in order, function words of Latin script left out."""
     found: list[str] = []
     for run in _runs(text):
-        if _IS_HAN.match(run):
+        if _IN_PAIRS.match(run):
             found += _pairs(run)
         elif (root := _content(run)) is not None:
             found.append(root)
