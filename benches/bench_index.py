@@ -20,7 +20,7 @@ from benches.working_copy import working_copy
 
 from armarius.documents.document import list_documents
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import TextQuery
+from armarius.store.protocol import TextQuery
 
 _PAIRS = 300
 

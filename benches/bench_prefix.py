@@ -23,7 +23,7 @@ from benches.record import record
 from benches.replay import conversations, replay
 
 import armarius
-from armarius.prompt.prefix import common_prefix
+from armarius.prompt.counter import common_prefix
 from armarius.prompt.report.pack import Pack
 
 MODEL = "deepseek-chat"

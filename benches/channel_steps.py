@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import armarius
-from armarius.prompt.prefix import common_prefix
+from armarius.prompt.counter import common_prefix
 
 __all__ = ["figures", "played", "times", "unmarked"]
 

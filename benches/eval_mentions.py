@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import armarius
 from armarius import EntityMatcher, Mention
 from armarius.engine import ContextEngine
-from armarius.index.mentions import unpack_mentions
+from armarius.index.derived import unpack_mentions
 from eval_retrieval import copy_of
 from record import record
 

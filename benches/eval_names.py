@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from armarius.names import propose_names
+from armarius.codex import propose_names
 from record import record
 
 LEAST = 10

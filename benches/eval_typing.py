@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import armarius
 import record
-from armarius.prompt.prefix import common_prefix
+from armarius.prompt.counter import common_prefix
 from eval_retrieval import copy_of
 
 STEPS, CHAPTERS, MODEL = 200, 3, "deepseek-chat"

@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import record
 from armarius.codex import load_codex
+from armarius.codex.people import all_titles, split_name
 from armarius.documents.document import list_documents
-from armarius.names.people import all_titles, split_name
 from armarius.text.unicode import is_han
 from eval_retrieval import K, copy_of, evaluate, show
 

@@ -33,7 +33,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
         frozenset({"process", "read", "write"}),
         "CKB's server, for one build; its id in /proc; a pipe for what it complains of",
     ),
-    "trust/user_config.py": (frozenset({"process"}), "ends what another room has started; starts nothing"),
+    "trust/folders.py": (frozenset({"process"}), "ends what another room has started; starts nothing"),
     "code/scip.py": (frozenset({"process"}), "the SCIP indexers, on the user's word"),
     "graph/nervusdb.py": (frozenset({"process"}), "the graph program that the user named, limited in time and output"),
     "cli/prompts.py": (

@@ -11,13 +11,11 @@ from tests.steps import DoesNotEnd, steps
 from armarius import activate
 from armarius.arguments import read_messages
 from armarius.codex.authored.protocol import read_blocks
-from armarius.codex.codex_json import parse_codex_json
+from armarius.codex.codex_json import parse_codex_json, read_tree
 from armarius.codex.load import profiles_in
-from armarius.codex.profiles.data import read_tree
+from armarius.codex.profiles.fields import parse_page
 from armarius.codex.profiles.read import parse_profiles
-from armarius.codex.profiles.sections import parse_page
-from armarius.config import Config
-from armarius.corpus.plans import volume_plan
+from armarius.corpus.story import volume_plan
 from armarius.documents.classify import DATA_SUFFIXES, PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
@@ -27,6 +25,7 @@ from armarius.errors import ArmariusError
 from armarius.io.toml import settings_of
 from armarius.lorebooks import read_book
 from armarius.lorebooks.importing import split
+from armarius.trust.settings import Config
 
 LINES = (
     "#", "# ", "#   ", "# #", "## ##", "#\t#", "#\u3000", "#+", "#+begin_", "- ", "-", "- ：", "- :", "- **",

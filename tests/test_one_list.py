@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from armarius.codex.people import letters
 from armarius.documents.classify import classify
 from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.titles import page_type
-from armarius.names.people import letters
 from armarius.text.unicode import APOSTROPHES, fold, slug
 
 RUST = Path(__file__).parents[1] / "rust"

@@ -159,7 +159,7 @@ def verbs():
                 yield kind, name, verb.fget if isinstance(verb, property) else verb
     for name in ("open", "scan", "truncate"):
         yield armarius, name, getattr(armarius, name)
-    yield armarius.names, "short_names", armarius.names.short_names
+    yield armarius.codex, "short_names", armarius.codex.short_names
 
 
 def test_every_type_that_a_verb_takes_or_gives_is_public():

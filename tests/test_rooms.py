@@ -43,14 +43,14 @@ def test_rooms_import_downwards_only():
 @pytest.mark.parametrize(
     ("file", "line", "broken"),
     [
-        ("text/matcher.py", "import armarius.names.people as _people", "armarius.text is not allowed to import"),
+        ("text/matcher.py", "import armarius.codex.people as _people", "armarius.text is not allowed to import"),
         (
             "text/tokens.py",
             "def _f():\n    import armarius.engine.maps as _m\n",
             "armarius.text is not allowed to import",
         ),
         (
-            "store/rows.py",
+            "store/protocol.py",
             "if TYPE_CHECKING:\n    import armarius.index.status as _s\n",
             "armarius.store is not allowed",
         ),

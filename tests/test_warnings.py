@@ -21,11 +21,10 @@ from armarius.lorebooks.fetcher import LoreFetcher
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.entities import CodexSource
+from armarius.prompt.fetchers.layers import RulesFetcher, SettingsFetcher
 from armarius.prompt.fetchers.passages import PassageFetcher
-from armarius.prompt.fetchers.rules import RulesFetcher
-from armarius.prompt.fetchers.settings import SettingsFetcher
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import retrieve
+from armarius.search.scope import ProjectCorpus
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeFetcher, FakeGraph, FakeSource, FixedCounter

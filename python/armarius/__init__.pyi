@@ -13,7 +13,6 @@ from armarius.codex.model import Fact as Fact
 from armarius.codex.model import Memory as Memory
 from armarius.codex.model import Relation as Relation
 from armarius.codex.model import Summary as Summary
-from armarius.config import Config as Config
 from armarius.documents.document import Document as Document
 from armarius.documents.segments import Paragraph as Paragraph
 from armarius.engine.engine import ContextEngine as ContextEngine
@@ -39,7 +38,7 @@ from armarius.index.project_index import ProjectIndex as ProjectIndex
 from armarius.index.source import DocumentSource as DocumentSource
 from armarius.lorebooks.activation import activate as activate
 from armarius.prompt.counter import Counter as Counter
-from armarius.prompt.fetchers.settings import Style as Style
+from armarius.prompt.fetchers.layers import Style as Style
 from armarius.prompt.profile import BudgetProfile as BudgetProfile
 from armarius.prompt.profile import LayerBudget as LayerBudget
 from armarius.prompt.report.items import Explanation as Explanation
@@ -52,7 +51,7 @@ from armarius.rewording import Reworder as Reworder
 from armarius.search.contradictions.statements import Statement as Statement
 from armarius.search.contradictions.statements import Statements as Statements
 from armarius.search.hits import Retrieval as Retrieval
-from armarius.search.rerank import Reranker as Reranker
+from armarius.search.models import Reranker as Reranker
 from armarius.store.protocol import Store as Store
 from armarius.store.vectors_protocol import VectorStore as VectorStore
 from armarius.text.matcher import EntityMatcher as EntityMatcher
@@ -61,6 +60,7 @@ from armarius.text.matcher import scan as scan
 from armarius.text.tokens import TokenCounter as TokenCounter
 from armarius.text.tokens import Truncated as Truncated
 from armarius.text.tokens import truncate as truncate
+from armarius.trust.settings import Config as Config
 from armarius.types import Candidate as Candidate
 from armarius.types import Evidence as Evidence
 from armarius.types import FetchRequest as FetchRequest

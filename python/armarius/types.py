@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, r
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.display import ResultList
 from armarius.errors import ContextWarning
-from armarius.headings.reasons import KEPT
+from armarius.headings.languages import KEPT
 
 if TYPE_CHECKING:
     from armarius.headings import Language
 
+PassageKey = tuple[str, int]  # (document path, paragraph index)
 LayerName = Literal["rules", "settings", "retrieved", "immediate"]
 LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
 LAYER_INDEX: dict[LayerName, int] = {layer: index for index, layer in enumerate(LAYERS)}

@@ -6,10 +6,10 @@ import types
 import pytest
 
 from armarius.cli import main
+from armarius.cli.doctor import next_steps
 from armarius.documents.project_map import MappedFile, ProjectMap
-from armarius.index.next_steps import next_steps
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import DocumentRow
+from armarius.store.protocol import DocumentRow
 
 PROSE = "The old man went home. Marlowe followed him to the gate and said nothing.\n"
 

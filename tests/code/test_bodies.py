@@ -9,7 +9,7 @@ import armarius
 import armarius._core as _core
 from armarius.corpus.part import part_of
 from armarius.documents.document import make_document
-from armarius.search.code_calls import signatures
+from armarius.search.signals import signatures
 from armarius.text.matcher import EntityMatcher
 
 LAMPS = '''"""Lamps."""

@@ -223,7 +223,7 @@ def test_the_real_ckb_serves_under_the_first_generation_of_the_sdk(project, tool
         pytest.skip("the MCP SDK 1.30 is not there: make code-tools")
     code = (
         "import sys, importlib.metadata as m\n"
-        "from armarius.code.ckb import CkbSource\nfrom armarius.code.source import build_graph\n"
+        "from armarius.code.ckb import CkbSource\nfrom armarius.code.scip import build_graph\n"
         "with CkbSource(sys.argv[1], binary=sys.argv[2]) as s: g = build_graph(s)\n"
         "print(m.version('mcp'), len(g.edges()))\n"
     )

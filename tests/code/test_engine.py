@@ -3,8 +3,7 @@
 import armarius
 from armarius.code import CodeOptions, TextMatches
 from armarius.code.index import read_options
-from armarius.config import load_config
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import Permissions, load_config
 
 
 def test_the_engine_answers_with_a_subgraph(project):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from armarius.codex.identity import NameIndex
-from armarius.codex.model import Entity
+from armarius.codex.model import Entity, NameIndex
 
 ENTITIES = {"avalon": "Avalon", "bible/avalon.location": "Avalon", "b1/x": "Mara", "b2/x": "Mara", "z": "Mara Vance"}
 QUESTIONS = [("Avalon", "bible"), ("Mara", "b1"), ("Avalon", ""), ("Mara", "")]

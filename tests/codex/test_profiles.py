@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from armarius.codex.codex_json import profiles_of_data
 from armarius.codex.profiles import draft as links
 from armarius.codex.profiles import fields
-from armarius.codex.profiles.data import profiles_of_data
 from armarius.codex.profiles.draft import pack, unpack
 from armarius.codex.profiles.fields import split_names
 from armarius.codex.profiles.read import parse_profiles

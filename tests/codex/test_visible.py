@@ -4,8 +4,8 @@ import pytest
 
 from armarius.arguments import Bounds
 from armarius.codex.cards import until, visible, without_later
-from armarius.config import Config
 from armarius.documents.document import make_document
+from armarius.trust.settings import Config
 
 PROFILE = "# 人物\n\n## 小雨\n\n- 年龄：16\n- 第7章起：守灯塔\n  与白鹭同住\n- 第5-8章：在江城\n- 住处：江城\n"
 OUTLINE = "# 大纲\n\n- 第一章 停摆\n- 第二章 卷宗\n- 第三章 雨夜\n\n## 结局\n\n灯灭了。\n"

@@ -20,10 +20,9 @@ from armarius.documents.document import list_documents, make_document
 from armarius.errors import StoreBusy
 from armarius.search import corpus as tables_module
 from armarius.search.corpus import Corpus
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import retrieve
-from armarius.store.derived import join_pieces, split_pieces
-from armarius.store.rows import DerivedRow
+from armarius.search.scope import ProjectCorpus
+from armarius.store.protocol import DerivedRow, join_pieces, split_pieces
 from armarius.text.matcher import EntityMatcher
 
 DATA = Path(__file__).parents[1] / "data"
@@ -266,7 +265,7 @@ def test_an_index_of_another_form_is_brought_to_this_one(folder, worked_out):
     with armarius.open(folder, watch=False) as engine:
         expected, rows = ask(engine), engine.index.store.learnt(KIND)
         older = [DerivedRow(row.path, KIND, f"0.{row.about}", b"older") for row in rows.values()]
-        engine.index.store.apply([*older, armarius.store.rows.Note(KIND, "0")])
+        engine.index.store.apply([*older, armarius.store.protocol.Note(KIND, "0")])
     with armarius.open(folder, watch=False) as engine:
         engine.index.refresh()
         assert engine.index.store.learnt(KIND) == rows

@@ -9,9 +9,9 @@ import pytest
 
 import armarius
 from armarius.arguments import KINDS
-from armarius.config import TABLES
 from armarius.errors import ConfigError
-from armarius.trust.user_config import PROGRAMS, read_user_config
+from armarius.trust.folders import PROGRAMS, read_user_config
+from armarius.trust.settings import TABLES
 from armarius.types import LAYERS, TaskName
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import armarius._core as _core
-from armarius.documents.definitions import SPLITTERS
 from armarius.documents.document import make_document
-from armarius.documents.segments import PARAGRAPH_LIMIT
+from armarius.documents.segments import PARAGRAPH_LIMIT, SPLITTERS
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "definitions.json").read_text(encoding="utf-8"))["rows"]
 

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.documents.definitions import SPLITTERS, split_braces, split_python
 from armarius.documents.document import make_document
-from armarius.documents.segments import PARAGRAPH_LIMIT
+from armarius.documents.segments import PARAGRAPH_LIMIT, SPLITTERS, split_braces, split_python
 
 PYTHON = '''"""Doc."""
 

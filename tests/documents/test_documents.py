@@ -5,13 +5,13 @@ import pytest
 from tests.io.conftest import KINDS, plant
 from tests.rows import rows
 
-from armarius.config import Config, load_config
 from armarius.documents.document import (
     list_documents,
     make_document,
     read_document,
 )
 from armarius.errors import ConfigError, DocumentSkipped, UnknownDocument
+from armarius.trust.settings import Config, load_config
 
 
 def put(root, path, content=""):

@@ -11,11 +11,11 @@ from tests.steps import steps
 
 import armarius
 from armarius.cli import main
-from armarius.config import Config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import list_documents, make_document
 from armarius.documents.manuscripts.extract import extract
 from armarius.lorebooks.importing import import_manuscript
+from armarius.trust.settings import Config
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from tests.rows import rows
 
-from armarius.documents import classify, document, weights
+from armarius.documents import classify, document, kinds
 from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
-from armarius.index import evidence, source
+from armarius.index import derived, source
 from armarius.index.project_index import ProjectIndex
-from armarius.store.derived import DerivedCache
-from armarius.store.rows import Note
+from armarius.store.protocol import DerivedCache, Note
 
 SAID = {
     "zh": (
@@ -175,7 +174,7 @@ def looked_at(monkeypatch):
 
     monkeypatch.setattr(source, "_racy", lambda _: -1)  # the stamps of files just written are believed
     counted(classify, "features_of")
-    counted(evidence, "document_of")
+    counted(derived, "document_of")
     counted(document, "document_of", of_all=False)
     return paths
 
@@ -218,9 +217,9 @@ def work(monkeypatch):
         return lambda *args: (done.append(name), function(*args))[1]
 
     monkeypatch.setattr(source, "_racy", lambda _: -1)
-    monkeypatch.setattr(evidence, "decide", counted("decided", evidence.decide))
-    rows = DerivedCache("features", evidence._FEATURES.version, pack, counted("read", unpack))
-    monkeypatch.setattr(evidence, "_FEATURES", rows)
+    monkeypatch.setattr(derived, "decide", counted("decided", derived.decide))
+    rows = DerivedCache("features", derived._FEATURES.version, pack, counted("read", unpack))
+    monkeypatch.setattr(derived, "_FEATURES", rows)
     return done
 
 
@@ -304,7 +303,7 @@ def test_a_series_has_the_same_map_without_the_rows_of_its_index(tmp_path, monke
     opened = partial(ProjectIndex.open, folders[0], with_=folders[1:], index_dir=tmp_path / "index")
     with opened() as index:
         known = index.map
-    monkeypatch.setattr(evidence, "_FEATURES", DerivedCache("features", "another", pack, unpack))
+    monkeypatch.setattr(derived, "_FEATURES", DerivedCache("features", "another", pack, unpack))
     with opened() as index:
         assert index.map == known
         assert {one.kind for one in known.files.values()} == {"chapter"}
@@ -325,9 +324,9 @@ def test_evidence_stands_in_one_order_in_every_process():
 
 
 def test_every_clue_has_its_rows_in_the_table_of_weights():
-    folder = Path(weights.__file__).parent
+    folder = Path(kinds.__file__).parent
     source = "".join((folder / name).read_text("utf-8") for name in ("features.py", "decide.py"))
-    features = [row.feature for row in weights.WEIGHTS]
+    features = [row.feature for row in kinds.WEIGHTS]
     assert all(f'"{feature}"' in source for feature in features)
     assert {*re.findall(r'Clue\("([^"]+)"', source)} <= {*features}
     assert [feature for feature, _ in groupby(features)] == [*dict.fromkeys(features)]  # rows of one stand together

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius.codex.cards import parse_span
-from armarius.config import Config
-from armarius.corpus.plans import plans_of
+from armarius.corpus.story import plans_of
 from armarius.documents import units
 from armarius.documents.document import document_of
 from armarius.documents.project_map import ProjectMap
@@ -21,6 +20,7 @@ from armarius.documents.units import (
     volume_number,
 )
 from armarius.search.query.chapters import chapter_references
+from armarius.trust.settings import Config
 
 CASES = json.loads((Path(__file__).parent.parent / "cases" / "units.json").read_text("utf-8"))
 

@@ -9,7 +9,7 @@ import pytest
 
 from armarius.documents.document import Document, make_document
 from armarius.errors import StoreCorrupt
-from armarius.store.rows import Put
+from armarius.store.protocol import Put
 from armarius.store.sqlite.location import place_for
 from armarius.store.sqlite.store import SqliteStore
 

@@ -7,7 +7,7 @@ import pytest
 
 import armarius
 from armarius.arguments import KINDS, Bounds
-from armarius.prompt.fetchers.settings import Style
+from armarius.prompt.fetchers.layers import Style
 from armarius.text.tokens import TokenCounter
 
 ROOT = Path(__file__).parents[2]

@@ -9,13 +9,12 @@ import pytest
 
 import armarius
 from armarius.cli import main
-from armarius.config import parse_config
 from armarius.documents.classify import is_hidden
 from armarius.documents.document import refusal_of
-from armarius.documents.map_shown import ShownMap, doubts_of
-from armarius.documents.project_map import MappedFile, ProjectMap
+from armarius.documents.project_map import MappedFile, ProjectMap, ShownMap, doubts_of
 from armarius.errors import ArmariusError, ConfigError, ContractError
 from armarius.io.toml import with_value
+from armarius.trust.settings import parse_config
 from armarius.verbs import methods_of
 
 PROSE = "林默推开门，走进钟楼。风从窗口吹进来，他没有说话。\n\n他等了很久。\n"

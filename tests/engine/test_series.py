@@ -7,11 +7,11 @@ import time
 import pytest
 
 import armarius
-from armarius.config import Config
 from armarius.errors import ContractError, ProjectError, UnknownDocument
 from armarius.index.project_index import ProjectIndex
 from armarius.index.series import SeriesSource, read_roots
 from armarius.testing import DocumentSourceConformance
+from armarius.trust.settings import Config
 
 FILES = {
     "novel/人物.md": "# 人物\n\n## 林渡\n- 类型：character\n- 年龄：18\n- 住处：江城\n",

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.prompt.fetchers.immediate import ImmediateFetcher
+from armarius.prompt.fetchers.layers import ImmediateFetcher
 from armarius.types import Fetcher, FetchRequest
 
 

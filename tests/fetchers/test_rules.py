@@ -1,7 +1,7 @@
 from armarius.codex import Codex, Entity, Fact
 from armarius.codex.model import Constraint
 from armarius.prompt.fetchers.entities import CodexSource
-from armarius.prompt.fetchers.rules import RulesFetcher
+from armarius.prompt.fetchers.layers import RulesFetcher
 from armarius.types import Fetcher, FetchRequest
 from armarius.warnings import KG_UNAVAILABLE
 

@@ -1,10 +1,10 @@
 import pytest
 
 from armarius.codex.model import Memory
-from armarius.config import Config
 from armarius.documents.document import make_document
 from armarius.errors import ConfigError
-from armarius.prompt.fetchers.settings import ProjectStyle, SettingsFetcher, Style
+from armarius.prompt.fetchers.layers import ProjectStyle, SettingsFetcher, Style
+from armarius.trust.settings import Config
 from armarius.types import Fetcher, FetchRequest
 
 

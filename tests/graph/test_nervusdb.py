@@ -14,12 +14,11 @@ import pytest
 from tests.graph.programs import fake_program, real_program, script
 
 from armarius.codex.model import Entity, Relation
-from armarius.config import Config
 from armarius.errors import ContractError, GraphError
 from armarius.graph import NervusDBGraph
 from armarius.graph import nervusdb as module
 from armarius.graph.entity_cache import read_graph_options
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import Config, Permissions
 from armarius.verbs.wire import describe
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from armarius.index.mentions import unpack_mentions
+from armarius.index.derived import unpack_mentions
 from armarius.index.project_index import ProjectIndex
 
 PROFILES = (

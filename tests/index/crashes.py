@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from armarius.documents.document import list_documents
-from armarius.index.mentions import find_mentions
+from armarius.index.derived import find_mentions
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite.location import place_for
 from armarius.store.sqlite.store import SqliteStore

@@ -4,7 +4,7 @@ import pytest
 from tests.index.conftest import put
 
 from armarius.codex import load_codex
-from armarius.index import describing
+from armarius.index import derived
 from armarius.index.project_index import ProjectIndex
 
 PAGE = "# 白鹭\n\n- 类型：人物\n- 别名：鹭鸶\n"
@@ -27,8 +27,8 @@ def read(monkeypatch):
         paths.append(document.path)
         return whole(document, path)
 
-    whole = describing.profiles_in
-    monkeypatch.setattr(describing, "profiles_in", profiles_in)
+    whole = derived.profiles_in
+    monkeypatch.setattr(derived, "profiles_in", profiles_in)
     return paths
 
 
@@ -43,7 +43,7 @@ def test_what_pages_describe_is_not_read_again_at_the_next_opening(pages, read):
 @pytest.mark.parametrize("data", [b"[]", b"[[1],[]]", b"{", b"[[],[[]]]", b"\xff"])
 def test_what_is_kept_damaged_is_read_again(pages, read, data):
     with ProjectIndex.open(pages) as index:
-        row = index.store.learnt(describing.KIND)["notes/bird.md"]
+        row = index.store.learnt(derived.PROFILES)["notes/bird.md"]
         index.store.apply([replace(row, data=data)])
     read.clear()
     with ProjectIndex.open(pages) as index:
@@ -88,7 +88,7 @@ def test_who_a_page_describes_now_is_who_it_described_last(pages, again):
 
 def test_pages_of_which_an_index_keeps_nothing_are_read_once_more(pages, read):
     with ProjectIndex.open(pages) as index, index.store._session.writing() as connection:
-        connection.execute("DELETE FROM learnt WHERE kind = ?", (describing.KIND,))
+        connection.execute("DELETE FROM learnt WHERE kind = ?", (derived.PROFILES,))
     read.clear()
     ProjectIndex.open(pages).close()
     assert "notes/bird.md" in read

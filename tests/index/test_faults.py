@@ -17,7 +17,7 @@ import armarius
 from armarius.errors import SchemaTooNew, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
 from armarius.io.write import is_remote
-from armarius.store.rows import Note
+from armarius.store.protocol import Note
 from armarius.store.sqlite import connection
 from armarius.store.sqlite import location as place
 from armarius.store.sqlite.location import IndexPlace, place_for

@@ -10,9 +10,9 @@ import pytest
 from tests.index.conftest import NOVEL, put
 
 import armarius
-from armarius.corpus import paragraphs
+from armarius.corpus import part
 from armarius.documents.document import make_document
-from armarius.store.rows import Put, Restamp
+from armarius.store.protocol import Put, Restamp
 from armarius.text.matcher import EntityMatcher
 
 
@@ -113,7 +113,7 @@ def test_a_question_that_was_interrupted_while_the_corpus_is_read_loses_nothing(
         put(novel, f"chapters/ch{number:03}.md", f"# 第{number}章\n\n白鹭飞过第{number}座桥。\n")
     armarius.open(novel, watch=False).close()
 
-    class Interrupted(paragraphs.ThreadPoolExecutor):
+    class Interrupted(part.ThreadPoolExecutor):
         def submit(self, *work):
             found = super().submit(*work)
             whole = found.result
@@ -125,7 +125,7 @@ def test_a_question_that_was_interrupted_while_the_corpus_is_read_loses_nothing(
             found.result = end
             return found
 
-    monkeypatch.setattr(paragraphs, "ThreadPoolExecutor", Interrupted)
+    monkeypatch.setattr(part, "ThreadPoolExecutor", Interrupted)
     with armarius.open(novel, watch=False) as engine:
         with pytest.raises(KeyboardInterrupt):
             engine.retrieve("第七座桥")
@@ -145,7 +145,7 @@ def test_a_corpus_that_cannot_be_read_at_all_is_made_anew(novel, cache, monkeypa
         def recover(parts):
             raise MemoryError
 
-    whole = paragraphs.Corpus
-    monkeypatch.setattr(paragraphs, "Corpus", Unread)
+    whole = part.Corpus
+    monkeypatch.setattr(part, "Corpus", Unread)
     with armarius.open(novel, watch=False) as engine:
         assert "chapters/ch007.md" in [hit.path for hit in engine.retrieve("白鹭飞过第7座桥")]

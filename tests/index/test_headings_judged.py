@@ -4,7 +4,7 @@ import pytest
 from tests.index.conftest import put
 
 from armarius.codex import load_codex
-from armarius.index import describing
+from armarius.index import derived
 from armarius.index.project_index import ProjectIndex
 
 WORLD = "# 世界观\n\n## 势力格局\n三家。\n\n## 水城\n旧港。\n"
@@ -25,8 +25,8 @@ def counted(monkeypatch):
         texts.extend(given)
         return whole(given, names)
 
-    whole = describing.uses_in
-    monkeypatch.setattr(describing, "uses_in", uses_in)
+    whole = derived.uses_in
+    monkeypatch.setattr(derived, "uses_in", uses_in)
     return texts
 
 

@@ -10,13 +10,12 @@ import pytest
 from tests.index.conftest import NOVEL, PROFILES, counts_of, mentions_of, put
 
 from armarius.codex import Constraints, Memories
-from armarius.config import Config
 from armarius.documents.document import list_documents
 from armarius.errors import ProjectError, StoreError
 from armarius.index import source
-from armarius.index.mentions import find_mentions, unpack_mentions
+from armarius.index.derived import find_mentions, unpack_mentions
 from armarius.index.project_index import ProjectIndex
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import Config, Permissions
 
 
 def equals_folder(index, documents=None):

@@ -5,10 +5,10 @@ import time
 import pytest
 
 import armarius
-from armarius.config import Config
 from armarius.documents.document import read_document
 from armarius.index import source
 from armarius.index.source import FolderSource
+from armarius.trust.settings import Config
 
 SETTLED = 0.08  # seconds after which the times of a file tell every later change
 

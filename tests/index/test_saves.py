@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.index.conftest import put
 
-from armarius.corpus.paragraphs import StoreCorpus
+from armarius.corpus.part import StoreCorpus
 from armarius.index.freshness import IndexContents
 from armarius.index.project_index import ProjectIndex
 from armarius.index.source import _covered

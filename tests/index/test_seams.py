@@ -7,7 +7,7 @@ import pytest
 from armarius.codex import Memories
 from armarius.errors import ConfigError, ProjectError, StoreError
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import DerivedRow, GraphRows, Note, Put, Records, Remove
+from armarius.store.protocol import DerivedRow, GraphRows, Note, Put, Records, Remove
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeSource

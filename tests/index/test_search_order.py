@@ -10,10 +10,9 @@ import pytest
 
 import armarius
 from armarius.cli import main
-from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
-from armarius.corpus.part import KIND
+from armarius.corpus.part import KIND, PARAGRAPH_B, PARAGRAPH_K1
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import DerivedRow
+from armarius.store.protocol import DerivedRow
 from armarius.verbs import methods_of
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from armarius.config import Config
 from armarius.index.source import FolderSource
 from armarius.testing import DocumentSourceConformance, FakeSource
+from armarius.trust.settings import Config
 
 
 class TestFolderSource(DocumentSourceConformance):

@@ -12,7 +12,7 @@ import pytest
 
 import armarius
 from armarius.channel import Channel
-from armarius.cli import main, serving
+from armarius.cli import main, servers
 from armarius.errors import BudgetConflict, ContractError, ScopeViolation
 from armarius.verbs import methods_of
 
@@ -254,7 +254,7 @@ def test_a_channel_may_be_of_a_series(novel, tmp_path):
 
 
 def test_a_workspace_serves_every_folder_in_it_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setattr(serving, "_OPEN", 2)
+    monkeypatch.setattr(servers, "_OPEN", 2)
     for name in ("a", "b", "c"):
         (tmp_path / "books" / name).mkdir(parents=True)
         (tmp_path / "books" / name / "ch001.md").write_text(f"# 第一章\n\n铜鱼{name}沉了。\n", "utf8")
@@ -270,7 +270,7 @@ def test_a_workspace_serves_every_folder_in_it_and_nothing_else(tmp_path, monkey
     ask += [{"method": "documents:list"}, {"method": "documents:write", "params": {"projectId": "a"}}]
     lines = "".join(json.dumps({"jsonrpc": "2.0", "id": at, **one}) + "\n" for at, one in enumerate(ask))
     output = io.BytesIO()
-    monkeypatch.setattr(serving, "Channel", partial(Channel, workers=1))
+    monkeypatch.setattr(servers, "Channel", partial(Channel, workers=1))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(output))
     assert main(["channel", "--workspace", str(tmp_path / "books")]) == 0

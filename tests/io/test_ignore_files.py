@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import armarius
-from armarius.config import Config
 from armarius.documents.document import list_documents
+from armarius.trust.settings import Config
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX links and pipes")
 

@@ -17,7 +17,7 @@ from tests.steps import steps
 from armarius import activate
 from armarius.errors import BookError
 from armarius.lorebooks import read_book
-from armarius.lorebooks.active.syntax import compiled
+from armarius.lorebooks.active.records import compiled
 from armarius.lorebooks.book import EXPORTS
 from armarius.lorebooks.formats.chats import DEFAULTS
 from armarius.lorebooks.formats.format import MAX_KEYS

@@ -19,7 +19,7 @@ SECONDS = 3.0
 PREPARE = {
     "walk": """
 from armarius.documents.document import walk_files
-from armarius.config import Config
+from armarius.trust.settings import Config
 from pathlib import Path
 work = lambda: walk_files(Path(root), Config())
 """,

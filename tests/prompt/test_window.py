@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from tests.prompt.support import assemble, candidate
 
 from armarius import TokenCounter
-from armarius.prompt.counter import CachedCounter
-from armarius.prompt.prefix import _behind, common_prefix, cut, window
+from armarius.prompt.counter import CachedCounter, _behind, common_prefix, cut, window
 from armarius.testing import FixedCounter
 from armarius.text.unicode import grapheme_floor
 

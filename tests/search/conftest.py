@@ -6,9 +6,9 @@ import pytest
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
 from armarius.search.corpus import Corpus
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.recipe import understand
 from armarius.search.retrieve import Sources, find, retrieve
+from armarius.search.scope import ProjectCorpus
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
 

@@ -6,9 +6,9 @@ from armarius.arguments import EVERYTHING
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
 from armarius.search import rank as ranking
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.query import read_question
 from armarius.search.rank import rank
+from armarius.search.scope import ProjectCorpus
 
 TOPICS = ("lantern", "harbour", "anchor", "orchard", "ledger", "violin", "quarry", "saddle", "pepper", "chapel")
 RELATED = ("wick", "pier", "cable", "apple", "column", "bow", "stone", "girth", "spice", "altar")

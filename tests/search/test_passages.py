@@ -5,11 +5,11 @@ import pytest
 from armarius.documents.document import list_documents
 from armarius.errors import ContractError
 from armarius.prompt.fetchers.passages import PassageFetcher
-from armarius.search.code_calls import calls
 from armarius.search.contradictions.statements import statements
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.recipe import understand
 from armarius.search.retrieve import find, retrieve
+from armarius.search.scope import ProjectCorpus
+from armarius.search.signals import calls
 from armarius.types import FetchRequest, Recipe
 
 from .conftest import EXAMPLE, corpus_of, write

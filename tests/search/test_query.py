@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 from tests.rows import rows
 
 from armarius import EntityMatcher
-from armarius.search.query.kinship import Phrases, Role, pair_of, table
 from armarius.search.query.query import read_question
+from armarius.search.query.words import Phrases, Role, pair_of, table
 
 MATCHER = EntityMatcher(
     [

@@ -7,8 +7,8 @@ import armarius
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
 from armarius.search.corpus import Corpus
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
+from armarius.search.scope import ProjectCorpus
 from armarius.types import Near, VectorHits
 
 from .conftest import SMALL, Asked, corpus_of, write

@@ -5,9 +5,9 @@ import time
 
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.search.project_corpus import ProjectCorpus
+from armarius.search.models import VectorGuard
 from armarius.search.retrieve import Sources, retrieve
-from armarius.search.vectors import VectorGuard
+from armarius.search.scope import ProjectCorpus
 from armarius.types import Near, VectorHits
 
 TEXT = "# 第1章 灯\n\n林默在灯塔上点灯。\n\n江水涨了一夜。\n"

@@ -226,7 +226,7 @@ def test_a_statement_that_takes_too_long_is_ended_and_the_next_one_works(server,
 
 def test_a_server_that_may_not_be_written_is_full_and_still_answers(open_store, shared_pool):
     from armarius.errors import StoreFull
-    from armarius.store.rows import Note
+    from armarius.store.protocol import Note
 
     store = open_store()
     store.apply([Note("n", "1")])
@@ -250,7 +250,7 @@ def test_a_server_that_may_not_be_written_is_full_and_still_answers(open_store, 
 
 def test_who_waits_for_a_writer_too_long_is_told_that_it_is_busy(server, open_store, monkeypatch):
     from armarius.store.postgres import session
-    from armarius.store.rows import Note
+    from armarius.store.protocol import Note
 
     monkeypatch.setattr(session, "_TIMES", "SELECT set_config('lock_timeout', '200ms', true)")
     mine, theirs = open_store(), open_store()
@@ -313,7 +313,7 @@ def test_tables_of_a_later_armarius_are_served_by_one_version_and_no_more(server
 @pytest.mark.parametrize("arrived", [True, False])
 def test_a_connection_lost_in_commit_is_looked_up(open_store, monkeypatch, arrived):
     from armarius.store.postgres.session import Transaction
-    from armarius.store.rows import Note
+    from armarius.store.protocol import Note
 
     store, real = open_store(), Transaction.commit
     store.apply([Note("n", "1")])
@@ -340,7 +340,7 @@ def test_a_connection_lost_in_commit_is_looked_up(open_store, monkeypatch, arriv
 
 def test_a_commit_of_which_nobody_can_tell_is_said_to_be_one(open_store, monkeypatch):
     from armarius.store.postgres.session import Transaction
-    from armarius.store.rows import Note
+    from armarius.store.protocol import Note
 
     store, other, real = open_store(), open_store(), Transaction.commit
     store.apply([Note("n", "1")])

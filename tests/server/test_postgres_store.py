@@ -7,7 +7,7 @@ from tests.server.tracing import ShufflingPool, Trace
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import migrate
 from armarius.store.postgres.store import PostgresStore
-from armarius.store.rows import DerivedRow, Put
+from armarius.store.protocol import DerivedRow, Put
 from armarius.testing import StoreConformance
 from armarius.testing.stores import document, fill
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from armarius.config import Config
 from armarius.store.postgres.writing import put_files
 from armarius.testing import AuthoredConformance, DocumentSourceConformance
+from armarius.trust.settings import Config
 from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource, part_of
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.store.derived import DerivedCache, join_pieces, split_pieces
-from armarius.store.rows import DerivedRow
+from armarius.store.protocol import DerivedCache, DerivedRow, join_pieces, split_pieces
 
 
 def _read(data):

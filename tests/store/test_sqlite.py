@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import armarius
 from armarius.errors import StoreBusy, StoreCorrupt
-from armarius.store.rows import DerivedRow, Note, Put, Remove, TextQuery
+from armarius.store.protocol import DerivedRow, Note, Put, Remove, TextQuery
 from armarius.store.sqlite import schema as fulltext
-from armarius.store.sqlite import writing as reading
+from armarius.store.sqlite import store as reading
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import armarius
 from armarius import truncate
-from armarius.prompt.fetchers.immediate import ImmediateFetcher
-from armarius.prompt.prefix import reach
+from armarius.prompt.counter import reach
+from armarius.prompt.fetchers.layers import ImmediateFetcher
 from armarius.testing import FixedCounter
 from armarius.text.unicode import grapheme_floor
 from armarius.types import FetchRequest

@@ -9,7 +9,7 @@ import pytest
 from armarius.code.ckb import find_ckb
 from armarius.code.scip import INDEXERS, find_indexer
 from armarius.errors import SourceUnavailable
-from armarius.trust.user_config import find_program
+from armarius.trust.folders import find_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 
@@ -50,7 +50,7 @@ def test_a_name_never_means_what_windows_finds_in_the_current_directory_first(tm
     program(tmp_path)
     monkeypatch.chdir(tmp_path)
     path_of(monkeypatch, tmp_path / "bin")
-    monkeypatch.setattr("armarius.trust.user_config.shutil.which", lambda name, path=None: str(Path(name)))
+    monkeypatch.setattr("armarius.trust.folders.shutil.which", lambda name, path=None: str(Path(name)))
     assert find_program("tool") is None
 
 

@@ -16,7 +16,7 @@ from armarius.errors import ConfigError
 from armarius.graph import NervusDBGraph
 from armarius.index.graph import ProjectGraph
 from armarius.trust import trust
-from armarius.trust.user_config import child_path, named_by_user
+from armarius.trust.folders import child_path, named_by_user
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 

@@ -9,9 +9,9 @@ from tests.trust.support import put
 
 import armarius
 from armarius.cli import main
-from armarius.config import load_config
 from armarius.errors import ConfigError
 from armarius.io.toml import quoted, read_toml
+from armarius.trust.settings import load_config
 
 BOMBS = {
     "brackets": ("a = " + "[" * 5000, "nested too deep"),

@@ -10,10 +10,9 @@ from tests.trust.support import snapshot, witness
 from tests.vectors.conftest import write_tiny
 
 import armarius
-from armarius.config import load_config
 from armarius.index.project_index import ProjectIndex
 from armarius.trust import trust
-from armarius.trust.settings import MAY_SAY, Permissions
+from armarius.trust.settings import MAY_SAY, Permissions, load_config
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "trust.json").read_text("utf-8"))
 IGNORED = [(key, value) for key, values in CASES["ignored"] for value in values]

@@ -8,7 +8,7 @@ from tests.trust.support import put
 
 import armarius
 from armarius.errors import ConfigError
-from armarius.trust.user_config import UserConfig, config_file, display_path, read_user_config
+from armarius.trust.folders import UserConfig, config_file, display_path, read_user_config
 
 
 def test_names_are_absolute_paths_or_begin_at_home(allows, config, monkeypatch):

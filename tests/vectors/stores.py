@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from armarius.documents.document import make_document
-from armarius.store.rows import EntityRow, GraphRows, Put, Remove
+from armarius.store.protocol import EntityRow, GraphRows, Put, Remove
 from armarius.store.sqlite.vectors_rows import changes_since, owners_named, read_vectors
 from armarius.vectors.embedder import Fingerprint
 

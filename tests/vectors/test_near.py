@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from armarius.vectors.model_quality import noise_floor, probes
+from armarius.vectors.embedder import noise_floor, probes
 
 
 def group(similarity, count=12, dimension=64, spread=0.02):

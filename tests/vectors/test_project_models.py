@@ -14,11 +14,11 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from armarius import embedders
-from armarius.config import Config
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.loaders import load_folder
 from armarius.embedders.preprocess import Tokens
 from armarius.errors import EmbeddingError
+from armarius.trust.settings import Config
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 

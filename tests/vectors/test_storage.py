@@ -16,7 +16,7 @@ from tests.vectors.stores import (
 )
 
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.rows import Put, Remove
+from armarius.store.protocol import Put, Remove
 from armarius.store.sqlite.vectors_rows import table_of
 from armarius.store.vectors_protocol import embedded_texts, text_hash
 

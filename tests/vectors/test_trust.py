@@ -8,7 +8,7 @@ from tests.vectors.stores import CountingEmbedder, chapter
 
 from armarius import embedders
 from armarius.documents.document import make_document
-from armarius.store.rows import Put
+from armarius.store.protocol import Put
 from armarius.vectors.project_vectors import Semantic
 
 TOPICS = ["harbour", "mill", "orchard", "chapel", "forge", "tannery", "quarry", "brewery", "school", "weir"]

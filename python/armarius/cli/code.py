@@ -10,10 +10,9 @@ from armarius.cli.options import JSON, command, option
 from armarius.code.index import CodeIndex, read_options
 from armarius.code.scip import build_index
 from armarius.code.subgraph import Subgraph, matches, tree
-from armarius.config import load_config
 from armarius.errors import AmbiguousSymbol, ContractError, ProjectError
 from armarius.io.write import cache_of
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import Permissions, load_config
 from armarius.types import EDGE_KINDS
 
 _FOLDER = option("repo", "the folder (default: this one)", type=Path, nargs="?", default=Path())

@@ -8,8 +8,15 @@ armarius map novel/ --set 'reviews/**=review'          # writes the line into ar
 
 import argparse
 import shlex
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import product
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
+import armarius._core as _core
+import armarius.doors as doors
+from armarius.arguments import KINDS
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
 from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command, flag, repeated
@@ -17,19 +24,28 @@ from armarius.cli.terminal import plain, printable, show_json
 from armarius.cli.trusting import TrustReport, trust_report
 from armarius.codex.authored.in_place import EDITABLE
 from armarius.codex.codex_json import IMPORTERS
-from armarius.codex.identity import shared_names
 from armarius.codex.load import AUTHORED_FILE
-from armarius.codex.model import Entity
-from armarius.config import load_config
-from armarius.documents.classify import unread_files
+from armarius.codex.model import Entity, SharedName, shared_names
+from armarius.display import counted
+from armarius.documents.classify import PROSE_SUFFIXES, unread_files
+from armarius.documents.data import json_fault
+from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.markup import MARKUP
+from armarius.documents.project_map import ProjectMap, doubts_of
+from armarius.documents.segments import parts_of
+from armarius.documents.titles import front_matter_faults
 from armarius.engine import open as open_engine
-from armarius.errors import ConfigError, ContractError, GraphError
+from armarius.errors import ArmariusError, ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
-from armarius.index.next_steps import books_lying_about, broken_files, found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
+from armarius.index.status import IndexStatus
+from armarius.io import read_file
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
 from armarius.prompt.profile import ProfileStore, read_settings
+from armarius.store.protocol import DocumentRow
+from armarius.trust.settings import Config, load_config
 from armarius.validation import shown
 from armarius.warnings import LORE_INVALID
 
@@ -150,3 +166,182 @@ def _map(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(map(printable, found.tree(every=arguments.all).split("\n"))))
     return 0
+
+
+_SUFFIXES = (".json", ".png", ".charx", ".lorebook", ".risum")
+_MOST_FILES = 40
+_MOST_BYTES = 16 * 1024 * 1024  # of all that are opened
+
+
+class LyingAbout(NamedTuple):
+    """A file of the folder that is a book of another program: path, what it is, entries."""
+
+    path: str
+    format: str
+    entries: int
+
+
+def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
+    """Books among the first forty files that might be one, in path order; what is ignored or hidden is not looked at.
+
+    Cost: a walk, and reading those files, 16 MiB at most.
+    """
+    found: list[LyingAbout] = []
+    walked, _, _ = _core.walk(str(root), list(config.exclude), [])
+    likely = [file for file in walked if file.path.lower().endswith(_SUFFIXES)]
+    room = _MOST_BYTES
+    for file in sorted(likely, key=lambda one: one.path)[:_MOST_FILES]:
+        if file.size > room:
+            continue
+        room -= file.size
+        try:
+            data = read_file(root / file.path, limit=file.size, below=root)
+            book = doors.read_book(data, name=Path(file.path).name)
+        except (ArmariusError, OSError, ValueError):  # a picture, a package file: nothing of ours
+            continue
+        in_picture = (
+            not file.path.lower().endswith(".json") and book.extracted_entities().entities
+        )  # JSON is read where it lies
+        if book.entries or in_picture:
+            found.append(LyingAbout(file.path.replace("\\", "/"), book.format, len(book.entries)))
+    return found
+
+
+def broken_files(documents: Iterable[Document]) -> list[str]:
+    """A sentence for each document whose front matter or JSON is broken: path, line, why; of several lines the first.
+
+    Cost: a look at the head of each text, and a parse of each file of JSON.
+    """
+    found = []
+    for one in documents:
+        suffix = parts_of(one.path).suffix.lower()
+        fault = None
+        if suffix == ".json":
+            fault = json_fault(one.text)
+        elif suffix in PROSE_SUFFIXES and suffix not in MARKUP:
+            fault = min(front_matter_faults(one.text).items(), default=None)
+        if fault is not None:
+            found.append(f"{one.path}: line {fault[0]}: {fault[1]}")
+    return found
+
+
+_SHOWN = 6  # names in a line
+_DOUBTS = 3
+
+
+def found_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
+    """A line for each kind of document, with the first names; for those set aside, a line of their own after it."""
+    lines = []
+    for kind, where in product(KINDS, ("", "in questions alone", "in no prompt")):
+        own = [row for row in rows if row.kind == kind and mapped.aside(row.path) == where]
+        if own:
+            numbers = [row.chapter for row in own if row.chapter is not None]
+            which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(set(numbers)) > 1 else ""
+            held = sum(file.chapters for row in own if (file := mapped.get(row.path)) is not None)
+            which += f", {counted(held, 'chapter')}" if held else ""
+            lines.append(f"{kind}{which}{f', {where}' if where else ''}: {_few([row.path for row in own])}")
+    return lines
+
+
+def next_steps(
+    rows: Sequence[DocumentRow],
+    status: IndexStatus,
+    here: str,
+    books: Sequence[LyingAbout] = (),
+    shared: Sequence[SharedName] = (),
+    mapped: ProjectMap | None = None,
+) -> list[str]:
+    """Suggestions, the most useful first; each is a sentence with a command or a line of configuration.
+
+    Args:
+        rows: The rows of all documents.
+        status: The status of the index.
+        here: The project folder, as its user would write it in a command.
+        books: Lorebooks and cards in the folder that are not imported.
+        shared: Names that several entities have.
+        mapped: What the files are.
+    """
+    folder, here = here, shlex.quote(here)
+    mapped = ProjectMap() if mapped is None else mapped
+    chapters = [row for row in rows if row.kind in STORY_KINDS and row.path not in mapped.hidden]
+    steps = []
+    if not rows and status.skipped:
+        steps.append("save what was skipped as .docx, .epub, .md or .txt; the reasons stand above")
+    elif not rows:
+        steps.append("put .md or .txt files here, or start with `armarius new FOLDER`")
+    elif not chapters and not _is_code(rows) and (guess := _stories(rows)):
+        steps.append(
+            f"no file is taken for a chapter; notes are found all the same; if {guess} holds the story: "
+            f"`armarius map {here} --set {shlex.quote(f'{guess}=chapter')}`"
+        )
+    doubts = doubts_of(mapped)
+    steps += [
+        f"{one.pattern} is taken for {one.kind} ({one.reason}); what is right belongs into armarius.toml, [documents]: "
+        f"{one.line}"
+        for one in doubts[:_DOUBTS]
+    ]
+    if len(doubts) > _DOUBTS:
+        steps.append(f"{len(doubts) - _DOUBTS} more are doubtful: `armarius map {here}` lists them")
+    steps += [
+        f"{one.path} is {f'a book of {_counted(one.entries)}' if one.entries else 'a character card'} ({one.format}): "
+        f"`armarius import {shlex.quote(f'{folder}/{one.path}')} --into {here}`"
+        for one in books[:_SHOWN]
+    ]
+    places: dict[tuple[int, int], list[str]] = {}
+    for row in chapters:
+        file = mapped.get(row.path)
+        places.setdefault((0 if file is None else file.volume or 0, row.chapter or 0), []).append(row.path)
+    twice = [(place, paths) for place, paths in sorted(places.items()) if place[1] and len(paths) > 1]
+    if twice:
+        (_, number), paths = twice[0]
+        steps.append(
+            f"chapter {number} is there more than once ({_few(paths)}): mark all but one `status: draft` or `cut`"
+        )
+    known = {row.chapter for row in chapters if row.chapter is not None}
+    gaps = sorted(set(range(min(known), max(known))) - known) if known else []
+    if gaps and len(gaps) < len(known):
+        steps.append(
+            f"chapter {_few(list(map(str, gaps)))} is missing; if a file has another number, its heading decides"
+        )
+    if chapters and not status.entities:
+        steps.append(
+            f"nobody is described: `armarius propose {here} --write {shlex.quote(f'{folder}/settings/people.md')}` "
+            "drafts profiles to edit"
+        )
+    steps += [f"{one}: call one otherwise, or leave it where both are meant" for one in shared[:_SHOWN]]
+    if len(shared) > _SHOWN:
+        steps.append(f"{len(shared) - _SHOWN} more names are of several: `armarius doctor {here} --json` lists them")
+    extras = sorted({one.reason.split("'")[1] for one in status.skipped if "pip install '" in one.reason})
+    steps += [f"`pip install '{extra}'` reads what was skipped for the lack of it" for extra in extras]
+    if any("documents.max_bytes" in one.reason for one in status.skipped):
+        steps.append("cut what is too large into files of a chapter, or raise armarius.toml, [documents] max_bytes")
+    if any(row.kind == "code" for row in rows):
+        steps.append(f"`armarius code-index {here}` makes callers and callees exact, where an indexer is installed")
+    return steps
+
+
+def _is_code(rows: Sequence[DocumentRow]) -> bool:
+    """Whether it is a repository of code with some notes about it."""
+    code = sum(row.kind == "code" for row in rows)
+    return code > 0 and code >= sum(row.kind == "note" for row in rows)
+
+
+def _counted(entries: int) -> str:
+    return f"{entries:,} {'entry' if entries == 1 else 'entries'}"
+
+
+def _stories(rows: Sequence[DocumentRow]) -> str:
+    """The pattern of the folder that holds most of what could be prose; "" when there is none."""
+    lengths: Counter[str] = Counter()
+    for row in rows:
+        if row.kind == "note":
+            lengths[str(PurePosixPath(row.path).parent)] += row.length
+    if not lengths:
+        return ""
+    folder = min(lengths, key=lambda one: (-lengths[one], one))
+    return "*.md" if folder == "." else f"{folder}/**"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -18,14 +18,13 @@ from rich.progress import Progress as Bar
 import armarius.embedders as embedders
 from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, option
 from armarius.cli.terminal import note
-from armarius.config import BUILT_IN_MODELS, Config, load_config
 from armarius.display import is_terminal
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex
 from armarius.io.toml import quoted
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import require_same
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import BUILT_IN_MODELS, Config, Permissions, load_config
 from armarius.vectors.embedder import Embedder
 from armarius.vectors.project_vectors import EmbeddingProgress
 from armarius.vectors.recall import ProjectRecall

@@ -27,8 +27,7 @@ _FILES = {
         "embedding": "embed",
         "lorebooks": "import export",
         "starting": "new completion studio",
-        "serving": "serve channel",
-        "servers": "server",
+        "servers": "serve channel server",
         "code": "code-index subgraph",
         "trusting": "trust",
     }.items()

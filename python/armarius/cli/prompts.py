@@ -33,7 +33,7 @@ from armarius.io import write_atomic
 from armarius.prompt.report.display import Highlight, overview, page
 from armarius.requests import AssembleRequest, PositionEncoding
 from armarius.rewording import Reworder, RewordingRequest
-from armarius.trust.user_config import end_program, find_program
+from armarius.trust.folders import end_program, find_program
 from armarius.verbs.wire import account_wire
 
 _LONGEST_S = 3600.0

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from armarius.cli.options import PROJECT, SERIES, command, flag, option
 from armarius.cli.terminal import note
-from armarius.config import CONFIG_NAME, load_config
 from armarius.documents.document import walk_files
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine import open as open_engine
@@ -19,6 +18,7 @@ from armarius.io import stat_of
 from armarius.io.folder import project_folder
 from armarius.io.write import make_folder, write_atomic
 from armarius.studio import join, serve
+from armarius.trust.settings import CONFIG_NAME, load_config
 
 
 @command(

@@ -13,13 +13,11 @@ from typing import Any
 
 from armarius.cli.options import JSON, command, flag, option
 from armarius.cli.terminal import note, printable, show_json
-from armarius.config import Config, load_config
 from armarius.errors import ConfigError, ContractError
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
-from armarius.trust.folders import TRUSTED_ENV, revoke, trust, trusted, who_trusts
-from armarius.trust.settings import MAY_SAY, Ignored, Permissions, allowed_anywhere, value_of
-from armarius.trust.user_config import display_path
+from armarius.trust.folders import TRUSTED_ENV, display_path, revoke, trust, trusted, who_trusts
+from armarius.trust.settings import MAY_SAY, Config, Ignored, Permissions, allowed_anywhere, load_config, value_of
 
 _SOUND = "its armarius.toml names nothing outside it"
 

@@ -1,8 +1,7 @@
 """The code graph: calls, references, inheritance, imports and overrides; subgraphs around a symbol.
 
 index.py     `CodeIndex`: the graph of one folder, built and kept up to date; the table `code` of `armarius.toml`
-source.py    `CodeSource`; changed files; building a graph
-scip.py      `index.scip` as a source; running indexers
+scip.py      `CodeSource`; `index.scip` as one; changed files; running indexers
 ckb.py       CKB's MCP server as a source
 subgraph.py  the subgraph around a symbol, as text and JSON; the text search without a graph
 fetcher.py   symbols that a request names, as candidates
@@ -16,7 +15,7 @@ from armarius.doors import lazy
 
 TABLE = {
     "code.index": "CodeIndex CodeOptions",
-    "code.source": "BatchSource CodeSource Reference build_graph",
+    "code.scip": "BatchSource CodeSource Reference build_graph",
     "code.subgraph": "CodeEdge CodeNode Subgraph TextMatch TextMatches",
     "errors": "SourceUnavailable",
     "types": "Direction",

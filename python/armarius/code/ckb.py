@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from armarius.code.source import Reference
+from armarius.code.scip import Reference
 from armarius.errors import ConfigError, MissingExtra, SourceReason, SourceUnavailable
 from armarius.io import remove_file, remove_folder
-from armarius.trust.user_config import child_path, find_program, named_by_user
+from armarius.trust.folders import child_path, find_program, named_by_user
 
 REQUEST_CAP = 512 * 1024  # bytes of one request; CKB loops forever on a line of 1 MiB
 _AT_ONCE = 64  # requests in flight: hides the latency of the pipe, keeps buffers small

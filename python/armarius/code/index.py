@@ -23,12 +23,10 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import armarius._core as _core
-from armarius.code import source as freshness
+from armarius.code import scip as freshness
 from armarius.code.ckb import CkbSource
-from armarius.code.scip import ScipSource
-from armarius.code.source import build_graph
+from armarius.code.scip import ScipSource, build_graph
 from armarius.code.subgraph import Subgraph, TextMatches, text_search, walk
-from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
 from armarius.errors import (
@@ -43,7 +41,7 @@ from armarius.errors import (
 from armarius.io import folder_lock, is_regular
 from armarius.io.write import cache_of
 from armarius.trust.folders import way
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import CONFIG_NAME, Config, Permissions, load_config
 from armarius.types import EDGE_KINDS, Direction
 from armarius.validation import valid_text
 from armarius.warnings import CODE_INDEX_STALE

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import armarius._core as _core
-from armarius.code.source import MAX_SOURCE_BYTES
+from armarius.code.scip import MAX_SOURCE_BYTES
 from armarius.errors import AmbiguousSymbol, ContextWarning, ContractError, SourceUnavailable, UnknownSymbol
 from armarius.io import read_file
 from armarius.text.matcher import scan

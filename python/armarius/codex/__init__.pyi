@@ -27,3 +27,7 @@ from armarius.codex.model import Pin as Pin
 from armarius.codex.model import RejectedName as RejectedName
 from armarius.codex.model import Relation as Relation
 from armarius.codex.model import Summary as Summary
+from armarius.codex.people import short_names as short_names
+from armarius.codex.proposals import ProposedName as ProposedName
+from armarius.codex.proposals import propose_names as propose_names
+from armarius.text.matcher import ShortName as ShortName

@@ -286,7 +286,7 @@ def visible_text(documents: Mapping[str, Document], bounds: Bounds) -> Callable[
 
 def tidy(text: str) -> str:
     """`text` without blank lines."""
-    return "\n".join([line for line in text.split("\n") if line.strip()])
+    return "\n".join(filter(str.strip, text.split("\n")))
 
 
 def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:

@@ -10,14 +10,12 @@ from typing import Any
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import BookName, Check, RecordStore, profile_of_text
 from armarius.codex.authored.record_file import FOLDER, RecordFile
-from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json
+from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json, profiles_of_data
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex, Origin
 from armarius.codex.names_in_story import Story, judged, names_sought, uses_in
-from armarius.codex.profiles.data import profiles_of_data
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
-from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.data import card_in
 from armarius.documents.decode import Undecodable, decode
@@ -30,6 +28,7 @@ from armarius.errors import CodexError, ConfigError
 from armarius.io import folder_lock, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
 from armarius.io.toml import rewrite_toml
+from armarius.trust.settings import CONFIG_NAME, Config, load_config
 from armarius.warnings import CODEX_INVALID
 
 BOOKS = ".armarius/books"

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from armarius.codex.codex_json import CodexFile
-from armarius.codex.identity import NameIndex, qualified
-from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Overruled, Relation
+from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, NameIndex, Overruled, Relation, qualified
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles, StatedLine
 from armarius.codex.profiles.fields import is_wrong_level, role_of
 from armarius.codex.profiles.relations import link_relations, name_link_targets, pair_of, relations_of

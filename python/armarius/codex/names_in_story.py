@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from armarius.codex.model import RejectedName
 from armarius.codex.profiles.draft import Draft, Profiles
+from armarius.codex.profiles.entity import add_lead_names, is_han_name, is_name_shaped
 from armarius.codex.profiles.fields import NAME_PARTS
-from armarius.codex.profiles.headings import add_lead_names, is_han_name, is_name_shaped
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher

@@ -1,13 +1,158 @@
-"""The story in its order: the chapters of one edition, each a file or a part of a file that holds several."""
+"""The story in its order: the chapters of one edition, each a file or a part of a file that holds several; its plans.
 
-from collections.abc import Iterator, Mapping
+A plan is what an outline says of a chapter, written or not: a section, a list item or a file. A heading names one
+chapter (`## 第12章 …`, in plans of chapters also `# 0012.…`) or a range (`## 第301-350章 概要`), which is about all of
+its chapters. Where a document names the chapter alone too, its range is not given.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from pathlib import PurePosixPath
 
+from armarius.codex.cards import chapter_at, tidy
 from armarius.corpus.part import chapters_of
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
+from armarius.documents.segments import Paragraph
+from armarius.documents.units import CHAPTERS, bare_number, chapter_number, chapter_range, names, volume_number
+
+_OF_CHAPTERS = re.compile(
+    rf"{names('han', 'round')}|章|分{names('han', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}", re.IGNORECASE
+)
+_PADDED = re.compile(r"0\d{1,3}(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one document says of a chapter.
+
+    Attributes:
+        path: The document.
+        title: The heading that names the chapter, "" for a list item.
+        paragraphs: In order.
+        ranged: It is about several chapters.
+    """
+
+    path: str
+    title: str
+    paragraphs: tuple[Paragraph, ...]
+    ranged: bool = False
+
+    def text(self, document: Document) -> str:
+        """The words, without blank lines; of `document` as a request may see it."""
+        parts = (tidy(document.text[one.start : one.end]).strip() for one in self.paragraphs)
+        return "\n".join(part for part in parts if any(map(str.isalnum, part)))
+
+
+def plans_of(
+    documents: Mapping[str, Document], project_map: ProjectMap, numbers: Iterable[int], volume: int | None = None
+) -> Mapping[int, Sequence[Plan]]:
+    """What each outline says of these chapters, by path; only of `volume` where a file or heading names another.
+
+    Cost: one pass over the paragraphs of the outlines; what headings name is remembered.
+    """
+    found: dict[int, list[Plan]] = {number: [] for number in numbers}
+    hidden = project_map.hidden
+    for path, document in documents.items() if found else ():
+        if document.kind != "outline" or path in hidden:
+            continue
+        file = project_map.get(path)
+        if volume is not None and file is not None and file.volume not in (None, volume):
+            continue
+        outline = _Outline(document, volume)
+        for number, plans in found.items():
+            plan = outline.plan(number)
+            if plan is None and file is not None and file.number == number:  # a file for each chapter
+                plan = Plan(path, document.title, tuple(one for one in document.paragraphs if one.role == "body"))
+            if plan is not None and plan.paragraphs:
+                plans.append(plan)
+    return found
+
+
+class _Outline:
+    """The paragraphs of a document by the chapters that they are about. Cost: one pass over them."""
+
+    def __init__(self, document: Document, volume: int | None) -> None:
+        self._path, self._counted = document.path, _counts_chapters(document.path)
+        self._own = defaultdict[int, list[Paragraph]](list)  # by number
+        self._ranged = defaultdict[tuple[int, int], list[Paragraph]](list)  # by the first and last number
+        for one in document.paragraphs:
+            if one.role == "front_matter":
+                continue
+            if volume is not None and any(_volume(title) not in (None, volume) for title in one.heading_path):
+                continue
+            at, span = _named(one.heading_path, counted=self._counted)
+            if one.role == "heading" and at == len(one.heading_path) - 1 and span != (0, -1):
+                continue  # the chapter's own heading, which is the title
+            item = chapter_at(document, one) if one.role == "body" else None
+            for number in {span[0] if span[0] == span[1] else None, item}:
+                if number is not None:
+                    self._own[number].append(one)
+            if span[0] < span[1]:
+                self._ranged[span].append(one)
+
+    def plan(self, number: int) -> Plan | None:
+        """What the document says of a chapter; None when it does not name it."""
+        found = self._own.get(number, [])
+        if ranged := not found:
+            spans = (own for (first, last), own in self._ranged.items() if first <= number <= last)
+            found = sorted(chain(*spans), key=attrgetter("index"))
+        if not any(one.role == "body" for one in found):
+            return None
+        at, span = _named(found[0].heading_path, counted=self._counted)
+        title = found[0].heading_path[at] if span[0] <= number <= span[1] else ""
+        return Plan(self._path, title, tuple(found), ranged=ranged)
+
+
+def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
+    """What an outline says of a volume: below its heading, or before the first chapter of a file about it.
+
+    Cost: one pass over its paragraphs.
+    """
+    counted = _counts_chapters(document.path)
+    found: list[Paragraph] = []
+    for one in document.paragraphs:
+        if one.role == "front_matter":
+            continue
+        if _named(one.heading_path, counted=counted)[1] != (0, -1) or chapter_at(document, one) is not None:
+            if found:
+                break
+        elif one.role == "body" and volume is not None and volume in map(_volume, one.heading_path):
+            found.append(one)
+    return found
+
+
+def _counts_chapters(path: str) -> bool:
+    """Whether bare numbers of headings are chapters: by the name of the file or of its folder."""
+    pure = PurePosixPath(path)
+    return bool(_OF_CHAPTERS.search(f"{pure.parent.name} {pure.stem}")) or chapter_range(f"第{pure.stem}章") is not None
+
+
+def _named(headings: Sequence[str], *, counted: bool) -> tuple[int, tuple[int, int]]:
+    """Which heading, from the innermost, names chapters, and the first and last of them; (0, -1) for none."""
+    for at in range(len(headings) - 1, -1, -1):
+        if (span := _span(headings[at], counted=counted)) is not None:
+            return at, span
+    return -1, (0, -1)
+
+
+@lru_cache(maxsize=4096)
+def _span(heading: str, *, counted: bool) -> tuple[int, int] | None:
+    if (several := chapter_range(heading)) is not None:
+        return several
+    number = chapter_number(heading)
+    if number is None and (counted or _PADDED.match(heading)):
+        number = bare_number(heading)
+    return None if number is None else (number, number)
+
+
+_volume = lru_cache(maxsize=4096)(volume_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +230,10 @@ def chapters_until(
         for part in story_parts(documents[one])
     ]
     if volume is None:
-        volume = _volume(project_map, path)
+        volume = _volume_at(project_map, path)
     if volume is None and parts:
-        volume = _volume(project_map, parts[-1][0])
-    mine = [at for at, (one, _) in enumerate(parts) if volume is None or _volume(project_map, one) in (None, volume)]
+        volume = _volume_at(project_map, parts[-1][0])
+    mine = [at for at, (one, _) in enumerate(parts) if volume is None or _volume_at(project_map, one) in (None, volume)]
     here = next((at for at in mine if parts[at][1].number == number), None)
     if here is None and not path and (alone := [at for at, (_, one) in enumerate(parts) if one.number == number]):
         here = alone[0] if len(alone) == 1 else None
@@ -98,7 +243,7 @@ def chapters_until(
     return None, (part for _, part in reversed(parts[: later[0]] if later else parts))
 
 
-def _volume(project_map: ProjectMap, path: str) -> int | None:
+def _volume_at(project_map: ProjectMap, path: str) -> int | None:
     file = project_map.get(path)
     return None if file is None else file.volume
 

@@ -3,21 +3,18 @@
 document.py      a file or a folder to documents; the language of a project
 editor_texts.py  the text of an open editor as a document
 decode.py        bytes to text, or the reason why not
-segments.py      paragraphs of prose and code
-definitions.py   paragraphs of source code: functions, methods, classes
+segments.py      paragraphs of prose and of source code
 classify.py      kind and chapter of a file by itself; hidden folders, and what of a folder is not read
-weights.py       what each clue for a kind weighs: the rules of the map as rows
 features.py      the evidence of one file; forms that nobody has filled in
 decide.py        the evidence of all files: kind, place in the story, edition
-project_map.py   what the files of a project are
+project_map.py   what the files of a project are; the map as a tree, doubts first
 titles.py        front matter; what a title announces
-kinds.py         what each kind means; words for kinds, glob patterns of the configuration
+kinds.py         what each kind means, its words, glob patterns of the configuration; what each clue weighs
 units.py         chapters, parts, scenes … and their numbers
-map_shown.py     the map of a project as a tree, doubts first
 manuscripts/     word processor files, e-books, web pages, screenplays as Markdown
 
 A new encoding belongs in `decode.py` (encodings of tokens in `rust/tokens`), a new word of file names in
-`lexicon/kinds.toml`, the weight of evidence in `weights.py`. What must hold: equal bytes give equal documents in every
+`lexicon/kinds.toml`, the weight of evidence in `kinds.py`. What must hold: equal bytes give equal documents in every
 process; paragraphs are in text order with half-open spans in code points; other files are skipped with a reason;
 links are not followed; the cost is linear in the text.
 """
@@ -27,8 +24,7 @@ from armarius.doors import lazy
 TABLE = {
     "documents.classify": "Kind",
     "documents.document": "Documents Skipped",
-    "documents.project_map": "DocumentState Edition MappedFile ProjectMap",
-    "documents.map_shown": "Doubt ShownMap",
+    "documents.project_map": "DocumentState Doubt Edition MappedFile ProjectMap ShownMap",
     "documents.segments": "Role",
     "documents.titles": "FrontMatter",
 }

@@ -14,12 +14,11 @@ from typing import Final
 from armarius.arguments import Kind
 from armarius.documents.classify import stated_kind
 from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, is_data
-from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS
+from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS, Clue, Vote, best_of, sums_of, votes_of
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, inside, parts_of
 from armarius.documents.series import Series, about, editions_of, kind_of_folder, orders_of, place_of, series_of
 from armarius.documents.units import bare_number, unnumbered
-from armarius.documents.weights import Clue, Vote, best_of, sums_of, votes_of
 
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
 _SAME: Final = 0.5  # share of sentences that a text and its copy have in common at least

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import armarius._core as _core
 import armarius.doors as doors
-from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.display import ResultList
 from armarius.documents.classify import (
     CODE_SUFFIXES,
@@ -32,14 +31,16 @@ from armarius.documents.classify import (
     is_hidden,
     number_of,
     opened,
+    refused_name,
+    refused_text,
 )
 from armarius.documents.data import DATA_LIMIT, of_a_tool, read_data, unescaped
 from armarius.documents.decode import Undecodable, decode
-from armarius.documents.definitions import SPLITTERS
 from armarius.documents.features import Features
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.markup import MARKUP
 from armarius.documents.segments import (
+    SPLITTERS,
     Marks,
     Paragraph,
     Splitter,
@@ -49,10 +50,10 @@ from armarius.documents.segments import (
 )
 from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.documents.units import appended
-from armarius.documents.unread import refused_name, refused_text
 from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.io import TooLarge, read_files
+from armarius.trust.settings import CONFIG_NAME, Config, load_config
 
 __all__ = [
     "Document",

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from armarius.config import Config
 from armarius.documents.document import Document, document_of
 from armarius.errors import UnknownDocument
+from armarius.trust.settings import Config
 
 LIVE: Final = "live"
 """The encoding of a document that was read from an editor."""

@@ -1,6 +1,6 @@
 """`Features`: the evidence of one file for what it is; `documents/decide.py` weighs it together with other files'.
 
-Every clue is a vote for a kind, with the weight of its row in `documents/weights.py`. `filled_in` is of forms:
+Every clue is a vote for a kind, with the weight of its row in `documents/kinds.py`. `filled_in` is of forms:
 templates, and pages of headings and labels with nothing behind them.
 """
 
@@ -14,11 +14,21 @@ from typing import Any, Final
 
 import armarius._core as _core
 from armarius.arguments import KINDS, Kind
-from armarius.documents.kinds import CONTENT_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, STORY_KINDS, TYPE_OF_WORD, title_words
+from armarius.documents.kinds import (
+    CONTENT_WORDS,
+    KIND_OF_WORD,
+    LANGUAGE_WORDS,
+    STORY_KINDS,
+    TYPE_OF_WORD,
+    Clue,
+    Vote,
+    sums_of,
+    title_words,
+    votes_of,
+)
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
 from armarius.documents.units import CHAPTERS, appended, bare_number, chapter_number, mark, names, volume_number
-from armarius.documents.weights import Clue, Vote, sums_of, votes_of
 from armarius.text.unicode import HAN, HANGUL, KANA, fold
 
 PROSE: Final = 0.7

@@ -1,15 +1,21 @@
-"""What each kind of document means, and the words of names that give a kind: `lexicon/kinds.toml`, read once.
+"""What each kind of document means, the words of names that give a kind, the weights of the evidence for each.
 
 The words are used by `classify.py` (the kind of a document) and `titles.py` (what a title announces); a word for both
 is in one row.
+
+A weight is a row: a clue is a feature that a file has, how much of it, and the words of its sentence. Clues add up:
+none decides by itself, except a suffix of source code and a kind that front matter states.
 """
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple, cast
 
 import armarius._core as _core
-from armarius.arguments import Kind
+from armarius.arguments import KINDS, Kind
 from armarius.documents.units import UNNUMBERED, listed
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold
@@ -121,3 +127,141 @@ def _sound(text: str) -> str:
 def glob(pattern: str) -> Glob:
     """The compiled pattern, cached."""
     return Glob(pattern)
+
+
+Vote = tuple[Kind, float, str]
+"""A kind, the weight of the clue, the clue in words."""
+
+_RANK: Final = {kind: at for at, kind in enumerate(KINDS)}
+
+
+class Clue(NamedTuple):
+    """What speaks for a kind.
+
+    Attributes:
+        feature: Names the rows of `WEIGHTS`.
+        words: Of the sentence.
+        share: How much of the feature there is.
+        kind: Where a word says it; else None.
+    """
+
+    feature: str
+    words: tuple[object, ...] = ()
+    share: float = 1.0
+    kind: Kind | None = None
+
+
+class Weight(NamedTuple):
+    """A rule of the map: the weight is `base + share * slope`, at most `most`.
+
+    Attributes:
+        feature: As in a clue.
+        kind: None stands for the kind of the clue, unless the feature has a row for it.
+        sentence: With the words of the clue.
+        base: Weight of the feature itself.
+        slope: Weight by its share.
+        most: Upper bound.
+    """
+
+    feature: str
+    kind: Kind | None
+    sentence: str
+    base: float = 0.0
+    slope: float = 0.0
+    most: float = 9.0
+
+
+WEIGHTS: Final = (
+    Weight("project file", "data", "a project of novelWriter", 9.0),
+    Weight("data suffix", "data", "a {} file", 1.05),
+    # The file name; a share is that of the word in the name, or of lists in the text.
+    Weight("supplement", "note", "file name {}: a supplement", 4.0),
+    Weight("style guide", "note", "file name {}: how to write", 3.2),
+    Weight("whole name", None, "file name: {}", 5.0),
+    Weight("word in name", None, "file name: {}", slope=3.2),
+    Weight("bare number", "chapter", "file name {}: a number", 0.6),
+    Weight("chapter number", "chapter", "file name {}: chapter {}", 4.0, -2.2),
+    Weight("chapter number, lists", "outline", "file name {}: chapter {}, and lists", slope=1.2),
+    Weight("title, prose", None, "file name: {}", slope=1.5),
+    Weight("title, lists", None, "file name: {}", 1.2, 1.5),
+    Weight("suffix of number", None, "file name: {}", 1.2, 3.0),
+    # Folders; a share is less for a folder further up.
+    Weight("template folder", "template", "folder {}", 6.0),
+    Weight("folder", None, "folder {}: {}", slope=1.8),
+    Weight("folder", "tool", "folder {}: {}", slope=1.26),
+    Weight("folder of lists", "chapter", "folder {}: {}", slope=0.54),
+    Weight("volume folder", "chapter", "folder {}: a volume", 1.2),
+    # Front matter.
+    Weight("kind field", None, "front matter {}: {}", slope=4.0),
+    Weight("tag field", None, "front matter {}: {}", slope=2.0),
+    Weight("sheet fields", "setting", "front matter of a sheet: {}", 2.0),
+    Weight("chapter fields", "chapter", "front matter names a chapter", 1.5),
+    Weight("tool fields", "tool", "front matter of an assistant's instructions", 3.0),
+    # Headings; a share is that of the word in the heading, or of lists in the text.
+    Weight("chapter heading", "chapter", "heading {}", 3.2, -2.8),
+    Weight("chapter heading, lists", "outline", "heading {} above lists", slope=0.6),
+    Weight("heading", None, "heading: {}", slope=2.0),
+    Weight("heading", "chapter", "heading: {}", slope=1.0),
+    Weight("headings of parts", "outline", "headings of {} parts of the story", 2.0),
+    Weight("headings, prose", "chapter", "headings of {} chapters", 1.5),
+    Weight("headings, brief", "chapter", "{} characters a chapter", -3.0),
+    Weight("headings, brief", "outline", "{} characters below each heading of a chapter", 1.5),
+    Weight("headings, brief", "summary", "{} characters below each heading of a chapter", 1.0),
+    Weight("headings, lists", "outline", "headings of {} chapters above lists", 2.0),
+    Weight("later heading", "chapter", "a heading of chapter {}", 1.0),
+    # The text; a share is of its lines.
+    Weight("placeholders", "template", "{} placeholders", 0.6, 12.0, 3.0),
+    Weight("slots", "template", "{} slots to fill in", 0.0, 6.0, 2.0),
+    Weight("some fields empty", "template", "{} of {} fields are empty", 1.8),
+    Weight("most fields empty", "template", "{} of {} fields are empty", 6.0),
+    Weight("list of files", "data", "a list of files", 9.0),
+    Weight("citations", "chapter", "speaks of {} chapters", -4.0),
+    Weight("dialogue", "chapter", "prose with dialogue", 0.9),
+    Weight("prose", "chapter", "prose", 0.4),
+    Weight("lists", "chapter", "lists", slope=-2.0),
+    Weight("words of a kind", None, "words of its headings and fields: {}", 0.0, 0.35, 2.4),
+    Weight("words of a kind", "setting", "words of its headings and fields: {}", 0.0, 0.35, 1.6),
+    Weight("many fields", "setting", "fields with values", 1.6),
+    Weight("fields", "setting", "fields with values", 0.7),
+    # The other files.
+    Weight("only story", "chapter", "prose with dialogue, and no other story", 1.5),
+    Weight("brief in a run", "note", "{} characters, the others have {:.0f}", 3.0),
+    Weight("run", "chapter", "{} files of its folder count on", 2.0),
+    Weight("run of others", "chapter", "{} files of its folder count on", 0.8),
+    Weight("run of dates", "chapter", "{} files of its folder are dated", 0.8),
+    Weight("in an order", "chapter", "listed among the chapters", 0.5, 6.5),
+    Weight("companion", "chapter", "the numbers of {}, with {}", -6.0),
+    Weight("kind of companions", None, "the numbers of {}, with {}", 5.0),
+    Weight("alike in its series", None, "{} of {} files of its series", slope=4.5),
+)
+
+_ROWS: Final = {feature: [*rows] for feature, rows in groupby(WEIGHTS, key=attrgetter("feature"))}
+
+
+def votes_of(clues: Iterable[Clue]) -> Iterator[Vote]:
+    """What the clues weigh, in their order."""
+    for feature, words, share, said in clues:
+        rows = _ROWS[feature]
+        if said is not None:
+            rows = [row for row in rows if row.kind == said] or [row for row in rows if row.kind is None]
+        for row in rows:
+            kind = row.kind or said
+            if kind is not None and (weight := min(row.most, row.base + row.slope * share)):
+                yield kind, weight, row.sentence.format(*words)
+
+
+def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
+    """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
+    sums, kind = sums_of(votes)
+    most = sums.pop(kind)
+    clues = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
+    sure = round(min(1.0, 0.5 + (most - max(sums.values(), default=0.0)) / 5), 2)
+    return kind, sure, tuple(dict.fromkeys([why for _, _, why in clues]))
+
+
+def sums_of(votes: Iterable[Vote]) -> tuple[dict[Kind, float], Kind]:
+    """The weight of each kind, and the heaviest; a file without evidence is a note."""
+    sums: dict[Kind, float] = {"note": 1.0}
+    for kind, weight, _ in votes:
+        sums[kind] = sums.get(kind, 0.0) + weight
+    return sums, max(sorted(sums, key=_RANK.__getitem__), key=sums.__getitem__)

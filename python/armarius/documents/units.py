@@ -1,7 +1,7 @@
 """What chapters, parts, volumes, scenes … of a story are called, and their numbers: patterns for all readers.
 
 The words are in `lexicon/units.toml`. A number is written 3, ３, 三, 一百零五, 廿三, 叁, 삼, XII, twelve, twenty-first,
-quatre-vingt-dix. Readers: headings (`segments.py`), names of files (`features.py`), outlines (`corpus/plans.py`), facts
+quatre-vingt-dix. Readers: headings (`segments.py`), names of files (`features.py`), outlines (`corpus/story.py`), facts
 of cards (`codex/cards.py`), requests (`search/query/`).
 """
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config
 from armarius.embedders.bert import BERT_TYPES, load_bert, load_e5, load_onnx
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.preprocess import (
@@ -20,8 +19,8 @@ from armarius.embedders.preprocess import (
 from armarius.embedders.static_table import LexicalEmbedder, is_static, load_static
 from armarius.errors import ConfigError, ContractError, EmbeddingError
 from armarius.io.toml import quoted
-from armarius.trust.settings import Permissions
-from armarius.trust.user_config import UserConfig, read_user_config
+from armarius.trust.folders import UserConfig, read_user_config
+from armarius.trust.settings import BUILT_IN_MODELS, CONFIG_NAME, Config, Permissions
 from armarius.validation import near, suggestion
 from armarius.vectors.embedder import Embedder
 

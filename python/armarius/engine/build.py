@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 
 import armarius.doors as doors
-from armarius.config import Config, load_config
 from armarius.deadline import SingleFlight
 from armarius.engine.maps import Maps
 from armarius.engine.project import Project
@@ -21,11 +20,10 @@ from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter
 from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.prompt.request import CounterFor, Resolver
-from armarius.search.rerank import Reranker, Reranking
-from armarius.search.vectors import VectorGuard, VectorSearch
+from armarius.search.models import Reranker, Reranking, VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
-from armarius.trust.settings import Permissions, without
-from armarius.trust.user_config import read_user_config
+from armarius.trust.folders import read_user_config
+from armarius.trust.settings import Config, Permissions, load_config, without
 from armarius.types import LAYERS, Fetcher, VectorHits
 
 NO_EMBEDDER = (

@@ -12,7 +12,6 @@ import armarius.doors as doors
 from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.codex.authored.record_file import FOLDER
-from armarius.config import Config
 from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
 from armarius.engine.build import NO_EMBEDDER, EngineParts
@@ -31,8 +30,9 @@ from armarius.io.read import MAX_BYTES
 from armarius.io.write import write_files
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
-from armarius.search.rerank import Reranker, Reranking
+from armarius.search.models import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
+from armarius.trust.settings import Config
 from armarius.types import EDGE_KINDS, Direction, Fetcher, Hits
 from armarius.validation import encoded, flag
 from armarius.warnings import EMBEDDING_UNAVAILABLE

@@ -9,20 +9,19 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from armarius.arguments import KINDS, Kind
-from armarius.config import CONFIG_NAME, parse_config
 from armarius.deadline import CALLER, calling, run_with_deadline
 from armarius.display import ResultList
 from armarius.documents.classify import has_files, is_closed, unread_files
 from armarius.documents.document import Document
 from armarius.documents.kinds import glob
-from armarius.documents.map_shown import ShownMap
-from armarius.documents.project_map import ProjectMap
+from armarius.documents.project_map import ProjectMap, ShownMap
 from armarius.engine.project import Project, ProjectView
 from armarius.errors import ArmariusError, ConfigError, ContractError
 from armarius.io.toml import quoted, with_value
 from armarius.text.chat import Asked, ChatModel, Message, check_model, read_object, reply_of, without_secrets
 from armarius.text.tokens import TokenCounter
 from armarius.text.unicode import fold
+from armarius.trust.settings import CONFIG_NAME, parse_config
 from armarius.validation import near, seconds, shown, suggestion, valid_text
 
 MapModel = Callable[["MapRequest"], Any] | ChatModel

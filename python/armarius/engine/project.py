@@ -17,10 +17,8 @@ from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Su
 from armarius.codex.authored.in_place import Pages, Parse, changed_meanwhile
 from armarius.codex.authored.record_file import FOLDER
 from armarius.codex.codex_json import IMPORTERS
-from armarius.codex.identity import NameIndex
 from armarius.codex.load import AUTHORED_FILE, profiles_in
-from armarius.codex.model import Entity
-from armarius.config import Config
+from armarius.codex.model import Entity, NameIndex
 from armarius.corpus.part import KIND, StoredParts
 from armarius.documents.decode import Undecodable, decode, encode
 from armarius.documents.document import Document, Skipped, document_of, language_of
@@ -39,33 +37,28 @@ from armarius.errors import (
 )
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.headings import DEFAULT_LANGUAGE, Language
+from armarius.index.freshness import Snapshot
 from armarius.index.project_index import ProjectIndex
-from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.io import folder_lock, read_file, remove_file, rewrite_file, write_atomic
 from armarius.io.write import Step, changed_files
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.doors import ProjectDoors
 from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
-from armarius.prompt.fetchers.immediate import ImmediateFetcher
+from armarius.prompt.fetchers.layers import ImmediateFetcher, ProjectStyle, RulesFetcher, SettingsFetcher
 from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.prompt.fetchers.pins import PinFetcher, same_target, wishes
 from armarius.prompt.fetchers.relations import relation_source
-from armarius.prompt.fetchers.rules import RulesFetcher
-from armarius.prompt.fetchers.settings import ProjectStyle, SettingsFetcher
 from armarius.prompt.fetchers.story import StoryFetcher
 from armarius.requests import AssembleRequest
-from armarius.search.project_corpus import ProjectCorpus
-from armarius.search.rerank import Reranking
+from armarius.search.models import Reranking, VectorGuard, VectorSearch
 from armarius.search.retrieve import Sources
-from armarius.search.scope import FileScope
-from armarius.search.summaries import SummaryIndex
-from armarius.search.vectors import VectorGuard, VectorSearch
-from armarius.store.protocol import Store
-from armarius.store.rows import Changed, DerivedRow
+from armarius.search.scope import FileScope, ProjectCorpus
+from armarius.search.signals import SummaryIndex
+from armarius.store.protocol import Changed, DerivedRow, Store
 from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import Config, Permissions
 from armarius.types import Fetcher, Wish
 from armarius.validation import near, near_paths, shown, suggestion
 from armarius.warnings import (

@@ -31,7 +31,7 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.project import Project, ProjectView
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
-from armarius.index.mentions import count_by_entity
+from armarius.index.derived import count_by_entity
 from armarius.index.search import is_quoted, search
 from armarius.prompt.fetchers.entities import hidden
 from armarius.search.contradictions.detect import said_of
@@ -47,7 +47,7 @@ from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.validation import text as strict_text
 
 if TYPE_CHECKING:
-    from armarius.names.proposals import ProposedName
+    from armarius.codex.proposals import ProposedName
 
 _REMEMBERED = 8  # cached `Reworder`s of models passed per call
 _SHOWN = ("always", "when_detected")
@@ -472,7 +472,7 @@ class Questions:
         described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
         described += [one.text for one in self._project.index.snapshot.short_names]  # as `detect` finds them
         texts = [(one.path, one.text) for one in story]
-        from armarius.names.proposals import propose_names  # 400 lines that no prompt needs
+        from armarius.codex.proposals import propose_names  # 400 lines that no prompt needs
 
         return propose_names(texts, known=described, least=least, keep_known=known)
 

@@ -15,7 +15,7 @@ from armarius.engine.project import Project
 from armarius.errors import ArmariusError, ContractError, UnknownId, message_of
 from armarius.headings import Language
 from armarius.index.status import IndexStatus
-from armarius.search.summaries import stated
+from armarius.search.signals import stated
 from armarius.text.chat import Asked, Message, read_objects, said_in, without_secrets
 from armarius.text.tokens import TokenCounter
 from armarius.validation import near, shown, suggestion, whole

@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from armarius.errors import ContractError, MissingExtra, ScopeViolation
-from armarius.frameworks.options import Asked, AssembleOptions
+from armarius.frameworks.options import AssembleOptions, RequestOptions
 from armarius.verbs.wire import account_wire
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ except ImportError:
     raise MissingExtra("armarius.frameworks.langgraph", "langgraph") from None
 
 
-class ContextState(Asked, total=False):
-    """Minimal state of a graph; those of `Asked`, such as `document`, `as_of` and `task`, are arguments of `assemble`.
+class ContextState(RequestOptions, total=False):
+    """Minimal state of a graph; `RequestOptions`, such as `document`, `as_of`, `task`, are arguments of `assemble`.
 
     Attributes:
         messages: The newest human one is the query, those before it the conversation.
@@ -125,7 +125,7 @@ def _project(shelf: ShelfOfProjects, tenant: str | None) -> tuple["ContextEngine
 
 def _arguments(state: Mapping[str, object]) -> dict[str, Any]:
     query, earlier = conversation(state.get("messages", ()))
-    given = {key: state[key] for key in Asked.__optional_keys__ if state.get(key) is not None}
+    given = {key: state[key] for key in RequestOptions.__optional_keys__ if state.get(key) is not None}
     return {"query": query, "messages": earlier, **given}
 
 

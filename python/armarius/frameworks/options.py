@@ -23,7 +23,7 @@ class RetrieveOptions(_Bounds, total=False):
     timeout_s: float | None
 
 
-class Asked(_Bounds, total=False):
+class RequestOptions(_Bounds, total=False):
     """Keywords of `engine.assemble` that are another with each request, described in `AssembleRequest`."""
 
     cursor: int | None
@@ -35,7 +35,7 @@ class Asked(_Bounds, total=False):
     task: str | None
 
 
-class AssembleOptions(Asked, total=False):
+class AssembleOptions(RequestOptions, total=False):
     """With those that stay the same for an agent."""
 
     skill: str

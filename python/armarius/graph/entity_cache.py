@@ -23,13 +23,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import armarius.doors as doors
-from armarius.codex.identity import NameIndex
-from armarius.codex.model import Codex, Entity, Relation
-from armarius.config import CONFIG_NAME, Config
+from armarius.codex.model import Codex, Entity, NameIndex, Relation
 from armarius.deadline import remaining, wait_until
 from armarius.errors import ConfigError, ContextWarning, GraphError
 from armarius.graph.protocol import Graph, GraphStore, checked_entity, checked_relation, relation_key
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import CONFIG_NAME, Config, Permissions
 from armarius.warnings import KG_TRUNCATED, KG_UNAVAILABLE
 
 logger = logging.getLogger("armarius")

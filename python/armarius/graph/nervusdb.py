@@ -27,7 +27,7 @@ from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import ConfigError, ContractError, GraphError, StoreBusy, StoreFull, UnknownId
 from armarius.graph.protocol import Graph, checked_entity, checked_relation, ordered, relation_key, walk
 from armarius.io import folder_lock, scratch_folder, write_atomic
-from armarius.trust.user_config import child_path, end_program, find_program, named_by_user
+from armarius.trust.folders import child_path, end_program, find_program, named_by_user
 from armarius.validation import whole
 
 _ENTITY = ("id", "name", "type", "description", "more")

@@ -22,7 +22,7 @@ from armarius.graph.protocol import (
     walk,
 )
 from armarius.index.project_index import ProjectIndex
-from armarius.store.rows import EntityRow, RelationRow
+from armarius.store.protocol import EntityRow, RelationRow
 from armarius.validation import valid_text, whole
 
 _FIELDS = ("name", "type", "aliases", "description", "attributes", "level", "facts")

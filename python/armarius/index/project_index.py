@@ -16,29 +16,25 @@ from armarius._core import is_local
 from armarius.arguments import Bounds, Kind, checked, read_wordings
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import FolderAuthored
-from armarius.config import Config
-from armarius.corpus.paragraphs import StoreCorpus
+from armarius.corpus.part import StoreCorpus
 from armarius.deadline import verb_of
 from armarius.documents.classify import is_hidden
 from armarius.documents.document import Document, Skipped
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
-from armarius.index.freshness import Freshness
-from armarius.index.manager import IndexManager
-from armarius.index.mentions import count_mentions
-from armarius.index.refresh import Refresher
+from armarius.index.derived import count_mentions
+from armarius.index.freshness import Freshness, Snapshot
+from armarius.index.manager import IndexManager, Refresher
 from armarius.index.search import search
 from armarius.index.series import Root, SeriesAuthored, SeriesConfig, SeriesSource, read_roots
-from armarius.index.settings import LiveConfig, place_of
-from armarius.index.snapshot import Snapshot
-from armarius.index.source import DocumentSource, FolderSource
+from armarius.index.source import DocumentSource, FolderSource, LiveConfig, place_of
 from armarius.index.status import IndexStatus, Progress
 from armarius.index.watcher import Following, Watcher, weakly
 from armarius.io.folder import project_folder, project_name
 from armarius.io.processes import let_go_unclosed
 from armarius.store.protocol import Store
 from armarius.store.sqlite.store import SqliteStore
-from armarius.trust.settings import Permissions
+from armarius.trust.settings import Config, Permissions
 from armarius.types import Hits
 from armarius.validation import LONGEST_QUESTION
 from armarius.validation import shown as what_came

@@ -11,10 +11,9 @@ from typing import Literal
 import armarius._core as _core
 from armarius._core import Corpus
 from armarius.arguments import Kind, joined_scores
-from armarius.corpus.paragraphs import by_words
-from armarius.store.protocol import Store
-from armarius.store.rows import Passage, PassageKey, TextQuery
-from armarius.types import Evidence, Hit, Hits
+from armarius.corpus.part import by_words
+from armarius.store.protocol import Passage, Store, TextQuery
+from armarius.types import Evidence, Hit, Hits, PassageKey
 from armarius.validation import whole
 
 _SNIPPET = 80  # code points

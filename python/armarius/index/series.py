@@ -14,15 +14,14 @@ from armarius._core import EventQueue
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.load import FolderAuthored
 from armarius.codex.merge import SeriesFolder, qualified
-from armarius.config import Config
 from armarius.documents.document import Document, Skipped, read_documents, walk_files
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.segments import inside
 from armarius.errors import ContextWarning, ContractError, DocumentSkipped, ProjectError, UnknownDocument
-from armarius.index.settings import LiveConfig
-from armarius.index.source import FolderSource, ReadBatch, SourceChanges
+from armarius.index.source import FolderSource, LiveConfig, ReadBatch, SourceChanges
 from armarius.io.folder import no_path
-from armarius.store.rows import FileRow, Put, Remove
+from armarius.store.protocol import FileRow, Put, Remove
+from armarius.trust.settings import Config
 from armarius.warnings import SERIES_UNAVAILABLE
 
 _MOST = 16

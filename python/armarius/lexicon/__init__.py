@@ -2,14 +2,14 @@
 
 kinds.toml      names of files, folders and headings: documents/kinds.py
 profiles.toml   labels of profiles, context levels: codex/profiles/fields.py
-names.toml      parts of names, titles, genders, closed classes: names/people.py
-questions.toml  kin of questions, words of consistency: search/query/kinship.py
+names.toml      parts of names, titles, genders, closed classes: codex/people.py
+questions.toml  kin of questions, words of consistency: search/query/words.py
 attributes.toml attributes and values for comparing sentences: search/contradictions/values.py
 followups.toml  words of questions that refer to the conversation: search/query/coreference.py
 rewording.toml  the prompt for query variants: `armarius/rewording.py`
 intents.toml    what requests ask for by their verb, parts and shares of their prompts: search/query/recipe.py
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py
-probes.toml     unrelated questions: vectors/model_quality.py
+probes.toml     unrelated questions: vectors/embedder.py
 units.toml      what chapters, parts, scenes … are called, numerals: documents/units.py
 functions.toml  function words, ignored in search: search/query/query.py
 

@@ -16,8 +16,7 @@ from armarius.arguments import Bounds, Turn
 from armarius.codex.cards import one_line, tidy, without_later
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, Reason, frame, heading
 from armarius.lorebooks.activation import BookSearch, ConstantEntries, cast_of, constant_entries, scan_of
-from armarius.lorebooks.active.records import Active, SkippedEntry
-from armarius.lorebooks.active.syntax import with_user
+from armarius.lorebooks.active.records import Active, SkippedEntry, with_user
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.project_books import Books
 from armarius.text.tokens import TokenCounter

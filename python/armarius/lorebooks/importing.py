@@ -13,9 +13,7 @@ from typing import Any
 
 import armarius.doors as doors
 from armarius.arguments import ProfileName
-from armarius.codex.identity import SharedName, shared_names
-from armarius.codex.model import Entity
-from armarius.config import Config, load_config
+from armarius.codex.model import Entity, SharedName, shared_names
 from armarius.documents.classify import MANUSCRIPTS, NOT_READ, PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
@@ -41,6 +39,7 @@ from armarius.lorebooks.record import (
     differences,
     to_json,
 )
+from armarius.trust.settings import Config, load_config
 from armarius.validation import texts, valid_text
 
 _LONGEST_NAME = 40

@@ -25,7 +25,6 @@ from typing import Any, Protocol, get_args
 
 from armarius.arguments import ProfileName
 from armarius.codex.model import Deleted
-from armarius.config import CONFIG_NAME, Config
 from armarius.display import counted
 from armarius.errors import BookError, ConfigError, ContractError, UnknownId
 from armarius.io import folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
@@ -33,9 +32,9 @@ from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book, read_book
 from armarius.lorebooks.formats.notes import NO_ENTITIES, codex_json
 from armarius.lorebooks.record import applied, checked_profile, to_json
+from armarius.trust.folders import read_user_config
+from armarius.trust.settings import CONFIG_NAME, Config, allowed, disallow
 from armarius.trust.settings import allow as remember
-from armarius.trust.settings import allowed, disallow
-from armarius.trust.user_config import read_user_config
 from armarius.validation import near, shown, suggestion
 
 FOLDER = ".armarius/books"

@@ -8,7 +8,7 @@ pack.py          the fit, without texts written or sources asked: shares.py limi
                  continuation.py holds what the previous prompt had, allocate.py chooses what is demanded
                  (profile.py), then paragraphs fill what is left
 render.py        four fenced layers; the one place that writes a prompt; where a quote of it stands
-prefix.py        the stable prefix, the window, marks of cursor and selection; counter.py counts
+counter.py       tokens, the stable prefix, the window, marks of cursor and selection
 fetchers/        the sources of candidates
 report/          the account of it
 
@@ -24,11 +24,9 @@ import armarius.doors as doors
 TABLE = {
     "prompt.fetchers.detected": "RetrievedFetcher",
     "prompt.fetchers.entities": "EntitySource",
-    "prompt.fetchers.immediate": "ImmediateFetcher",
+    "prompt.fetchers.layers": "ConstraintSource ImmediateFetcher MemorySource RulesFetcher SettingsFetcher StyleSource",
     "prompt.fetchers.passages": "PassageFetcher",
-    "prompt.fetchers.rules": "ConstraintSource RulesFetcher",
-    "prompt.fetchers.settings": "MemorySource SettingsFetcher StyleSource",
-    "prompt.prefix": "PrefixReport",
+    "prompt.counter": "PrefixReport",
     "prompt.render": "Difference PromptPlace",
 } | doors.PUBLIC["prompt"]
 

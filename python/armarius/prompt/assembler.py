@@ -11,10 +11,9 @@ from armarius.errors import BudgetError, ContextWarning
 from armarius.prompt.admit import Admitted, admit
 from armarius.prompt.allocate import FittedPrompt, available_tokens
 from armarius.prompt.continuation import Continuation, Previous, still_valid
-from armarius.prompt.counter import CachedCounter, Counter
+from armarius.prompt.counter import CachedCounter, Counter, PrefixMemory, stable_hash
 from armarius.prompt.fetch import apply_pins, confirmed, dropped_pins, fetch_all
 from armarius.prompt.pack import pack
-from armarius.prompt.prefix import PrefixMemory, stable_hash
 from armarius.prompt.profile import BudgetProfile, LayerBudget
 from armarius.prompt.render import Texts
 from armarius.prompt.report.items import UNKNOWN, KnownSources

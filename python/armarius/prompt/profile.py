@@ -13,11 +13,11 @@ from typing import Any, Final, get_args
 
 from armarius._core import BudgetLayer
 from armarius.codex.authored.protocol import Authored
-from armarius.config import CONFIG_NAME, Config
 from armarius.display import camel_case
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
 from armarius.headings import FRAMES, Language
 from armarius.search.query.recipe import task_of
+from armarius.trust.settings import CONFIG_NAME, Config
 from armarius.types import LAYERS, LayerName, TaskName
 from armarius.validation import shown, whole
 from armarius.warnings import PROFILE_INVALID

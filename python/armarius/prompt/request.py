@@ -185,14 +185,10 @@ class Resolver:
             )
         document, live = _open(view, request)
         cursor, selection, clamps = _places(request, document)
-        says_more = selection or request.additional_input.strip() or request.messages
+        opened = bool(request.document) and not (selection or request.additional_input.strip() or request.messages)
+        asked, skill = asked if asked != request.query else "", self._settings.skills.get(request.skill, request.skill)
         recipe = understand(
-            request.query,
-            asked=asked if asked != request.query else "",
-            text=request.additional_input,
-            skill=self._settings.skills.get(request.skill, request.skill),
-            story=request.story,
-            opened=bool(request.document) and not says_more,
+            request.query, asked=asked, text=request.additional_input, skill=skill, story=request.story, opened=opened
         )
         if request.as_of is None and recipe.as_of is not None:
             request = request.model_copy(update={"as_of": recipe.as_of})
@@ -218,12 +214,11 @@ class Resolver:
             wishes=wishes,
             hidden=hidden,
             language=language,
-            asked=asked if asked != request.query else "",
+            asked=asked,
             carried=carried,
             recipe=recipe,
         )
         profile, damaged = self._profiles.served()
-        warnings = (*view.warnings, *damaged, *warnings, *clamps, *unknown, *extra)
         return Task(
             request=resolved,
             fetch=fetch,
@@ -232,13 +227,9 @@ class Resolver:
             profile=profile,
             layers={} if layers is None else layer_budgets(layers),
             previous=continued,
-            warnings=warnings,
+            warnings=(*view.warnings, *damaged, *warnings, *clamps, *unknown, *extra),
             texts=lambda path: _text(view, document, path),
-            known=KnownSources(
-                view.named,
-                lambda path: _read(view, document, path),
-                view.entities,
-            ),
+            known=KnownSources(view.named, lambda path: _read(view, document, path), view.entities),
             encoding=request.position_encoding,
             stamps=_stamped(view, document) if document is not None and live else view.stamps,
         )

@@ -1,10 +1,10 @@
 """Retrieval: paragraphs for a prompt, documents for a reader, and the reasons for each.
 
-query/ (names, chapters, relations, words of a question)   corpus.py project_corpus.py (texts and indexes of a project)
-thesaurus/ (dictionaries of synonyms)   rank.py (scores of all paragraphs)   vectors.py (nearest texts by meaning)
-passages.py rerank.py (paragraphs for a prompt)   order.py retrieve.py hits.py (documents and sections)
-explain.py (reasons of a hit)   reading.py (requests that read chapters)   code_calls.py (callers and called code)
-summaries.py (what sums chapters up)
+query/ (names, chapters, relations, words of a question)   corpus.py (texts and indexes of a project)
+thesaurus/ (dictionaries of synonyms)   rank.py (scores of all paragraphs)   scope.py (what is no candidate)
+models.py (nearest texts by meaning, rerankers)   passages.py (paragraphs for a prompt)
+order.py retrieve.py hits.py (documents and sections)   explain.py (reasons of a hit)
+reading.py (requests that read chapters)   signals.py (callers and called code; what sums chapters up)
 contradictions/ (statements that disagree)
 
 The core (`rust/corpus`) computes the scores. Invariants: deterministic; no word list but closed classes and
@@ -17,7 +17,7 @@ from armarius.doors import lazy
 TABLE = {
     "search.hits": "Outcome Stretches",
     "search.query.query": "Understanding",
-    "search.rerank": "Reranking",
+    "search.models": "Reranking",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

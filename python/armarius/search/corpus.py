@@ -22,12 +22,12 @@ from armarius._core import Corpus as CoreCorpus
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex, Entity
 from armarius.codex.cards import Visible, without_later
-from armarius.corpus.paragraphs import Paragraphs
 from armarius.corpus.part import (
     CorpusSection,
     DocumentPart,
     NamedEntities,
     OutlineLine,
+    Paragraphs,
     StoredPart,
     StoredParts,
     TextPart,

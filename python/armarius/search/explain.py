@@ -15,9 +15,9 @@ from armarius.documents.units import NUMERAL
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus, Text
 from armarius.search.order import Ordered
-from armarius.search.query.kinship import is_unspaced
 from armarius.search.query.query import Understanding, terms_of
 from armarius.search.query.relations import Subjects
+from armarius.search.query.words import is_unspaced
 from armarius.search.rank import Ranked
 from armarius.text.unicode import UNSPACED
 from armarius.types import Evidence, Near

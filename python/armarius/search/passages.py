@@ -17,13 +17,13 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, heading
-from armarius.search.code_calls import signatures
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside
 from armarius.search.explain import MatchHighlights, shared
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.reading import Reading
 from armarius.search.scope import why_outside
+from armarius.search.signals import signatures
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
 _start: Final = attrgetter("start")

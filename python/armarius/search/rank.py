@@ -15,13 +15,12 @@ from typing import Final, Literal
 from armarius._core import Corpus as CoreCorpus
 from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
-from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.corpus.part import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.headings import Reason
-from armarius.search.code_calls import Signal, calls
 from armarius.search.corpus import Corpus
 from armarius.search.hits import READ, confidence, signs
 from armarius.search.query.query import FAMILIES, QueryWords, TermGroup, Understanding, is_function, question, terms_of
-from armarius.search.summaries import Tell, Told
+from armarius.search.signals import Signal, Tell, Told, calls
 from armarius.text.unicode import BETWEEN
 from armarius.types import Evidence, VectorHits
 

@@ -7,13 +7,13 @@ from typing import Final
 
 from armarius._core import Corpus as CoreCorpus
 from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
-from armarius.corpus.paragraphs import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.corpus.part import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus
-from armarius.search.query.kinship import is_unspaced, table
 from armarius.search.query.query import Understanding
+from armarius.search.query.words import is_unspaced, table
 from armarius.types import PassageRow, Recipe, Shares
 
 _PERSON: Final = "character"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
-from armarius.corpus.plans import plans_of
+from armarius.corpus.story import plans_of
 from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.headings import Reason
@@ -23,14 +23,14 @@ from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
+from armarius.search.models import VectorGuard, VectorSearch, outliers
 from armarius.search.order import Ordered, in_order, withheld
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.query.query import Understanding, read_question
 from armarius.search.query.recipe import understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
 from armarius.search.rank import Meaning, Ranked, rank, worded
-from armarius.search.summaries import SummaryIndex, Tell
-from armarius.search.vectors import VectorGuard, VectorSearch, outliers
+from armarius.search.scope import ProjectCorpus
+from armarius.search.signals import SummaryIndex, Tell
 from armarius.text.matcher import scan
 from armarius.types import Evidence, Hit, Near, Omission, Recipe
 from armarius.validation import whole

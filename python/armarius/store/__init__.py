@@ -1,6 +1,6 @@
 """The derived index behind two protocols, `Store` and `VectorStore`, with two engines: `sqlite/` and `postgres/`.
 
-protocol.py rows.py      the `Store` protocol and its rows; derived.py (rows derived from documents)
+protocol.py              the `Store` protocol, its rows, and those derived from documents
 vectors_protocol.py      the `VectorStore` protocol; identity of a model, which text is embedded, checks of vectors
 
 A new engine is a folder next to `sqlite/` that passes `armarius.testing.StoreConformance` and

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from armarius.documents.document import Document
 from armarius.documents.kinds import CARD_KINDS
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.rows import PassageKey
+from armarius.types import PassageKey
 
 _SHA256 = 64
 

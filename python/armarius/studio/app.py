@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContextWarning, StoreError, UnknownDocument, UnknownId, message_of
-from armarius.headings.reasons import reasons_table
+from armarius.headings.languages import reasons_table
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form, place_of
 from armarius.studio.drawing import Appearances

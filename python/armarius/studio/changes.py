@@ -15,7 +15,6 @@ from urllib.parse import quote
 from armarius.codex.authored.in_place import SUFFIXES, add_in_place, changed_meanwhile, digest_of
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.model import Entity, Fact
-from armarius.config import CONFIG_NAME, parse_config
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.engine.project import FolderPages
@@ -27,6 +26,7 @@ from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.prompt.profile import read_settings
 from armarius.studio.pages import STYLE_PAGES, Page, Refused, limits_in
 from armarius.text.unicode import fold
+from armarius.trust.settings import CONFIG_NAME, parse_config
 from armarius.validation import control_in
 
 Form = dict[str, Any]

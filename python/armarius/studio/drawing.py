@@ -14,7 +14,7 @@ from markupsafe import Markup
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.index.mentions import KIND, unpack_mentions
+from armarius.index.derived import MENTIONS, unpack_mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Appearances:
         with self._lock:
             if generation != self._generation:
                 counts: dict[str, Counter[str]] = {}
-                for row in index.ask(lambda store: store.learnt(KIND)).values():
+                for row in index.ask(lambda store: store.learnt(MENTIONS)).values():
                     for mention in unpack_mentions(row):
                         counts.setdefault(mention.entity, Counter())[row.path] += 1
                 self._counts, self._generation = counts, generation

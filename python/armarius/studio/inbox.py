@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from armarius.arguments import KINDS
-from armarius.codex.identity import shared_names
-from armarius.codex.model import Entity
+from armarius.codex.model import Entity, shared_names
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import MappedFile
 from armarius.engine.engine import ContextEngine

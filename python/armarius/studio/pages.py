@@ -12,19 +12,19 @@ from urllib.parse import quote
 from armarius.arguments import KINDS
 from armarius.codex.authored.in_place import digest_of
 from armarius.codex.model import CONTEXT_LEVELS, Pin
-from armarius.config import Config, load_config
 from armarius.corpus.story import StoryPart, story_parts
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import UnknownId
-from armarius.headings.reasons import say
+from armarius.headings.languages import say
 from armarius.io import stat_of
 from armarius.prompt.profile import read_settings
 from armarius.prompt.report.items import ROWS, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
 from armarius.studio.drawing import Appearances, blocks, plot
 from armarius.studio.inbox import Inbox
+from armarius.trust.settings import Config, load_config
 
 Page = tuple[str, dict[str, Any]]
 _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")

@@ -16,14 +16,14 @@ from typing import Any, Literal
 from armarius.codex.authored.protocol import Block, BookName, Check
 from armarius.codex.codex_json import CODEX_FILE, CodexFile, parse_codex_json
 from armarius.codex.model import Entity, Relation
-from armarius.config import Config, parse_config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document
 from armarius.errors import CodexError, ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
 from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, ordered, relation_key
 from armarius.index.source import ReadBatch, SourceChanges, is_wanted
-from armarius.store.rows import FileRow, Remove
+from armarius.store.protocol import FileRow, Remove
+from armarius.trust.settings import Config, parse_config
 from armarius.types import Candidate, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import whole
 

@@ -35,12 +35,12 @@ from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.authored.protocol import Authored, Block
 from armarius.codex.model import Entity, Relation
-from armarius.config import Config
 from armarius.documents.document import make_document
 from armarius.errors import CodexError, ConfigError, DocumentSkipped, UnknownDocument
 from armarius.index.source import DocumentSource, SourceChanges
-from armarius.search.rerank import Reranker
-from armarius.store.rows import FileRow, Put, Remove, Restamp
+from armarius.search.models import Reranker
+from armarius.store.protocol import FileRow, Put, Remove, Restamp
+from armarius.trust.settings import Config
 
 NOVEL = {
     "chapters/ch001.md": "# 第一章 雨夜\n\n林默推开门。\n".encode(),

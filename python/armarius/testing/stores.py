@@ -17,8 +17,7 @@ import pytest
 
 from armarius.documents.document import Document, make_document
 from armarius.errors import StoreConflict, StoreError
-from armarius.store.protocol import Store
-from armarius.store.rows import (
+from armarius.store.protocol import (
     DerivedRow,
     EntityRow,
     GraphRows,
@@ -29,6 +28,7 @@ from armarius.store.rows import (
     RelationRow,
     Remove,
     Restamp,
+    Store,
     TextQuery,
 )
 

@@ -16,8 +16,7 @@ import pytest
 
 from armarius.documents.document import make_document
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.protocol import Store
-from armarius.store.rows import EntityRow, GraphRows, Put, Remove
+from armarius.store.protocol import EntityRow, GraphRows, Put, Remove, Store
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Owner,

@@ -68,7 +68,7 @@ class EntityMatcher:
         entities: Any number (0 to 100,000 tested) of objects or mappings with `id`, `name` and,
             optionally, `aliases` and `type`. Entries with the same id are one entity. For the type `character` a kin
             term inside a longer one (二姐 in 二姐姐) is no mention. The context level is ignored here.
-        short_names: Derived names, as of `armarius.names.short_names`; those of other entities are ignored.
+        short_names: Derived names, as of `armarius.codex.short_names`; those of other entities are ignored.
 
     Raises:
         ContractError: A name or alias is empty, blank or invisible; the message names the entity.

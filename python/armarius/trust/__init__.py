@@ -1,7 +1,7 @@
 """Trusted folders, what the user says of projects, and the settings that an untrusted project may use.
 
-user_config.py (the user's configuration, programs)   folders.py (trusted folders, paths that stay inside one)
-settings.py (`Permissions`, books that may make rules)
+folders.py (trusted folders, paths that stay inside one; the user's configuration, programs)
+settings.py (armarius.toml; `Permissions`, books that may make rules)
 
 A project folder is data, possibly from a third party. Only the caller, the environment and the user's configuration
 name paths outside of it and programs to run. `armarius.toml` selects among them by name, or names data inside the

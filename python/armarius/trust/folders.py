@@ -1,17 +1,301 @@
-"""Trusted folders, remembered in `trusted.toml`; paths that stay inside a project."""
+"""Trusted folders, remembered in `trusted.toml`; the user's own configuration, with programs; paths inside a project.
+
+    # ~/.config/armarius/config.toml
+    [models]
+    text2vec = "/models/text2vec-base-chinese"   # a project says: [embedding] model = "text2vec"
+
+    [programs]                                   # what is run for these, instead of what the PATH has
+    ckb = "/opt/ckb/bin/ckb"
+
+    [indexes]
+    fast = "/mnt/ssd/armarius"                   # a project says: [documents] index_dir = "fast"
+
+    [servers.mine]                               # of embeddings; texts of the project are sent there
+    base_url = "http://127.0.0.1:8000/v1"
+    query_model = "e5-query"
+    document_model = "e5-passage"
+    api_key_env = "MY_KEY"                       # or api_key = "…"
+
+    [embedding]                                  # for projects that name no model of their own
+    model = "mine"                               # one of [models] or [servers], "e5", "lexical", or a folder
+
+    [books]
+    user = "阿宁"                                # what {{user}} of lorebooks reads as
+
+Paths are absolute or begin with `~`. A folder under `indexes` holds one folder for each project. A server is used where
+`[embedding]` here names it, or a project that is trusted: no other sends its texts anywhere.
+"""
 
 import os
+import shutil
 import stat
+import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarius.errors import ConfigError, ProjectError
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path, project_folder
 from armarius.io.toml import quoted, read_toml
-from armarius.trust.user_config import config_folder, display_path, own_folder
+from armarius.validation import near, suggestion
+
+if TYPE_CHECKING:
+    import subprocess
+
+
+PROGRAMS = ("ckb", "nervusdb", "scip-python", "scip-typescript")
+"""The programs that are ever run."""
+
+_NOTHING: Mapping[str, Path] = MappingProxyType({})
+_NOBODY: Mapping[str, Any] = MappingProxyType({})
+_TEXTS = ("base_url", "query_model", "document_model", "api_key", "api_key_env", "query_prompt", "document_prompt")
+_OF_PATHS = ("models", "programs", "indexes")
+_MOST_SECONDS = 600
+_OF_A_SERVER = (*_TEXTS, "extra", "timeout_s")
+
+
+@dataclass(frozen=True, slots=True)
+class UserConfig:
+    """What the user allows by name; an absent file equals an empty one.
+
+    Attributes:
+        file: Where it is, or would be; None when there is no place for one.
+        models: Folders of embedding models.
+        programs: By the name of the program that they stand for, one of `PROGRAMS`.
+        indexes: Folders that hold indexes.
+        servers: Servers of embeddings; the values are what `armarius.embedders.openai` takes, and `api_key_env`.
+        embedding, books: As the tables of these names in `armarius.toml`, for projects that say nothing; unread.
+    """
+
+    file: Path | None = None
+    models: Mapping[str, Path] = field(default_factory=lambda: _NOTHING)
+    programs: Mapping[str, Path] = field(default_factory=lambda: _NOTHING)
+    indexes: Mapping[str, Path] = field(default_factory=lambda: _NOTHING)
+    servers: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NOBODY)
+    embedding: Mapping[str, Any] = field(default_factory=lambda: _NOBODY)
+    books: Mapping[str, Any] = field(default_factory=lambda: _NOBODY)
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return "config.toml in the folder that ARMARIUS_CONFIG names" if self.file is None else display_path(self.file)
+
+
+def read_user_config(*, project: Path | None = None) -> UserConfig:
+    """The user's configuration.
+
+    Args:
+        project: See `home.config_file`.
+
+    Raises:
+        ConfigError: It is no TOML file of at most 256 KiB, or has an unknown key or a value of the wrong kind; names
+            file and key.
+
+    Cost: one small file.
+    """
+    file = config_file(project=project)
+    if file is None:
+        return UserConfig()
+    name = display_path(file)
+    raw = read_toml(file, name=name, follow=True) or {}
+    tables = ("models", "programs", "indexes", "servers", "embedding", "books")
+    if unknown := sorted(raw.keys() - set(tables)):
+        raise ConfigError(
+            f"{name}: unknown table {unknown[0]}; known: {', '.join(tables)}{suggestion(near(unknown[0], tables))}"
+        )
+    found = {table: _paths(raw[table], table, name) for table in _OF_PATHS if table in raw}
+    if unknown := sorted(found.get("programs", {}).keys() - set(PROGRAMS)):
+        known = ", ".join(PROGRAMS)
+        raise ConfigError(
+            f"{name}: unknown program {unknown[0]}; known: {known}{suggestion(near(unknown[0], PROGRAMS))}"
+        )
+    servers = _servers(raw.get("servers", {}), name)
+    for title, named in (("models", found.get("models", {})), ("servers", servers)):
+        if "lexical" in named:
+            raise ConfigError(f"{name}: {title}.lexical: this name means the embedder that needs no model")
+    if twice := sorted(servers.keys() & found.get("models", {}).keys()):
+        raise ConfigError(f"{name}: {twice[0]} is a name under [models] and under [servers]")
+    unread = {title: _table(raw.get(title, {}), title, name) for title in ("embedding", "books")}
+    return UserConfig(file, **found, servers=servers, **unread)
+
+
+def _table(table: object, title: str, file: str) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise ConfigError(f"{file}: {title} must be a table, got {type(table).__name__}")
+    return table
+
+
+def _servers(servers: object, file: str) -> dict[str, Mapping[str, Any]]:
+    table = _table(servers, "servers", file)
+    for key, server in table.items():
+        where = f"{file}: servers.{quoted(key, key=True)}"
+        if not isinstance(server, dict):
+            raise ConfigError(f"{where} must be a table with base_url and the names of models, got {server!r}")
+        if unknown := sorted(server.keys() - set(_OF_A_SERVER)):
+            known = ", ".join(_OF_A_SERVER)
+            raise ConfigError(
+                f"{where}: unknown key {unknown[0]}; known: {known}{suggestion(near(unknown[0], _OF_A_SERVER))}"
+            )
+        for name in ("base_url", *(text for text in _TEXTS if text in server)):
+            if not isinstance(server.get(name), str):
+                raise ConfigError(f"{where}.{name} must be a text, got {type(server.get(name)).__name__}")
+        if not isinstance(server.get("extra", {}), dict):
+            raise ConfigError(f"{where}.extra must be a table, got {type(server['extra']).__name__}")
+        seconds = server.get("timeout_s", 1)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= _MOST_SECONDS:
+            raise ConfigError(f"{where}.timeout_s must be seconds > 0 and <= {_MOST_SECONDS}, got {seconds!r}")
+        if "api_key" in server and "api_key_env" in server:
+            raise ConfigError(f"{where} has api_key and api_key_env, expected one of them")
+    return table
+
+
+def _paths(table: object, title: str, file: str) -> dict[str, Path]:
+    paths: dict[str, Path] = {}
+    for key, value in _table(table, title, file).items():
+        where = f"{file}: {title}.{quoted(key, key=True)}"
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise ConfigError(f"{where} must be a path, got {value!r}")
+        try:
+            path = Path(value).expanduser()
+        except RuntimeError as error:  # no such home
+            raise ConfigError(f"{where}: {error}") from None
+        if not path.is_absolute():
+            raise ConfigError(f"{where} must be an absolute path or begin with ~, got {value!r}")
+        paths[key] = path
+    return paths
+
+
+def named_by_user(program: str, variable: str, *, project: Path | None = None) -> tuple[str, str] | None:
+    """What the user calls `program`: the environment variable, else `[programs]` of the user's configuration.
+
+    Returns:
+        Who says so and what: a bare name or an absolute path; None when nobody does.
+
+    Raises:
+        ConfigError: The user's configuration is wrong, or the variable holds a path relative to wherever we stand.
+    """
+    if named := os.environ.get(variable):
+        if os.path.dirname(named) and not Path(named).is_absolute():  # noqa: PTH120 - as below
+            raise ConfigError(f"{variable} must be a bare name or an absolute path, got {named!r}")
+        return variable, named
+    user = read_user_config(project=project)
+    found = user.programs.get(program)
+    return None if found is None else (f"programs.{program} in {user.name}", str(found))
+
+
+def find_program(name: str, *, project: Path | None = None, path: str | None = None) -> str | None:
+    """The program `name`, or None.
+
+    A bare name is looked for in the absolute folders of the PATH, but never in the current directory, where Windows
+    looks first, nor inside the project: what lies there came with the files. A name with a folder in it is taken as it
+    is.
+
+    Args:
+        name: A bare name or a path.
+        project: A folder from which no program is run, with all below it.
+        path: Folders instead of those of the PATH.
+
+    Cost: a look at each folder until it is found.
+    """
+    if os.path.dirname(name):  # noqa: PTH120 - Path drops the "./" that tells a path from a bare name
+        return shutil.which(name)
+    for folder in _folders(os.environ.get("PATH", os.defpath) if path is None else path):
+        found = shutil.which(name, path=folder)
+        if found is not None and _is_outside(Path(found).parent, project):
+            return found
+    return None
+
+
+def child_path(project: Path | None) -> str:
+    """The PATH for a program that is run over a project: what it starts in turn does not come from there either."""
+    folders = [folder for folder in _folders(os.environ.get("PATH", os.defpath)) if _is_outside(Path(folder), project)]
+    return os.pathsep.join(folders or _folders(os.defpath))  # an empty PATH would be the current directory
+
+
+def _folders(path: str) -> list[str]:
+    return [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
+
+
+def _is_outside(folder: Path, project: Path | None) -> bool:
+    """Whether a folder is neither the current directory nor inside the project."""
+    place = folder.resolve()
+    return place != Path.cwd().resolve() and (project is None or not place.is_relative_to(project.resolve()))
+
+
+def end_program(process: "subprocess.Popen[bytes]") -> None:
+    """End a program that still runs in a session of its own; with all that it has started, but on Windows."""
+    with suppress(OSError):
+        if process.returncode is not None:
+            return
+        if sys.platform != "win32":
+            import signal
+
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+CONFIG_ENV = "ARMARIUS_CONFIG"
+
+
+def config_file(*, project: Path | None = None) -> Path | None:
+    """Path of the user's `config.toml`, which may not exist; None without a configuration folder.
+
+    `ARMARIUS_CONFIG` names its folder, or the file itself if it ends in `.toml`; default is the system's folder for
+    user configuration (`~/.config/armarius`, XDG).
+
+    Args:
+        project: A system folder inside this folder is ignored: it came with the project, as when a repository is
+            checked out as a home folder with a `.config` of its own.
+
+    Raises:
+        ConfigError: `ARMARIUS_CONFIG` is not an absolute path; a relative one could point into a project.
+    """
+    if named := os.environ.get(CONFIG_ENV):
+        if not Path(named).is_absolute() or "\0" in named:
+            raise ConfigError(f"{CONFIG_ENV} must be an absolute path, got {named!r}")
+        return Path(named) if named.endswith(".toml") else Path(named) / "config.toml"
+    import platformdirs
+
+    folder = Path(platformdirs.user_config_dir("armarius", appauthor=False))
+    if not folder.is_absolute():  # no home: a container under a number that no user has
+        return None
+    if project is not None and Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(project)):
+        return None
+    return folder / "config.toml"
+
+
+def config_folder(*, project: Path | None = None) -> Path | None:
+    """The folder of `config_file`, where `trusted.toml` lies too."""
+    file = config_file(project=project)
+    return None if file is None else file.parent
+
+
+def own_folder(*, project: Path | None = None) -> Path:
+    """As `config_folder`, to write to.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    home = config_folder(project=project)
+    if home is None:
+        raise ConfigError(f"there is no folder for the user's configuration; {CONFIG_ENV} may name one")
+    return home
+
+
+def display_path(path: Path) -> str:
+    """A path for messages: `~` for the home folder, control characters escaped."""
+    text = str(path)
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path raises where there is no home
+    if os.path.isabs(home) and text.startswith(home.rstrip(os.sep) + os.sep) and home.strip(os.sep):  # noqa: PTH117
+        text = "~" + text[len(home.rstrip(os.sep)) :]
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
 
 TRUSTED_ENV = "ARMARIUS_TRUSTED"
 _FILE = "trusted.toml"

@@ -1,9 +1,8 @@
 """Vector search over an open project: embeds paragraphs and entity cards, and finds the nearest to a query.
 
-    embedder.py          the protocol `Embedder`; wraps a host's own model
+    embedder.py          the protocol `Embedder`; wraps a host's own model; weight of vector search in this project
     recall.py            `ProjectRecall`, the public class; follows the store when the index is rebuilt
     project_vectors.py   vector search and embedding over one store; background thread, progress and status
-    model_quality.py     weight of vector search in this project, and the threshold of similarity
 
 Invariants: vectors of two models are never compared; nothing here uses SQL or depends on a kind of store; a query never
 waits for documents to be embedded.

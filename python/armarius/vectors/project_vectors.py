@@ -17,8 +17,7 @@ import armarius.doors as doors
 from armarius.deadline import Recent, run_with_deadline
 from armarius.documents.kinds import PROSE_KINDS
 from armarius.errors import ArmariusError, DimensionMismatch, EmbeddingError, StoreError, message_of
-from armarius.store.protocol import Store
-from armarius.store.rows import Note
+from armarius.store.protocol import Note, Store
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Leasing,
@@ -33,8 +32,16 @@ from armarius.store.vectors_protocol import (
     require_same,
 )
 from armarius.types import Near, VectorHits
-from armarius.vectors.embedder import AnyEmbedder, Embedder, as_embedder, fingerprint_of, model_failed
-from armarius.vectors.model_quality import measure_quality, noise_floor, probes
+from armarius.vectors.embedder import (
+    AnyEmbedder,
+    Embedder,
+    as_embedder,
+    fingerprint_of,
+    measure_quality,
+    model_failed,
+    noise_floor,
+    probes,
+)
 
 _SMALLEST, _LARGEST = 8, 256
 _SLOW_S, _FAST_S = 1.0, 0.25

@@ -25,7 +25,7 @@ from armarius.io import make_folder, scratch_folder
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
 from armarius.io.write import remove_folder
-from armarius.search.rerank import Reranker, Reranking
+from armarius.search.models import Reranker, Reranking
 from armarius.validation import shown, text, valid_text, whole
 from armarius.warnings import WATCH_UNAVAILABLE
 from armarius.workspace.engines import (

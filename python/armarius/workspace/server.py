@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
-from armarius.config import CONFIG_NAME
 from armarius.deadline import awaitable
 from armarius.engine.build import EngineParts
 from armarius.engine.project import counter_for
@@ -26,11 +25,11 @@ from armarius.errors import (
     UnknownProject,
 )
 from armarius.index.project_index import ProjectIndex
-from armarius.index.settings import LiveConfig
+from armarius.index.source import LiveConfig
 from armarius.lorebooks.importing import Importing
 from armarius.prompt.profile import read_settings
 from armarius.rewording import Model, Reworder
-from armarius.search.rerank import Reranker, Reranking
+from armarius.search.models import Reranker, Reranking
 from armarius.store.postgres.packing import check_name, check_path, project_key
 from armarius.store.postgres.pool import Connection, Pool
 from armarius.store.postgres.schema import (
@@ -47,6 +46,7 @@ from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.postgres.writing import count_files, digest_of_write, put_files
 from armarius.store.protocol import Store
+from armarius.trust.settings import CONFIG_NAME
 from armarius.vectors.embedder import AnyEmbedder, as_embedder
 from armarius.workspace.engines import (
     Counters,

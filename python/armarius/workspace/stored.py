@@ -13,7 +13,6 @@ from armarius.codex.authored.protocol import BookName, Check, RecordStore, profi
 from armarius.codex.authored.record_file import FOLDER, RecordText, text_of_records
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile
 from armarius.codex.load import BOOKS, codex_files_of, declared_in
-from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config, load_config, parse_config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of, walk_files
 from armarius.errors import ConfigError, ContractError, DocumentSkipped, ProjectError, StoreUnavailable, UnknownDocument
@@ -25,7 +24,8 @@ from armarius.lorebooks.project_books import FOLDER as BOOK_FOLDER
 from armarius.store.postgres.packing import check_path
 from armarius.store.postgres.session import PostgresSession, ProjectRow
 from armarius.store.postgres.writing import FileEntry, list_files, put_files, read_files
-from armarius.store.rows import FileRow, Remove
+from armarius.store.protocol import FileRow, Remove
+from armarius.trust.settings import BUILT_IN_MODELS, CONFIG_NAME, Config, load_config, parse_config
 
 RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins", "summaries"))
 PROFILE = f"{FOLDER}/budget.json"

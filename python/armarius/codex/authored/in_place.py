@@ -17,8 +17,7 @@ from typing import Any
 
 from armarius.codex.model import Entity
 from armarius.codex.profiles.draft import Draft, Profiles
-from armarius.codex.profiles.fields import Field, ProfileSection, is_known, level_of, role_of
-from armarius.codex.profiles.sections import parse_page
+from armarius.codex.profiles.fields import Field, ProfileSection, is_known, level_of, parse_page, role_of
 from armarius.documents.titles import type_of
 from armarius.errors import PageChanged
 from armarius.text.unicode import fold, slug

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from armarius.codex.codex_json import CodexFile
-from armarius.config import Config
 from armarius.errors import CodexError, ConfigError
 from armarius.io.toml import MAX_BYTES, parse_toml
+from armarius.trust.settings import Config
 from armarius.validation import shown
 
 _HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")

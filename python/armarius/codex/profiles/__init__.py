@@ -1,12 +1,9 @@
-"""Profiles: pages of Markdown, JSON and YAML read as entities with aliases, attributes and relations.
+"""Profiles: pages of Markdown read as entities with aliases, attributes and relations.
 
 read.py       the entry point: a page to drafts of entities
-sections.py   lines to a tree of sections
-fields.py     a section and its labelled lines; meanings of labels
+fields.py     lines to sections; their labelled lines; meanings of labels
 draft.py      the draft of an entity; links of a note
-headings.py   names, roles and notes in a heading; placeholders; the shape of a name
-data.py       JSON and YAML to drafts
-entity.py     a section to a draft
+entity.py     a section to a draft; names, roles and notes in a heading; the shape of a name
 relations.py  relations that profiles and links state
 
 Data flows one way, from page to draft; `documents/titles.py` classifies titles. A new word is a row of

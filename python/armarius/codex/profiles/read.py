@@ -33,8 +33,15 @@ from armarius.codex.profiles.entity import (
     absorb_detail,
     add_fields,
     add_label,
+    announced_type,
+    is_han_name,
+    is_name_shaped,
+    is_placeholder,
+    is_plausible,
+    lead_of,
     listed,
     pairs,
+    read_name,
     records,
 )
 from armarius.codex.profiles.fields import (
@@ -46,21 +53,12 @@ from armarius.codex.profiles.fields import (
     is_known,
     is_nothing,
     is_personal,
+    parse_page,
     role_of,
     split_list,
     split_names,
 )
-from armarius.codex.profiles.headings import (
-    announced_type,
-    is_han_name,
-    is_name_shaped,
-    is_placeholder,
-    is_plausible,
-    lead_of,
-    read_name,
-)
 from armarius.codex.profiles.relations import is_relational, stated_lines
-from armarius.codex.profiles.sections import parse_page
 from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import (

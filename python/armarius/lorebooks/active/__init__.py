@@ -1,7 +1,7 @@
 """Activation: which entries are active for a text or a chat under the rules of a profile, and why others are not.
 
-records.py (input: messages, text, settings, random numbers; output: active and skipped entries, state)
-compiled.py (settings of a profile, entries with compiled keys)   syntax.py (macros, decorators, expressions)
+records.py (input: messages, text, settings, random numbers; output: active and skipped entries, state; macros,
+decorators, expressions)   compiled.py (settings of a profile, entries with compiled keys)
 rounds.py (engine of most profiles: sillytavern, character-card-spec, obsidian, novelcrafter, armarius)
 programs.py (other engines: RisuAI, Agnai, KoboldAI, Kobold Lite, AI Dungeon, NovelAI)
 

@@ -14,8 +14,7 @@ from typing import Any, Final, Literal
 
 from armarius._core import KeyPattern, KeySet
 from armarius.errors import ContractError
-from armarius.lorebooks.active.records import Random
-from armarius.lorebooks.active.syntax import SILLYTAVERN, SPECIFICATION, compiled, decorated, expanded
+from armarius.lorebooks.active.records import SILLYTAVERN, SPECIFICATION, Random, compiled, decorated, expanded
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, How, Key, expression_of
 from armarius.validation import cleaned, near, suggestion

@@ -16,8 +16,19 @@ from typing import Any
 
 from armarius.headings import Reason
 from armarius.lorebooks.active.compiled import ANY, BREAK, EDGE, KeyIndex, KeyRef
-from armarius.lorebooks.active.records import Activation, Active, Random, Scan, SkippedEntry, State
-from armarius.lorebooks.active.syntax import RISU, Decorated, decorated, expanded, without_comments
+from armarius.lorebooks.active.records import (
+    RISU,
+    Activation,
+    Active,
+    Decorated,
+    Random,
+    Scan,
+    SkippedEntry,
+    State,
+    decorated,
+    expanded,
+    without_comments,
+)
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key, Place
 from armarius.validation import cleaned

@@ -11,8 +11,18 @@ from typing import Literal
 
 from armarius.headings import Reason
 from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry, KeyRef, Rules
-from armarius.lorebooks.active.records import Activation, Active, Effect, Random, Scan, SkippedEntry, State
-from armarius.lorebooks.active.syntax import expanded, searched, without_comments
+from armarius.lorebooks.active.records import (
+    Activation,
+    Active,
+    Effect,
+    Random,
+    Scan,
+    SkippedEntry,
+    State,
+    expanded,
+    searched,
+    without_comments,
+)
 from armarius.validation import cleaned
 
 _MAX_DEPTH = 1000

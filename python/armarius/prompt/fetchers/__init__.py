@@ -1,8 +1,8 @@
 """Fetchers: the sources of candidates; one or more for each layer, each with one method.
 
-rules.py (constraints, entities at `always`)   settings.py story.py (style, memories, the story so far)
+layers.py (constraints, entities at `always`; style, memories; text around the cursor)   story.py (the story so far)
 detected.py (cards of mentioned entities)   passages.py relations.py (paragraphs and relations)
-doors.py (lorebook entries and symbols, by fetchers of the doors)   pins.py   immediate.py (text around the cursor)
+doors.py (lorebook entries and symbols, by fetchers of the doors)   pins.py
 entities.py (entities of a host; texts that describe hidden entities)
 
 `armarius.types` has the protocol, its argument and its result. A new source is a file here and a line in

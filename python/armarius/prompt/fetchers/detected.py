@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from armarius._core import KeySet, Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
+from armarius.codex.people import letters, words
 from armarius.headings import Reason, heading
-from armarius.names.people import letters, words
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
-from armarius.prompt.fetchers.rules import withheld_facts
+from armarius.prompt.fetchers.layers import withheld_facts
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.validation import cleaned

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import armarius.doors as doors
 from armarius.codex.load import BOOKS
-from armarius.config import Config
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.io import is_regular
 from armarius.io.write import cache_of
-from armarius.trust.settings import Permissions
-from armarius.trust.user_config import read_user_config
+from armarius.trust.folders import read_user_config
+from armarius.trust.settings import Config, Permissions
 from armarius.types import Fetcher, LayerName
 
 _CODE = tuple(CODE_SUFFIXES)

@@ -15,21 +15,19 @@ from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading
 from armarius.prompt.fetchers.entities import card_of
-from armarius.prompt.fetchers.place import planned
 from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
-from armarius.search import vectors
+from armarius.prompt.fetchers.story import planned
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
 from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
+from armarius.search.models import Reranking, with_live
 from armarius.search.passages import RankedPassages
-from armarius.search.project_corpus import ProjectCorpus
 from armarius.search.rank import Ranked
 from armarius.search.reading import Reading, reading_of
-from armarius.search.rerank import Reranking
 from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
-from armarius.search.scope import FileScope
+from armarius.search.scope import FileScope, ProjectCorpus
 from armarius.types import (
     PASSAGE,
     Candidate,
@@ -112,7 +110,7 @@ class PassageFetcher:
         documents = self._corpus.documents
         if live is not None:
             if sources.vectors is not None:
-                sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
+                sources = replace(sources, vectors=with_live(sources.vectors, documents.get(live.path), live))
             documents = {**documents, live.path: live}
         outside = self._outside(request, query, task=not recipe.wants("guessed"))
         with self._corpus.acquire(bounds, live, outside) as corpus:

@@ -14,15 +14,14 @@ from typing import Final
 
 from armarius.arguments import Hidden
 from armarius.codex.cards import chapter_at, short_card, tidy, visible
-from armarius.codex.identity import NameIndex, several
-from armarius.codex.model import Codex, Entity, Pin, Relation
+from armarius.codex.model import Codex, Entity, NameIndex, Pin, Relation, several
 from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import Reason, frame, heading
 from armarius.prompt.fetchers.entities import About, card_of, hidden
+from armarius.prompt.fetchers.layers import withheld_facts
 from armarius.prompt.fetchers.relations import relation_source
-from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.types import DOCUMENT, PASSAGE, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.validation import near, shown, suggestion
 from armarius.warnings import PIN_UNKNOWN

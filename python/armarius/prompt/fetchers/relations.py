@@ -13,7 +13,7 @@ from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import holds, one_line, span_label
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame, heading
 from armarius.search.corpus import Corpus
-from armarius.search.query.kinship import ANY
+from armarius.search.query.words import ANY
 from armarius.search.retrieve import FoundPassages
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, Omission, OmitReason, Wish
 

@@ -13,8 +13,12 @@ by the project; what files of the kind `state` say; how the chapter before ends;
 and where each was last seen; threads of the plot that the codex marks as `foreshadowing`, unless an attribute says
 that they are closed, with their age.
 
-Which of these are told is in the recipe of the request, of which chapter in `place.py`: a question about a chapter that
-is planned gets its plan alone. How much of it a prompt holds is decided in `prompt/shares.py`.
+Which of these are told is in the recipe of the request, of which chapter in its `StoryPlace`: a question about a
+chapter that is planned gets its plan alone. How much of it a prompt holds is decided in `prompt/shares.py`.
+
+The chapter is the one that the request is to write (写第202章, 写下一章), else that of the open document, else the one
+after the last. The chapters before are those of the edition of the open document, in the order of the project's map;
+without an open document, all of the main edition.
 """
 
 import math
@@ -22,15 +26,14 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Final
 
 from armarius.codex.cards import chapter_at, holds, one_line, short_card, tidy, visible
 from armarius.codex.model import Entity, Summary
-from armarius.corpus.plans import plans_of, volume_plan
-from armarius.corpus.story import StoryPart, chapters_before
+from armarius.corpus.story import StoryPart, chapters_before, chapters_until, of_edition, plans_of, volume_plan
 from armarius.documents.document import Document
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
@@ -38,12 +41,86 @@ from armarius.documents.units import bare_number, chapter_number, chapter_range,
 from armarius.errors import ContextWarning
 from armarius.headings import Reason, frame, heading, say
 from armarius.prompt.fetchers.entities import card_of, file_warnings
-from armarius.prompt.fetchers.place import MOST_BEFORE, Place, place_of, volume_of
 from armarius.search.query.recipe import words
-from armarius.search.summaries import SummarySource, stated
+from armarius.search.signals import SummarySource, stated
 from armarius.text.matcher import EntityMatcher
 from armarius.types import STORY, THREAD, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.warnings import MEMORY_UNAVAILABLE
+
+MOST_BEFORE: Final = 50  # chapters before, the nearest first
+_AT_ONCE: Final = 5  # chapters
+
+
+@dataclass(frozen=True, slots=True)
+class StoryPlace:
+    """Where a request goes on.
+
+    Attributes:
+        numbers: The chapters to be written, ascending; empty where the place has no number.
+        volume: Of them, where known.
+        earlier: The chapters before, the nearest first.
+        named: The request names the chapter, which need not be that of the open document.
+        tells: The story so far is told, and not the plan alone.
+    """
+
+    numbers: tuple[int, ...]
+    volume: int | None
+    earlier: Sequence[StoryPart]
+    named: bool = False
+    tells: bool = True
+
+
+def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest) -> StoryPlace | None:
+    """Where the request goes on, or what it asks the plan of; None for others."""
+    recipe, tells = request.recipe, request.recipe.wants("ending")
+    opened = request.document or request.text  # a text without a name has no place in the story
+    edition = of_edition(project_map, request.document) if request.document else None
+    if recipe.chapters and (recipe.wants("target") or not tells):
+        number = recipe.chapters[0]
+        if not (tells or recipe.plans) and _is_written(documents, project_map, number):
+            return None
+        part, before = chapters_until(documents, project_map, edition or "", number, recipe.volume)
+        earlier = list(islice(before, MOST_BEFORE)) if tells else ()
+        volume = recipe.volume if recipe.volume is not None else volume_of(project_map, part, edition)
+        return StoryPlace(recipe.chapters[:_AT_ONCE], volume, earlier, named=True, tells=tells)
+    if not tells or (opened and edition is None):
+        return None
+    volume = volume_of(project_map, None, edition)
+    if recipe.next and request.chapter is not None and edition is not None:
+        _, before = chapters_until(documents, project_map, edition, request.chapter + 1)
+        return StoryPlace((request.chapter + 1,), volume, list(islice(before, MOST_BEFORE)), named=True)
+    before = chapters_before(documents, project_map, request.document, request.chapter)
+    earlier = list(islice(before, MOST_BEFORE))
+    here = request.chapter
+    if not request.document and earlier and earlier[0].number is not None:
+        here = earlier[0].number + 1
+        volume = volume_of(project_map, earlier[0], None)
+    return StoryPlace(() if here is None else (here,), volume, earlier)
+
+
+def planned(documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest) -> str:
+    """What the outlines say of the chapter that a request goes on with or asks about; "" where they plan none."""
+    place = place_of(documents, project_map, request)
+    if place is None:
+        return ""
+    said = plans_of(documents, project_map, place.numbers, place.volume)
+    plans = [one for number in place.numbers for one in said[number]]
+    plans = [one for one in plans if not one.ranged] or plans
+    return "\n".join(one.text(visible(documents[one.path], request.bounds)) for one in plans)
+
+
+def volume_of(project_map: ProjectMap, part: StoryPart | None, path: str | None) -> int | None:
+    """The volume of a part of the story, or of a file."""
+    file = project_map.get(part.path if part is not None else path or "")
+    return None if file is None else file.volume
+
+
+def _is_written(documents: Mapping[str, Document], project_map: ProjectMap, number: int) -> bool:
+    story = [one for path in project_map.story() if (one := documents.get(path)) is not None]
+    return any(one.chapter == number for one in story) or any(
+        one.chapter == number for document in story if document.chapter is None for one in document.paragraphs
+    )
+
 
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
 _SHOWN: Final = 1_000  # code points before the cursor that the window shows anyway
@@ -195,7 +272,7 @@ class StoryFetcher:
         yield _because(head, Reason("story.count", places=total, name=old))
         yield from found
 
-    def _outlined(self, request: FetchRequest, place: Place) -> Iterator[Candidate | Omission]:
+    def _outlined(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
         """The plan of the chapters, whole; its first line for those around; what the files say of the volume."""
         if not place.numbers:
             return
@@ -257,7 +334,7 @@ class StoryFetcher:
                 state = _candidate(request, f"{STORY}state:{path}", "state", title, said[:_TAIL], path)
                 yield replace(state, score=state.score - at / 1000, keep="head")
 
-    def _cards(self, request: FetchRequest, place: Place, planned: str) -> Iterator[Candidate]:
+    def _cards(self, request: FetchRequest, place: StoryPlace, planned: str) -> Iterator[Candidate]:
         """Cards of those whom the plan names, most often first, and where each was last seen."""
         if self._matcher is None or not planned:
             return
@@ -291,7 +368,7 @@ class StoryFetcher:
             title = say(Reason("cast"), request.language)
             yield _candidate(request, f"{STORY}cast:{place.numbers[0]}", "cast", title, "\n".join(seen), "")
 
-    def _last_seen(self, request: FetchRequest, place: Place, cast: Sequence[Entity]) -> Sequence[str]:
+    def _last_seen(self, request: FetchRequest, place: StoryPlace, cast: Sequence[Entity]) -> Sequence[str]:
         """A line for each of the cast that the chapters before name: the last sentence that does."""
         found = {one.id: "" for one in cast}
         names = {one.id: one_line(one.name) for one in cast}
@@ -333,7 +410,7 @@ class StoryFetcher:
                 summary = _candidate(request, source, "summary", title, one_line(text), document.path)
                 yield replace(summary, score=summary.score - far / 1000)
 
-    def _ending(self, request: FetchRequest, place: Place) -> Iterator[Candidate | Omission]:
+    def _ending(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
         """How the chapter before ends; where the window shows it and the next is to be written, the one before that."""
         if not place.earlier:
             return
@@ -358,7 +435,7 @@ class StoryFetcher:
             span = (max(body[0].start, body[-1].end - _TAIL), body[-1].end)
             yield _candidate(request, source, "ending", title, text[-_TAIL:], document.path, span)
 
-    def _threads(self, request: FetchRequest, place: Place, planned: str) -> Iterator[Candidate | Omission]:
+    def _threads(self, request: FetchRequest, place: StoryPlace, planned: str) -> Iterator[Candidate | Omission]:
         closed = _closed()
         here = place.numbers[0] if place.numbers else request.moment
         for one in self._entities:
@@ -446,7 +523,7 @@ def _going_on(request: FetchRequest) -> Reason:
     return Reason("story.document" if request.document else "story.on", document=request.document)
 
 
-def _of_place(one: Candidate, place: Place) -> Candidate:
+def _of_place(one: Candidate, place: StoryPlace) -> Candidate:
     """An offer of the story with the reason that the request names the chapter."""
     if one.layer != "settings":
         return one

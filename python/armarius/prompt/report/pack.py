@@ -14,7 +14,7 @@ from armarius.headings import DEFAULT_LANGUAGE, Reason, say
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.allocate import FittedPrompt, is_window
 from armarius.prompt.continuation import Continuation, Previous
-from armarius.prompt.prefix import PrefixReport, common_prefix, layer_at, stable_hash
+from armarius.prompt.counter import PrefixReport, common_prefix, layer_at, stable_hash
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import (
     Difference,

@@ -30,9 +30,9 @@ from armarius.search.contradictions.values import (
 )
 from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
-from armarius.search.query.kinship import attributes
 from armarius.search.query.query import Understanding, question, read_question
 from armarius.search.query.relations import Subjects
+from armarius.search.query.words import attributes
 from armarius.text.matcher import EntityMatcher
 
 # Where and how old somebody is: any words for it speak of the same thing. Of a look or a mark, the same word must.

@@ -22,7 +22,7 @@ from armarius.search.contradictions.values import (
 )
 from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
-from armarius.search.query.kinship import Phrases, is_unspaced, table
+from armarius.search.query.words import Phrases, is_unspaced, table
 from armarius.search.rank import paragraphs_about
 from armarius.text.matcher import Mention
 from armarius.text.unicode import STATEMENT

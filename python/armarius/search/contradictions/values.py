@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from armarius.documents.units import parse_numeral
 from armarius.search.corpus import Corpus
-from armarius.search.query.kinship import Phrases, attributes, table
+from armarius.search.query.words import Phrases, attributes, table
 from armarius.text.matcher import Mention
 from armarius.text.unicode import blanked
 

@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from armarius.codex import Codex
+from armarius.codex.people import genders_of
 from armarius.lexicon import word_file
-from armarius.names.people import genders_of
-from armarius.search.query.kinship import Phrases, pair_of
+from armarius.search.query.words import Phrases, pair_of
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.text.unicode import UNSPACED
 

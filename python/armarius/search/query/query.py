@@ -12,16 +12,17 @@ from typing import NamedTuple
 import armarius._core as _core
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, Part, chapter_references, part_asked
-from armarius.search.query.kinship import (
+from armarius.search.query.words import (
     Role,
     about_the_text,
     attributes,
+    near,
     of_consistency,
     relation_words,
+    split,
     tokens_of,
     unspaced_in,
 )
-from armarius.search.query.synonyms import near, split
 from armarius.text.matcher import EntityMatcher, Mention
 from armarius.text.unicode import HANGUL
 from armarius.types import Recipe

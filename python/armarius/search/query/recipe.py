@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast
 from armarius.documents.units import CHAPTERS, VOLUMES, names, volume_number
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, chapter_references
-from armarius.search.query.kinship import KinshipMatch, Phrases, tokens_of
+from armarius.search.query.words import KinshipMatch, Phrases, tokens_of
 from armarius.types import Recipe, TaskName
 
 _NOTHING = Recipe()

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from armarius.arguments import OPEN, Chapters
 from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
+from armarius.codex.people import stated_gender
 from armarius.graph.entity_cache import KnownEntities
-from armarius.names.people import stated_gender
 from armarius.search.corpus import Corpus
-from armarius.search.query.kinship import Role, pair_of, role_words
 from armarius.search.query.query import Understanding
+from armarius.search.query.words import Role, pair_of, role_words
 from armarius.text.matcher import Mention
 from armarius.text.unicode import HAN_UNIFIED, WIDE_RUN
 

@@ -11,7 +11,7 @@ from importlib import resources
 from threading import Lock
 from types import MappingProxyType
 
-from armarius.search.query.synonyms import LONGEST, LineTable
+from armarius.search.query.words import LONGEST, LineTable
 
 COMMONEST = 40
 """Headwords with one gloss; more share a word, not a meaning."""

@@ -12,7 +12,7 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContractError, StoreCorrupt
 from armarius.store.postgres.session import Transaction
-from armarius.store.sqlite.packing import ROLES, unpack_front_matter
+from armarius.store.sqlite.schema import ROLES, unpack_front_matter
 from armarius.validation import shown, text
 
 PIECE = 256 * 1024

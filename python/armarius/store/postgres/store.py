@@ -30,7 +30,7 @@ from armarius.store.postgres.packing import (
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.session import PostgresSession, ProjectRow, Transaction
 from armarius.store.postgres.writing import changed, digest_of, fold, learnt, read_graph, read_records, write
-from armarius.store.rows import (
+from armarius.store.protocol import (
     Change,
     Changed,
     Collection,
@@ -40,7 +40,6 @@ from armarius.store.rows import (
     FileRow,
     GraphRows,
     Passage,
-    PassageKey,
     Record,
     RelationRow,
     StoreState,
@@ -48,8 +47,8 @@ from armarius.store.rows import (
     TextQuery,
 )
 from armarius.store.sqlite.connection import in_memory
-from armarius.store.sqlite.packing import PARAGRAPH_BITS, full_text_rows
-from armarius.store.sqlite.schema import FULL_TEXT, search
+from armarius.store.sqlite.schema import FULL_TEXT, PARAGRAPH_BITS, full_text_rows, search
+from armarius.types import PassageKey
 
 if TYPE_CHECKING:
     from armarius.store.vectors_protocol import VectorStore

@@ -18,7 +18,6 @@ from armarius.store.postgres.packing import read_documents
 from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.vectors_rows import fill, owner_of
 from armarius.store.postgres.writing import read_graph
-from armarius.store.rows import PassageKey
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Owner,
@@ -37,6 +36,7 @@ from armarius.store.vectors_protocol import (
     text_hash,
     unit_rows,
 )
+from armarius.types import PassageKey
 
 
 @dataclass(frozen=True, slots=True)

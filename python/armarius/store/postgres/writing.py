@@ -23,7 +23,7 @@ from armarius.store.postgres.packing import (
     unpack,
 )
 from armarius.store.postgres.session import Transaction
-from armarius.store.rows import (
+from armarius.store.protocol import (
     Change,
     Changed,
     DerivedRow,

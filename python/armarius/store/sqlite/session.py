@@ -13,8 +13,7 @@ import apsw
 from armarius.errors import StoreCorrupt, StoreError
 from armarius.store.sqlite.connection import Connections, all_rows, connect, first_row, translated
 from armarius.store.sqlite.location import IndexPlace
-from armarius.store.sqlite.packing import DOCUMENT, full_text_rows, read_document_rows
-from armarius.store.sqlite.schema import check_header, create
+from armarius.store.sqlite.schema import DOCUMENT, check_header, create, full_text_rows, read_document_rows
 
 
 def problems(connection: apsw.Connection) -> list[str]:

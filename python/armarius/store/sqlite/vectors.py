@@ -18,11 +18,10 @@ import apsw
 import numpy as np
 
 from armarius.errors import EmbeddingError, StoreCorrupt
-from armarius.store.rows import PassageKey
 from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.ann import AnnIndex, load, save, size_on_disk, sweep
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.packing import DOCUMENT, PARAGRAPH_BITS, read_document_rows
+from armarius.store.sqlite.schema import DOCUMENT, PARAGRAPH_BITS, entity_refs, read_document_rows
 from armarius.store.sqlite.session import SqliteSession
 from armarius.store.sqlite.vectors_rows import (
     ENTITIES,
@@ -34,7 +33,6 @@ from armarius.store.sqlite.vectors_rows import (
     read_vectors,
     table_of,
 )
-from armarius.store.sqlite.writing import entity_refs
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Owner,
@@ -54,6 +52,7 @@ from armarius.store.vectors_protocol import (
     text_hash,
     unit_rows,
 )
+from armarius.types import PassageKey
 
 _FEW = 2048
 LIMIT = 4096

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from armarius.codex.people import letters, words
 from armarius.display import counted
 from armarius.lexicon import word_file
-from armarius.names.people import letters, words
 from armarius.text.unicode import fold, is_han
 
 _RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from armarius import EntityMatcher
-from armarius.codex import load_codex
-from armarius.names import short_names
+from armarius.codex import load_codex, short_names
 
 LARKMOOR = Path(__file__).parents[1] / "data" / "larkmoor"
 

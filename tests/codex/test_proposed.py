@@ -11,7 +11,7 @@ import pytest
 import armarius
 from armarius.cli import main
 from armarius.cli.detecting import as_profiles
-from armarius.names import propose_names
+from armarius.codex import propose_names
 
 DATA = Path(__file__).parents[1] / "data"
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"

@@ -1,0 +1,508 @@
+"""What is derived of a document, a row each: mentions, descriptions, evidence of its kind; the map is a note.
+
+Mentions are found again when names change. A document that the files around it make something else than its own text
+does is read again from its text, before it is stored where possible.
+"""
+
+import hashlib
+import json
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from armarius._core import __version__
+from armarius.arguments import Kind
+from armarius.codex.authored.codex import AuthoredCodex
+from armarius.codex.authored.protocol import Authored
+from armarius.codex.load import build_codex, profiles_in
+from armarius.codex.merge import SeriesFolder
+from armarius.codex.model import Codex
+from armarius.codex.names_in_story import Story, Uses, names_sought, uses_in
+from armarius.codex.profiles.draft import Profiles
+from armarius.codex.profiles.draft import pack as pack_profiles
+from armarius.codex.profiles.draft import unpack as unpack_profiles
+from armarius.corpus.part import FORM, part_rows
+from armarius.corpus.part import KIND as PART
+from armarius.documents.decide import Rules, decide, diff, stored_as
+from armarius.documents.document import Document, decided_as, document_of
+from armarius.documents.features import Features, pack, unpack
+from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
+from armarius.documents.project_map import ProjectMap
+from armarius.documents.segments import inside
+from armarius.index.freshness import MAPPED, NAMES, IndexContents, Snapshot
+from armarius.index.series import SeriesAuthored
+from armarius.index.source import LiveConfig, ReadBatch
+from armarius.index.status import BATCH
+from armarius.store.protocol import (
+    Change,
+    DerivedCache,
+    DerivedRow,
+    Note,
+    Put,
+    Remove,
+    Store,
+    join_pieces,
+    split_pieces,
+)
+
+_ROW = struct.Struct("<IiII")  # index into the ids, paragraph, start, end
+_LEVEL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMention:
+    """One occurrence of an entity: `document.text[start:end]`, inside paragraph `paragraph` (-1: between two)."""
+
+    entity: str
+    paragraph: int
+    start: int
+    end: int
+
+
+# Number of mentions inside paragraphs; then entity ids (JSON) and rows of mentions, compressed.
+_MENTIONS: Final = DerivedCache[tuple[int, bytes], tuple[bytes, ...]](
+    "mentions", "2", lambda one: join_pieces(b"%d" % one[0], one[1]), lambda data: split_pieces(data, 2)
+)
+MENTIONS: Final = _MENTIONS.kind
+
+
+def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[DerivedRow]:
+    """The mentions in each document, by (start, -end, entity).
+
+    Cost: one pass over the texts on all cores; 16 bytes a mention before compression.
+    """
+    ids = snapshot.matcher.entity_ids
+    found = snapshot.matcher.find_rows(
+        [document.text for document in documents],
+        [[(one.start, one.end) for one in document.paragraphs] for document in documents],
+    )
+    rows = []
+    for document, (counted, entities, table) in zip(documents, found, strict=True):
+        names = json.dumps([ids[entity] for entity in entities]).encode()
+        body = zlib.compress(join_pieces(names, table), _LEVEL)
+        rows.append(_MENTIONS.row(document.path, snapshot.match_digest, (counted, body)))
+    return rows
+
+
+def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[DerivedRow]:
+    """The derived rows that depend on names: mentions, and rows for retrieval."""
+    if not documents:
+        return []
+    return [*find_mentions(snapshot, documents), *part_rows(documents, snapshot.matcher, snapshot.match_digest)]
+
+
+def read_names_again(snapshot: Snapshot, held: IndexContents, written: Mapping[str, str]) -> list[Change]:
+    """Compute the mentions of all documents again if names or the row format changed.
+
+    Args:
+        snapshot: Has the names to match.
+        held: Contents of the store, without uncommitted changes.
+        written: Path of each document of this refresh to the digest of the names that were matched in it.
+    """
+    names = snapshot.match_digest
+    same, formed = held.notes[NAMES] == names, held.notes[PART] == FORM
+    if same and formed and all(one == names for one in written.values()):
+        return []
+    changes: list[Change] = []
+    paths = [path for path in held.files if written.get(path) != names]
+    for at in range(0, len(paths), BATCH):
+        changes += read_names(snapshot, held.store.documents_of(paths[at : at + BATCH]))
+    return [*changes, Note(NAMES, names), *([] if formed else [Note(PART, FORM)])]
+
+
+def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:
+    """The mentions in a row of `find_mentions`.
+
+    Raises:
+        ValueError: The row has another format.
+    """
+    try:
+        ids, table = split_pieces(zlib.decompress(split_pieces(row.data, 2)[1]), 2)
+        names = json.loads(ids)
+        return [
+            DocumentMention(names[at], paragraph, start, end) for at, paragraph, start, end in _ROW.iter_unpack(table)
+        ]
+    except (struct.error, zlib.error, IndexError, TypeError) as error:
+        raise ValueError(f"no packed mentions: {error}") from error
+
+
+def count_by_entity(store: Store, without: Collection[str]) -> Counter[str]:
+    """Number of mentions by entity in all documents but these."""
+    rows = (row for path, row in store.learnt(MENTIONS).items() if path not in without)
+    return Counter(one.entity for row in rows for one in unpack_mentions(row))
+
+
+def count_mentions(store: Store) -> int:
+    """Number of mentions inside paragraphs in the whole index."""
+    rows = store.learnt(MENTIONS).values()
+    packed = (_MENTIONS.value(row, row.about.partition(" ")[2]) for row in rows)
+    return sum(int(one[0]) for one in packed if one is not None)
+
+
+_RULES: Final = 9  # raised when the same text of the same version describes something else
+_PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack_profiles, unpack_profiles)
+PROFILES: Final = _PROFILES.kind
+_BATCH: Final = 32  # documents counted at once
+
+
+def _packed(uses: dict[str, Uses]) -> bytes:
+    return json.dumps(uses, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+
+
+def _uses(data: bytes) -> dict[str, Uses]:
+    try:
+        return {name: (inside, initial, small) for name, (inside, initial, small) in json.loads(data).items()}
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"no uses of names: {error}") from error
+
+
+_USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]]("uses", "1", _packed, _uses)
+
+
+class Describing:
+    """The profiles found in settings, outlines and notes, as of the last refresh.
+
+    Args:
+        authored: The user's codex files and records.
+    """
+
+    def __init__(self, authored: Authored) -> None:
+        self._authored = authored
+        self._profiles: dict[str, Profiles] = {}
+        self._unkept: list[DerivedRow] = []
+        self._story = _Story()
+        self._sought: tuple[str, ...] | None = None  # None after a change of profiles
+
+    def load(self, store: Store) -> None:
+        """Load the profiles of all documents from the store.
+
+        Cost: linear in the documents of these kinds; documents without a current row are parsed.
+        """
+        self._profiles, self._unkept, self._sought = {}, [], None
+        self._story = _Story({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY_KINDS)})
+        fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=CARD_KINDS)}
+        kept = _PROFILES.load(store, fingerprints)
+        for path, profiles in kept.items():
+            self._take(path, profiles)
+        unread = [path for path in fingerprints if path not in kept]
+        for document in store.documents_of(unread):
+            self.take(document)
+            self._unkept += self.rows([document])
+
+    def take(self, document: Document) -> bool:
+        """Parse a new or changed document. True if it has profiles, or its previous version had."""
+        dropped = self.drop(document.path)
+        if document.kind in STORY_KINDS:
+            self._story.take(document)
+        return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or dropped
+
+    def drop(self, path: str) -> bool:
+        """Drop a removed document. True if it had profiles."""
+        self._story.drop(path)
+        if self._profiles.pop(path, None) is None:
+            return False
+        self._sought = None
+        return True
+
+    def count(self, store: Store) -> bool:
+        """Count how the story uses the names that only headings claim. True if that makes other entities.
+
+        Args:
+            store: Has the documents that were not taken since the last call.
+
+        Cost: nothing without such names; else the new documents of the story, and all of it when the names changed.
+        """
+        before = self._story.verdict
+        if self._sought is None:
+            self._sought = names_sought(self._profiles.values())
+        self._unkept += self._story.count(store, self._sought)
+        return self._story.verdict != before
+
+    def codex(self) -> Codex:
+        """The codex of the documents and the user's files; see `build_codex`."""
+        profiles: dict[str, dict[str, Profiles]] = {}
+        for path, one in self._profiles.items():
+            root, inside = self._inside(path)
+            profiles.setdefault(root, {})[inside] = one
+        series: Sequence[SeriesFolder] = (
+            self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
+        )
+        authored = AuthoredCodex(self._authored).read()
+        return build_codex(
+            (), self._authored.declared(), authored=authored, series=series, profiles=profiles, story=self._story.story
+        )
+
+    def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
+        """The rows to store for documents that were taken."""
+        documents = list(documents)
+        return [
+            _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._profiles.get(one.path, Profiles()))
+            for one in documents
+            if one.kind in CARD_KINDS
+        ] + self._story.rows([one.path for one in documents])
+
+    def unkept(self) -> Sequence[DerivedRow]:
+        """Rows that the store lacks for documents that it already holds; returned once."""
+        rows, self._unkept = self._unkept, []
+        return rows
+
+    def _take(self, path: str, profiles: Profiles) -> bool:
+        if not profiles:
+            return False
+        self._profiles[path], self._sought = profiles, None
+        return True
+
+    def _inside(self, path: str) -> tuple[str, str]:
+        """The folder of a series that a document lies in, and its path inside it, which takes part in what it says."""
+        return self._authored.inside(path) if isinstance(self._authored, SeriesAuthored) else ("", path)
+
+
+def _fingerprint(kind: str, content_hash: str) -> str:
+    return f"{kind} {content_hash}"
+
+
+class _Story:
+    """The documents of the story, and how each uses the names that are sought.
+
+    Args:
+        documents: Path to content hash and length in code points.
+    """
+
+    def __init__(self, documents: dict[str, tuple[str, int]] | None = None) -> None:
+        self.story = Story()
+        self.verdict: tuple[object, ...] = ()
+        self._documents = documents or {}
+        self._names: tuple[str, ...] = ()
+        self._uses: dict[str, dict[str, Uses]] = {}
+        self._digest = ""  # of the names
+        self._new: dict[str, Document] = {}  # not in the store yet
+        self._changed = True
+
+    def take(self, document: Document) -> None:
+        self._documents[document.path] = document.content_hash, len(document.text)
+        self._new[document.path] = document
+        self._changed = True
+
+    def drop(self, path: str) -> None:
+        if path not in self._documents:
+            return
+        _, length = self._documents.pop(path)
+        self._changed = True
+        self._new.pop(path, None)
+        if (uses := self._uses.pop(path, None)) is not None:
+            self.story.add(length, uses, -1)
+
+    def count(self, store: Store, names: tuple[str, ...]) -> list[DerivedRow]:
+        """Count what is not counted; returns the rows of documents that the store holds."""
+        if names != self._names:
+            self._names, self._uses, self.story = names, {}, Story()
+            self._digest = hashlib.blake2b("\n".join(names).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        elif not self._changed:
+            return []
+        missing = [path for path in self._documents if path not in self._uses]
+        kept: list[DerivedRow] = []
+        if names and missing:
+            stored = {path: self._print(path) for path in missing if path not in self._new}
+            self._add(_USES.load(store, stored))
+            self._count([self._new[path] for path in missing if path in self._new])
+            rest = [path for path in stored if path not in self._uses]
+            for at in range(0, len(rest), _BATCH):
+                self._count(store.documents_of(rest[at : at + _BATCH]))
+            kept = self.rows([path for path in rest if path in self._uses])
+        else:
+            self._add({path: {} for path in missing})
+        self._new, self._changed = {}, False
+        self.verdict = self.story.verdict(names)
+        return kept
+
+    def rows(self, paths: Iterable[str]) -> list[DerivedRow]:
+        if not self._names:
+            return []
+        return [_USES.row(path, self._print(path), self._uses[path]) for path in paths if path in self._uses]
+
+    def _count(self, documents: Sequence[Document]) -> None:
+        for at in range(0, len(documents), _BATCH):
+            batch = documents[at : at + _BATCH]
+            found = uses_in([one.text for one in batch], self._names)
+            self._add({one.path: uses for one, uses in zip(batch, found, strict=True)})
+
+    def _add(self, found: dict[str, dict[str, Uses]]) -> None:
+        for path, uses in found.items():
+            self._uses[path] = uses
+            self.story.add(self._documents[path][1], uses)
+
+    def _print(self, path: str) -> str:
+        return f"{self._digest} {self._documents[path][0]}"
+
+
+_VERSION: Final = "23"  # raised when the same text gives other features, or these another map
+_FEATURES: Final = DerivedCache("features", _VERSION, pack, unpack)
+_MAP: Final = "map"  # note: the map
+
+
+def as_mapped(document: Document, mapped: ProjectMap, folders: Container[str]) -> Document:
+    """`document` with the kind and the number of the map; the same object when it has them.
+
+    Args:
+        document: Of the folder, or of the index.
+        mapped: The map.
+        folders: The other folders of a series.
+    """
+    one = mapped.get(document.path)
+    if one is None or one.kind == "code" or stored_as(one, folders) == (document.kind, document.chapter):
+        return document
+    return decided_as(document, *stored_as(one, folders), own=not inside(document.path, folders)[0])
+
+
+class KindEvidence:
+    """The evidence of documents, which is read once for a text.
+
+    Args:
+        config: Its `[documents]` and `[kinds]` state kinds.
+    """
+
+    def __init__(self, config: LiveConfig) -> None:
+        self.config = config
+        self._unkept: list[DerivedRow] = []
+        self._known: dict[str, tuple[str, Features]] = {}  # path to the hash of the text, and the evidence
+
+    def take(self, document: Document) -> Features:
+        """The evidence of a document, made from its text where it has none."""
+        features = document.features or self._anew(document).features
+        assert features is not None
+        self._known[document.path] = document.content_hash, features
+        return features
+
+    def one(self, store: Store, path: str, content_hash: str) -> Features | None:
+        """The evidence of a document of the store; None without a row."""
+        known = self._known.get(path)
+        if known is not None and known[0] == content_hash:
+            return known[1]
+        return _FEATURES.load(store, {path: content_hash}).get(path)
+
+    def all(self, store: Store, hashes: Mapping[str, str]) -> dict[str, Features]:
+        """The evidence of documents that are in the store or were taken, by path; texts without a row are read."""
+        self._known = {path: one for path, one in self._known.items() if one[0] == hashes.get(path)}
+        new = {path: content for path, content in hashes.items() if path not in self._known}
+        self._known |= {path: (new[path], one) for path, one in _FEATURES.load(store, new).items()}
+        for document in store.documents_of([path for path in new if path not in self._known]):
+            self.take(document)
+            self._unkept += self.rows([document])
+        return {path: features for path, (_, features) in sorted(self._known.items())}
+
+    def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
+        """The rows to store for documents that were taken."""
+        return [_FEATURES.row(one.path, one.content_hash, self._known[one.path][1]) for one in documents]
+
+    def unkept(self) -> list[DerivedRow]:
+        """Rows that the store lacks of documents that it holds; returned once."""
+        rows, self._unkept = self._unkept, []
+        return rows
+
+    def _anew(self, document: Document) -> Document:
+        """A document of the store as its own text, and its path in its folder, make it."""
+        name, path = inside(document.path, self.config.folders)
+        config = self.config.folders[name] if name else self.config
+        return document_of(path, document.text, document.encoding, document.content_hash, config=config.now)
+
+
+class Decision:
+    """The map of one refresh.
+
+    Args:
+        evidence: Of the documents.
+        known: The store as the refresh finds it.
+        last: The map, if it is known to be that of the store; else it is read from there.
+
+    Attributes:
+        map: As decided so far.
+        before: As the store has it; None without.
+        noted: The note of what it was decided from.
+    """
+
+    def __init__(self, evidence: KindEvidence, known: IndexContents, last: ProjectMap | None) -> None:
+        self._evidence, self._store, self.noted = evidence, known.store, known.notes[MAPPED]
+        self._hashes = {path: row.content_hash for path, row in known.files.items()}
+        self.before = self._recalled() if last is None else last
+        self._written: dict[str, tuple[Kind, int | None]] = {}
+        self._is_due = self.before is None
+        self.map = ProjectMap() if self.before is None else self.before
+
+    def take(self, found: ReadBatch) -> None:
+        """Take over new, changed and removed documents; those that are of another kind are replaced in `found`."""
+        for change in found.changes:
+            if isinstance(change, Put):
+                path, content = change.document.path, self._hashes.get(change.document.path)
+                same = not self._is_due and content is not None and self._evidence.one(self._store, path, content)
+                self._is_due |= self._evidence.take(change.document) != same
+                self._hashes[path] = change.document.content_hash
+            elif isinstance(change, Remove):
+                self._is_due = True
+                self._hashes.pop(change.path, None)
+        self._decide()
+        found.changes = [
+            Put(self._mapped(change.document), change.stamp) if isinstance(change, Put) else change
+            for change in found.changes
+        ]
+
+    def again(self) -> ReadBatch:
+        """The documents that are decided otherwise than they are stored."""
+        self._decide()
+        if self.map is self.before:
+            return ReadBatch()
+        if self.before is None:
+            stored = {row.path: (row.kind, row.chapter) for row in self._store.documents()}
+        else:
+            stored = {path: stored_as(one, self._folders) for path, one in self.before.files.items()}
+        other = diff(self.map, stored | self._written, self._folders)
+        files = self._store.files() if other else {}
+        return ReadBatch([Put(self._mapped(one), files[one.path].stamp) for one in self._store.documents_of(other)])
+
+    def notes(self) -> list[Change]:
+        """The notes that the store lacks: the map, and what it was decided from."""
+        noted, changes = (self.noted or "").rpartition(" ")[2], list[Change]()
+        if self.map is not self.before:
+            text = self.map.to_text()
+            noted, changes = _digest_of(text), [Note(_MAP, text)]
+        before, self.noted = self.noted, f"{self._digest()} {noted}"
+        return changes if self.noted == before else [*changes, Note(MAPPED, self.noted)]
+
+    @property
+    def _folders(self) -> Mapping[str, LiveConfig]:
+        return self._evidence.config.folders
+
+    @property
+    def _rules(self) -> Mapping[str, Rules]:
+        config = self._evidence.config
+        return {"": config.now.kinds, **{name: one.now.kinds for name, one in config.folders.items()}}
+
+    def _decide(self) -> None:
+        if self._is_due:
+            decided = decide(self._evidence.all(self._store, self._hashes), self._rules)
+            self.map, self._is_due = self.map if decided == self.map else decided, False
+
+    def _mapped(self, document: Document) -> Document:
+        found = as_mapped(document, self.map, self._folders)
+        self._written[found.path] = found.kind, found.chapter
+        return found
+
+    def _recalled(self) -> ProjectMap | None:
+        """The map that the store has of its documents; None where it is of others, or damaged."""
+        if not self._hashes:
+            return ProjectMap()
+        of_all, _, of_map = (self.noted or "").partition(" ")
+        if of_all != self._digest() or of_map != _digest_of(text := self._store.note(_MAP) or ""):
+            return None
+        return ProjectMap.from_text(text)
+
+    def _digest(self) -> str:
+        """Of all that decides the map."""
+        rows = [f"{path} {content}" for path, content in sorted(self._hashes.items())]
+        return _digest_of("\n".join([_VERSION, repr(self._rules), *rows]))
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,402 @@
+"""Signals of ranking beside words: code that calls or is called, and what sums chapters up.
+
+A question about how something happens finds one function by its words and needs the next ones too. Names are read from
+the text (`definitions` and `calls` of the core), so that no index of symbols is needed; a name that many definitions
+have says little and is followed inside its own file only.
+
+A summary lifts its chapter, as a line of the outline does; a passage of it lifts the paragraphs that it sums up
+(docs/decisions/0206). Both are searched by themselves for the words of the question, and never shown.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from operator import add
+from typing import Final, Protocol
+
+import armarius._core as _core
+from armarius._core import Corpus as CoreCorpus
+from armarius._core import CorpusQuery, CorpusScores
+from armarius.codex.cards import chapter_at
+from armarius.codex.model import Summary
+from armarius.corpus.part import Paragraphs, parts_of_lines
+from armarius.documents.document import Document
+from armarius.documents.kinds import STORY_KINDS
+from armarius.search.corpus import Corpus
+from armarius.text.matcher import EntityMatcher
+from armarius.types import PassageKey
+
+_STATED: Final = ("summary", "摘要", "梗概")
+_MEMO: Final = ("summaries", "", None)
+_MOST: Final = 96  # sentences, best first
+"""Path, and position of a unit or a paragraph in its document."""
+Values = list[tuple[str, int, float]]
+
+
+class SummarySource(Protocol):
+    """Where summaries of documents are kept."""
+
+    def list(self) -> Sequence[Summary]:
+        """All of them."""
+        ...
+
+    def stamp(self) -> Hashable:
+        """Changes with every write."""
+        ...
+
+
+def stated(document: Document) -> str:
+    """The summary in the front matter of a document, or ""."""
+    found = next((said for key in _STATED if (said := document.front_matter.get(key))), "")
+    return found.strip() if isinstance(found, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What summaries say to one question.
+
+    Attributes:
+        units: Path, position of the unit, and how good its summary is, over the best.
+        paragraphs: The same of paragraphs, by their passages.
+        lines: The summary of each of those units.
+        held: How many sentences hold each group of the question.
+    """
+
+    units: Values = field(default_factory=list)
+    paragraphs: Values = field(default_factory=list)
+    lines: Mapping[PassageKey, str] = field(default_factory=dict)
+    held: Sequence[int] = ()
+
+
+Sentences = Mapping[str, Sequence[tuple[str, Sequence[PassageKey]]]]
+"""By document: a sentence and what it is about."""
+Tell = Callable[[CorpusQuery], Told]
+
+
+class SummaryIndex:
+    """The summaries of a project, as far as they fit its texts; used by whoever holds the corpus.
+
+    Args:
+        kept: Those that are kept beside the texts.
+    """
+
+    def __init__(self, kept: SummarySource) -> None:
+        self._kept = kept
+        self._matcher: EntityMatcher | None = None
+        self._ranked = (_Ranked(), _Ranked())
+
+    def of(self, corpus: Corpus) -> Tell | None:
+        """Tells what the summaries say to a question; None where there are none. Raises what the source raises.
+
+        Cost: nothing until a text or a summary changes; then a look at every text, and the sentences that are new.
+        """
+        whole, stamp = corpus.whole, self._kept.stamp()
+        known: tuple[Hashable, tuple[Sentences, Sentences]] | None = whole.memo.get(_MEMO)
+        if known is None or known[0] != stamp:
+            known = whole.memo[_MEMO] = stamp, _sentences(whole, self._kept.list())
+        if not any(known[1]):
+            return None
+        if self._matcher is not corpus.matcher:
+            self._matcher, self._ranked = corpus.matcher, (_Ranked(), _Ranked())
+        for ranked, said in zip(self._ranked, known[1], strict=True):
+            ranked.take(said, corpus.matcher)
+        return partial(_told, *self._ranked)
+
+
+class _Ranked:
+    """Sentences as a corpus of their own."""
+
+    def __init__(self) -> None:
+        self.said: Sentences = {}
+        self._corpus = Paragraphs()
+
+    def take(self, said: Sentences, matcher: EntityMatcher) -> None:
+        if said is self.said:
+            return
+        lines, before = ({path: [line for line, _ in own] for path, own in one.items()} for one in (said, self.said))
+        changed = {path: own for path, own in lines.items() if before.get(path) != own}
+        for path, part in parts_of_lines(changed, matcher).items():
+            self._corpus.update(path, part)
+        for path in before.keys() - lines.keys():
+            self._corpus.remove(path)
+        self.said = said
+
+    def score(self, query: CorpusQuery) -> tuple[dict[PassageKey, tuple[float, str]], list[int]]:
+        """Of each place the best value over the best of all and its sentence; how many sentences hold each group."""
+        scores = self._corpus.corpus.score(query)
+        found: dict[PassageKey, tuple[float, str]] = {}
+        for one in scores.paragraphs(_MOST):
+            line, about = self.said[one.path][one.index]
+            for place in about:
+                found.setdefault(place, (one.score / scores.best, line))
+        return found, scores.frequencies
+
+
+def _told(units: _Ranked, paragraphs: _Ranked, query: CorpusQuery) -> Told:
+    (lifted, held), (near, also_held) = units.score(query), paragraphs.score(query)
+    return Told(
+        [(*place, value) for place, (value, _) in lifted.items()],
+        [(*place, value) for place, (value, _) in near.items()],
+        {place: line for place, (_, line) in lifted.items()},
+        [*map(add, held, also_held)],
+    )
+
+
+def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[Sentences, Sentences]:
+    """What is said of units, and of paragraphs."""
+    kept_of = {one.document: one for one in kept}
+    documents = {text.path: text.file.document for text in corpus.texts.values()}
+    of_units = defaultdict[str, list[tuple[str, Sequence[PassageKey]]]](list)
+    of_paragraphs: dict[str, list[tuple[str, Sequence[PassageKey]]]] = {}
+    units = _units(corpus)
+    for path, document in documents.items():
+        if document.kind == "summary":
+            for number, said in _by_chapter(document).items():
+                about = tuple(
+                    place for key in corpus.by_chapter.get(number, ())
+                    if corpus.texts[key].file.document.kind in STORY_KINDS
+                    for place in units.get((corpus.texts[key].path, corpus.texts[key].section), ())
+                )  # fmt: skip
+                if about:
+                    of_units[path].append((said, about))
+        one = kept_of.get(path)
+        if one is not None and one.content_hash != document.content_hash:
+            one = None  # stale
+        if said := stated(document) if document.kind in STORY_KINDS else "":
+            of_units[path].append((said, units[path, None]))
+        elif one is not None:
+            of_units[path].append((one.text, units[path, None]))
+        if one is not None and one.passages:
+            last = len(document.paragraphs)
+            of_paragraphs[path] = [
+                (passage.text, tuple((path, at) for at in range(passage.first, min(passage.last + 1, last))))
+                for passage in one.passages
+            ]
+    return of_units, of_paragraphs
+
+
+def _units(corpus: Corpus) -> Mapping[tuple[str, str | None], list[PassageKey]]:
+    """The units of each document, and by label, as the core counts them."""
+    found = defaultdict[tuple[str, str | None], list[PassageKey]](list)
+    for path, label in corpus.core.units:
+        place = (path, len(found[path, None]))
+        found[path, None].append(place)
+        found[path, label].append(place)
+    return found
+
+
+def _by_chapter(document: Document) -> dict[int, str]:
+    """What a file of summaries says of each chapter."""
+    said = defaultdict[int, list[str]](list)
+    for one in document.paragraphs:
+        if one.role == "body" and (number := chapter_at(document, one)) is not None:
+            said[number].append(document.text[one.start : one.end])
+    return {number: " ".join(parts) for number, parts in said.items()}
+
+
+CALLED, CALLER = 1.0, 0.3
+"""Of a paragraph that what was found calls, and of one that calls it, both times the worth of the latter over the best.
+Chosen on questions derived from five packages (`benches/eval_code.py`): docs/decisions/0092."""
+_LOOKED_AT = 24  # paragraphs, best first
+_STRONG = 0.35  # of the best: what is weaker leads nowhere
+_AMBIGUOUS = 3  # definitions of one name
+_USED = 12  # callers: what everybody calls tells nothing of the question
+
+Signal = tuple[str, float, float, list[tuple[str, int, float]]]
+"""Of paragraphs, as `CorpusQuery` takes it: name, weight, weight of neighbours, (path, paragraph, value)."""
+
+
+_OPENED = re.compile(r"[^\S\n]*\(")
+_KEY = ("has code", "", None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    place: PassageKey
+    share: float
+    names: tuple[str, ...]
+    own: str
+
+
+def calls(corpus: Corpus, scores: CorpusScores) -> list[Signal]:
+    """Signals of paragraphs as `CorpusQuery` takes them: what the best paragraphs of code call, and what calls them.
+
+    Cost: the text of at most two dozen paragraphs, and as many postings as they call names; nothing without code.
+    """
+    if scores.best <= 0 or not _has_code(corpus.whole):
+        return []
+    found = [one for one in _strong(corpus, scores) if one.names or one.own]
+    if not found:
+        return []
+    core = corpus.core
+    called: dict[PassageKey, float] = {}
+    callers: dict[PassageKey, float] = {}
+    names = list(dict.fromkeys(name for one in found for name in one.names))
+    defined = dict(zip(names, core.definitions(names), strict=True))
+    for one in found:
+        for name in one.names:
+            _follow(called, one, defined[name], _AMBIGUOUS)
+    own = list(dict.fromkeys(one.own for one in found if one.own))
+    used = dict(zip(own, core.calls(own), strict=True))
+    for one in found:
+        if one.own:
+            _follow(callers, one, used[one.own], _USED)
+    return [
+        (name, weight, 0.0, [(*place, share) for place, share in sorted(shares.items())])
+        for name, weight, shares in (("called", CALLED, called), ("calls", CALLER, callers))
+        if shares
+    ]
+
+
+def text_of(document: Document, paragraph: int) -> str:
+    """The text of a paragraph."""
+    one = document.paragraphs[paragraph]
+    return document.text[one.start : one.end]
+
+
+def _strong(corpus: Corpus, scores: CorpusScores) -> Iterator[_Found]:
+    for one in scores.paragraphs(_LOOKED_AT):
+        document = corpus.document(one.path)
+        share = one.score / scores.best
+        if document is None or document.kind != "code" or share < _STRONG:
+            continue
+        path = document.paragraphs[one.index].heading_path
+        names = tuple(name for name in _core.called_names(text_of(document, one.index)) if name not in path)
+        yield _Found((one.path, one.index), share, names, path[-1] if path else "")
+
+
+def _has_code(corpus: Corpus) -> bool:
+    """Whether any document is source code; looked up once for each state of the project."""
+    known: bool | None = corpus.memo.get(_KEY)
+    if known is None:
+        documents = map(corpus.document, corpus.paths)
+        known = corpus.memo[_KEY] = any(one is not None and one.kind == "code" for one in documents)
+    return known
+
+
+def _follow(shares: dict[PassageKey, float], one: _Found, places: Sequence[PassageKey], most: int) -> None:
+    here = [place for place in places if place[0] == one.place[0]]
+    if len(places) > most:
+        places = here
+    if not places or len(places) > most:
+        return
+    for place in places:
+        if place != one.place:
+            shares[place] = max(shares.get(place, 0.0), one.share / len(places))
+
+
+_CALLED, _CALLERS = 4, 3  # of one definition
+_MOST_MEANINGS, _MOST_USED = 2, 12  # definitions and callers of one name; more say nothing about this one
+_LINES = 6  # of a header
+_WIDTH = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One line about a paragraph of code: `path:line Class.method: the line`, after an arrow."""
+
+    path: str
+    paragraph: int
+    line: int
+    text: str
+
+
+def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Sequence[PassageKey]) -> list[Signature]:
+    """What the paragraphs `shown` call, then what calls them, those of the first paragraphs first, none that is shown.
+
+    Cost: the text of `shown`, and as many postings as it calls names.
+    """
+    found: dict[PassageKey, Signature] = {}
+    known = set(shown)
+    code = [(path, at, documents[path]) for path, at in shown if path in documents and documents[path].kind == "code"]
+    asked = [(path, _names(document, at)) for path, at, document in code]
+    names = list(dict.fromkeys(name for _, some in asked for name in some))
+    defined = dict(zip(names, core.definitions(names), strict=True))
+    for path, some in asked:
+        left = _CALLED
+        for name in some:
+            for place in _meant(defined[name], path, _MOST_MEANINGS):
+                if left and place not in known and place not in found and (one := _header(documents, place, name)):
+                    found[place] = one
+                    left -= 1
+    own = list(
+        dict.fromkeys(around[-1] for _, at, document in code if (around := document.paragraphs[at].heading_path))
+    )
+    for name, places in zip(own, core.calls(own), strict=True):
+        left = _CALLERS if len(places) <= _MOST_USED else 0
+        for place in places:
+            if left and place not in known and place not in found and (one := _call(documents, place, name)):
+                found[place] = one
+                left -= 1
+    return list(found.values())
+
+
+def _names(document: Document, at: int) -> list[str]:
+    path = document.paragraphs[at].heading_path
+    return [name for name in _core.called_names(text_of(document, at)) if name not in path]
+
+
+def _meant(places: Sequence[PassageKey], path: str, most: int) -> Sequence[PassageKey]:
+    if len(places) > most:
+        places = [place for place in places if place[0] == path]
+    return places if len(places) <= most else ()
+
+
+def _header(documents: Mapping[str, Document], place: PassageKey, name: str) -> Signature | None:
+    """The header of a definition, on one line."""
+    return _line(documents, place, name, "→")
+
+
+def _call(documents: Mapping[str, Document], place: PassageKey, name: str) -> Signature | None:
+    """The first line of a paragraph that calls `name`."""
+    return _line(documents, place, name, "←")
+
+
+def _line(documents: Mapping[str, Document], place: PassageKey, name: str, arrow: str) -> Signature | None:
+    path, at = place
+    document = documents.get(path)
+    if document is None or not 0 <= at < len(document.paragraphs):
+        return None
+    text = text_of(document, at)
+    for start in _named(text, name, arrow):
+        first = text.rfind("\n", 0, start) + 1
+        rest = text[first:].split("\n", _LINES)
+        if _is_comment(rest[0]):
+            continue
+        number = document.line_at(document.paragraphs[at].start + first)
+        said = " ".join(_balanced(rest[:_LINES]) if arrow == "→" else [rest[0].strip()])
+        title = ".".join(document.paragraphs[at].heading_path) or document.title
+        return Signature(path, at, number, f"{arrow} {path}:{number} {title}: {said[:_WIDTH].rstrip(' {')}")
+    return None
+
+
+def _named(text: str, name: str, arrow: str) -> Iterator[int]:
+    """Where a name stands alone in a text: as it is defined, or as it is called."""
+    at = text.find(name)
+    while at >= 0:
+        before, end = text[at - 1 : at], at + len(name)
+        if not _is_part(before) and (before != "." or arrow == "←"):
+            behind = text[end : end + 1]
+            if (arrow == "→" and not _is_part(behind)) or (arrow == "←" and _OPENED.match(text, end)):
+                yield at
+        at = text.find(name, end)
+
+
+def _is_part(char: str) -> bool:
+    return char.isalnum() or char in ("_", "$")
+
+
+def _balanced(lines: Sequence[str]) -> Iterator[str]:
+    """The lines up to the one that closes the brackets that the first has opened."""
+    depth = 0
+    for line in lines:
+        yield line.strip()
+        depth += sum(map(line.count, "([")) - sum(map(line.count, ")]"))
+        if depth <= 0:
+            return
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith(("//", "#", "*", "/*"))
