@@ -1578,7 +1578,7 @@ export interface PromptPlace {
 export interface Proposed {
   name: string;
   aliases: string[];
-  kind: string;
+  kind: "person" | "place" | "thing";
   count: number;
   documentId: string;
   position: number;

@@ -5,15 +5,15 @@ The models are of answers that are no dataclass of the engine; tests compare eve
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, get_type_hints
 
 from pydantic import Field, TypeAdapter, create_model
 
 from armarius.arguments import Kind, ProfileName
-from armarius.codex.model import ContextLevel, Fact, Origin, Overruled
-from armarius.documents.document import Skipped
-from armarius.documents.project_map import DocumentState, Edition
-from armarius.index.status import Progress
+from armarius.codex.model import ContextLevel, Entity
+from armarius.codex.proposals import ProposedName
+from armarius.documents import project_map
+from armarius.index.status import IndexStatus
 from armarius.io.folder import answer_without_paths
 from armarius.requests import Flag, Share, Text, Whole, Wire, wire_name
 from armarius.search.hits import Outcome
@@ -24,6 +24,7 @@ from armarius.verbs.params import KeyIn
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
 
+Item = TypeVar("Item")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -131,6 +132,18 @@ def _or_null(body: dict[str, Any]) -> dict[str, Any]:
     return {**outside, "anyOf": both}
 
 
+def _with_fields_of(source: type, *without: str) -> Callable[[type[Wire]], type[Wire]]:
+    """The model with the fields of a record of the engine before its own; an answer has them all."""
+    hints = get_type_hints(source, include_extras=True)
+    rows: dict[str, Any] = {name: (hint, ...) for name, hint in hints.items() if name not in without}
+
+    def decorate(model: type[Wire]) -> type[Wire]:
+        own: dict[str, Any] = {name: (one.annotation, one) for name, one in model.model_fields.items()}
+        return create_model(model.__name__, __base__=Wire, __doc__=model.__doc__, **rows, **own)
+
+    return decorate
+
+
 class ListedProject(Wire):
     """A project of many; in folders whether it is open, on a server its state."""
 
@@ -153,9 +166,6 @@ class MessagesResult(Wire):
     stable_prefix_unchanged: Flag
     warnings: list[Text]
     capacity_percent: Share
-
-
-Item = TypeVar("Item")
 
 
 class Listed(Wire, Generic[Item]):
@@ -227,31 +237,17 @@ class DocumentSummary(Wire):
     content_hash: str
 
 
+@_with_fields_of(project_map.MappedFile, "chapters")
 class MappedFile(Wire):
     """What a file is taken for; `order` is its place in the story of its edition, from 0."""
 
-    path: str
-    kind: Kind
-    volume: int | None
-    number: int | None
-    order: int | None
-    edition: Edition
-    story: str
-    state: DocumentState
-    confidence: float
-    evidence: list[str]
-    declared: bool
     hidden: bool
 
 
+@_with_fields_of(project_map.Doubt)
 class Doubt(Wire):
     """Files whose kind is doubtful, and the line of `[documents]` in armarius.toml that settles it."""
 
-    pattern: str
-    kind: Kind
-    files: int
-    confidence: float
-    evidence: list[str]
     line: str
 
 
@@ -288,19 +284,10 @@ class Matched(Wire):
     position: int
 
 
+@_with_fields_of(Entity)
 class ListedEntity(Wire):
     """An entity, with its number of mentions in all documents."""
 
-    id: str
-    name: str
-    type: str
-    aliases: list[str]
-    description: str
-    attributes: dict[str, str]
-    level: ContextLevel
-    facts: list[Fact]
-    origins: list[Origin]
-    overruled: list[Overruled]
     mentions: int
 
 
@@ -312,17 +299,9 @@ class Mentioned(Wire):
     span: tuple[int, int]
 
 
+@_with_fields_of(ProposedName)
 class Proposed(Wire):
     """A name that the chapters use and no profile describes."""
-
-    name: str
-    aliases: list[str]
-    kind: str
-    count: int
-    document: str
-    position: int
-    reason: str
-    known: bool
 
 
 class ListedBook(Wire):
@@ -430,19 +409,10 @@ class CodeAround(Wire):
     tree: str | None = None
 
 
+@_with_fields_of(IndexStatus, "path", "warnings")
 class Status(Wire):
     """What the index is doing and what it holds."""
 
-    state: Literal["ready", "building", "cancelled", "stale"]
-    progress: Progress
-    watching: bool
-    documents: int
-    paragraphs: int
-    mentions: int
-    entities: int
-    bytes: int
-    generation: int
-    skipped: list[Skipped]
     warnings: list[str]
 
 
