@@ -81,9 +81,56 @@ def test_every_part_of_a_row_is_asked_for_by_the_name_that_it_has_there():
     assert {name for call in calls for name in re.findall(r'"(\w+)"', call)} == parts
 
 
-@pytest.mark.parametrize("task", ["rewrite", "polish", "brainstorm"])
-def test_a_task_without_a_row_is_asked_like_a_question(task):
-    assert _of_row(task).parts == _of_row("ask").parts
+REFERENCES = {
+    "en": ("{} chapter 3", "please {} this scene"),
+    "fr": ("{} le chapitre 3",),
+    "zh": ("{}第3章", "请{}这一段"),
+}
+AMBIGUOUS = {"write", "continue", "rename", "brainstorm"}  # by their object: write the next scene, rename a to b
+
+
+def verbs_of(task):
+    """The verbs of a row that ask for it with any object, by language."""
+    for verb in word_file("intents")[task]["verbs"].split():
+        if verb.isascii() and verb.isalpha():
+            yield "en", verb
+        elif re.fullmatch("[\u4e00-\u9fff]{2}", verb):
+            yield "zh", verb
+
+
+@pytest.mark.parametrize("task", ["check", "summarise", "translate", "rewrite", "polish"])
+def test_a_verb_of_a_row_with_a_reference_asks_for_its_task(task):
+    asked = {form.format(verb): verb for language, verb in verbs_of(task) for form in REFERENCES[language]}
+    found = {query: understand(query).task for query in asked}
+    assert len(found) > 10
+    wrong = {query: got for query, got in found.items() if got != task}
+    assert len(wrong) <= len(found) // 10, wrong
+
+
+def test_questions_are_seldom_taken_for_tasks():
+    lines = (ROOT / "benches" / "data" / "intents.jsonl").read_text("utf-8").splitlines()
+    questions = [row["text"] for row in map(json.loads, lines) if row["task"] is None]
+    wrong = [one for one in questions if understand(one).task != "ask"]
+    assert len(questions) == 500
+    assert len(wrong) <= 10, wrong
+
+
+def test_a_task_that_names_no_place_holds_what_a_question_holds():
+    assert _of_row("ask").parts <= understand("Summarise Pip's relationship with Joe").parts
+    assert understand("Summarise chapter 3").parts == _of_row("summarise").parts
+
+
+@pytest.mark.parametrize(("typed", "task"), [("summarse chapter 2", "summarise"), ("tranlsate chapter 2", "translate")])
+def test_a_verb_of_six_letters_may_have_one_wrong(typed, task):
+    assert understand(typed).task == task
+
+
+@pytest.mark.parametrize("query", ["rewrite chapter 3", "polish chapter 3"])
+def test_a_chapter_to_be_rewritten_is_whole_between_its_neighbours(ferry, query):
+    pack = ferry.assemble(query, budget=8000)
+    sources = {one.source for one in pack.items}
+    assert {"story:ending:chapters/02.md", "story:beginning:chapters/04.md"} <= sources
+    assert all(line.strip() in pack.prompt for line in FILES["chapters/03.md"].split("\n\n")[1:] if line.strip("* \n"))
 
 
 @pytest.mark.parametrize(

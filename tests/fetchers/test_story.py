@@ -56,7 +56,7 @@ def told(pack):
         ("Who wrote the letter in chapter 3?", (3,), False, False),
         ("续写", (), False, False),
         ("写第4集", (4,), True, False),
-        ("改写第5幕", (5,), True, False),
+        ("续写第5幕", (5,), True, False),
         ("写下一集", (), True, True),
         ("write episode 4", (4,), True, False),
     ],

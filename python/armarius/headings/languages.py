@@ -52,8 +52,8 @@ class Frame:
         dispute: Above a sentence that competes with others: place, others.
         entry: Above an entry of a lorebook: name, book.
         turn: Above a turn of a conversation: number, who; `speakers` are who, by role.
-        outlined: Above lines of the outline: number. `summarised` above a chapter's summary, `ending` above its end:
-            title; `thread` above an open thread of the plot: name.
+        outlined: Above lines of the outline: number. `summarised` above a chapter's summary, `ending` and
+            `beginning` above its end and its beginning: title; `thread` above an open thread of the plot: name.
         begins: Words that a line of a prompt's own begins with, behind `#`.
     """
 
@@ -82,6 +82,7 @@ class Frame:
     outlined: str
     summarised: str
     ending: str
+    beginning: str
     thread: str
     begins: tuple[str, ...]
 
@@ -146,6 +147,7 @@ EN: Final = Frame(
     outlined="## Outline: chapter {number}",
     summarised="## Summary: {title}",
     ending="## Ending: {title}",
+    beginning="## Beginning: {title}",
     thread="## Foreshadowing: {name}",
     begins=("Entry", "Passage", "Outline", "Summary", "Ending"),
 )
@@ -210,6 +212,7 @@ ZH: Final = Frame(
     outlined="## 大纲：第{number}章",
     summarised="## 梗概：{title}",
     ending="## 结尾：{title}",
+    beginning="## 开头：{title}",
     thread="## 伏笔：{name}",
     begins=("条目", "段落", "大纲", "梗概", "结尾"),
 )

@@ -75,12 +75,17 @@ def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request
     recipe, tells = request.recipe, request.recipe.wants("ending")
     opened = request.document or request.text  # a text without a name has no place in the story
     edition = of_edition(project_map, request.document) if request.document else None
+    around = recipe.wants("neighbours")
+    if around and not recipe.chapters and edition is not None and request.chapter is not None:
+        part, before = chapters_until(documents, project_map, request.document, request.chapter)
+        volume = volume_of(project_map, part, edition)
+        return StoryPlace((request.chapter,), volume, list(islice(before, 1)), tells=False)
     if recipe.chapters and (recipe.wants("target") or not tells):
         number = recipe.chapters[0]
-        if not (tells or recipe.plans) and _is_written(documents, project_map, number):
+        if not (tells or around or recipe.plans) and _is_written(documents, project_map, number):
             return None
         part, before = chapters_until(documents, project_map, edition or "", number, recipe.volume)
-        earlier = list(islice(before, MOST_BEFORE)) if tells else ()
+        earlier = list(islice(before, MOST_BEFORE if tells else int(around)))
         volume = recipe.volume if recipe.volume is not None else volume_of(project_map, part, edition)
         return StoryPlace(recipe.chapters[:_AT_ONCE], volume, earlier, named=True, tells=tells)
     if not tells or (opened and edition is None):
@@ -189,6 +194,8 @@ class StoryFetcher:
             what = Reason("story.state") if recipe.as_of is None else Reason("story.state_at", number=recipe.as_of)
             return _fetched([_because(one, what) for one in self._states(request)])
         offers = list(self._outlined(request, place))
+        if recipe.wants("neighbours"):
+            offers += [*self._ending(request, place), *self._beginning(request, place)]
         if not place.tells:
             return _fetched([_of_place(one, place) if isinstance(one, Candidate) else one for one in offers])
         touched = "\n".join(one.content for one in offers if isinstance(one, Candidate) and one.keep is not None)
@@ -410,6 +417,23 @@ class StoryFetcher:
                 summary = _candidate(request, source, "summary", title, one_line(text), document.path)
                 yield replace(summary, score=summary.score - far / 1000)
 
+    def _beginning(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
+        """How the chapter behind begins."""
+        path = request.document if request.document in self._map.story(request.document) else ""
+        part, _ = chapters_until(self._documents, self._map, path, place.numbers[-1] + 1, place.volume)
+        if part is None or part.path == request.document:
+            return
+        document, source = self._documents[part.path], f"{STORY}beginning:{part.path}"
+        if (outside := request.bounds.leaves_out(document.kind, part.number)) is not None:
+            yield Omission(source, "settings", source, *outside)
+            return
+        body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < part.end]
+        if body:
+            span = (body[0].start, min(part.end, body[0].start + _TAIL // 4))
+            title = frame(request.language).beginning.format(title=one_line(part.title or document.title))
+            text = document.text[slice(*span)]
+            yield _candidate(request, source, "ending", title, text, document.path, span)
+
     def _ending(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
         """How the chapter before ends; where the window shows it and the next is to be written, the one before that."""
         if not place.earlier:
@@ -427,13 +451,14 @@ class StoryFetcher:
             return
         said = frame(request.language)
         body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < part.end]
-        while len(body) > 1 and body[-1].end - body[0].start > _TAIL:
+        most = _TAIL if place.tells else _TAIL // 2
+        while len(body) > 1 and body[-1].end - body[0].start > most:
             body.pop(0)
         if body:
             text = document.text[body[0].start : body[-1].end]
             title = said.ending.format(title=one_line(part.title or document.title))
-            span = (max(body[0].start, body[-1].end - _TAIL), body[-1].end)
-            yield _candidate(request, source, "ending", title, text[-_TAIL:], document.path, span)
+            span = (max(body[0].start, body[-1].end - most), body[-1].end)
+            yield _candidate(request, source, "ending", title, text[-most:], document.path, span)
 
     def _threads(self, request: FetchRequest, place: StoryPlace, planned: str) -> Iterator[Candidate | Omission]:
         closed = _closed()

@@ -1,9 +1,9 @@
 """What a request asks for, understood once: a row of `lexicon/intents.toml`; what is in none of them is a question.
 
-rename     改名 林默 为 林渊, "rename Pip to Philip"            summarise  总结第3到5章, "summarise this chapter"
-state      截至第12章林默有什么, "state of Pip after chapter 12"  write      写第202章, 写下一章, "draft chapter 12"
-present    这一段谁在场, "who is in this scene"                  continue   续写, "keep going", or the skill of a host
-check      检查第3章的一致性, "check chapter 3"                   translate  翻译第5章, "translate chapter 5"
+A request is a task when a clause of it begins (in Japanese and Korean: ends) with a verb of the task, courtesy aside,
+or has a noun of it behind a verb like "give me"; `state`, `present` and `check` are also asked as questions. The words
+are compared without accents, in small letters and simplified characters; Latin words of six letters or more may have
+one wrong letter.
 
 Fetchers and search ask the recipe and not the task: what a row's prompt holds stands in the row (`Recipe.wants`).
 """
@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
-from armarius.documents.units import CHAPTERS, VOLUMES, names, volume_number
+from armarius.documents.units import CHAPTERS, SPELLED, names, volume_number
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, chapter_references
-from armarius.search.query.words import KinshipMatch, Phrases, tokens_of
+from armarius.search.query.words import KinshipMatch, Phrases
 from armarius.types import Recipe, TaskName
 
 _NOTHING = Recipe()
@@ -26,12 +26,23 @@ _OF_CHAPTERS = re.compile(
     rf"{names('han', *CHAPTERS)}|{names('hangul', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}|\b(?:ch|chap|ep)",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"\w")
-_WORDS = re.compile(r"[^\W_]+")
-_FILLER = "me|us|up|out|the|a|an|my|our|full|whole|text|of|draft|for|scene|rest|prose"
-_NEXT = rf"(?:下\s*一?\s*{names('han', 'chapter', 'round', 'episode')}|(?:the\s+)?(?:next|following)\s+chapter\b)"
-_QUOTES = "“”\"「」『』《》‘’'"
+_NEXT = re.compile(
+    rf"下\s*一?\s*{names('han', 'chapter', 'round', 'episode')}|次の[章話回]|다음\s*(?:장|화|회)|\b(?:next|following)"
+    r"\s+(?:chapter|episode)\b|\b(?:prochain|chapitre\s+suivant)",
+)
+_QUOTES = "“”\"「」『』《》«»‘’'"
 _NAME = rf"[{_QUOTES}]?(?P<{{}}>[^，,。！!？?：:；;\n{_QUOTES}]{{{{1,40}}}}?(?:['’][^\W\d_]+)*)[{_QUOTES}]?"
+_CLAUSE = re.compile(r"[^\n.!?。！？;；:：,，、—…]+")
+_SENTENCE = re.compile(r"[^\n.!。！;；—…?？]*[?？]?")
+_HEAD = re.compile(r"[a-z]+")
+_LEAST_MISSPELT: Final = 6  # letters
+_HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
+_DONE = re.compile(r"[了过](?!一)|的(?:是|人|时候|结果)")
+_LONGEST_OBJECT: Final = 24  # characters of a clause whose verb stands behind its object
+_WORDS = re.compile(r"[^\W_]+")
+_RUN = re.compile(r"\s{4}")
+_CHAPTER: Final = "\x01"  # stands for a chapter that is named
+_KINDS: Final = ("verbs", "nouns")
 
 
 def understand(
@@ -66,30 +77,133 @@ def understand(
 
 def _read(query: str) -> Recipe:
     """What the words of a request say."""
-    said = query.translate(_simplified())
+    said = _folded(query)
     references = [one for one in chapter_references(said) if not one.excluded] if _OF_CHAPTERS.search(said) else []
-    references = [one for one in references if said[one.start : one.end] not in _scenes()]
+    references = [one for one in references if said[one.start : one.end] not in _places("scene")]
     named = [one for one in references if one.numbers and _OF_CHAPTERS.search(said[one.start : one.end])]
-    chapters = tuple(dict.fromkeys(number for one in named for number in one.numbers))
-    if (renamed := _renamed(said)) is not None:
+    following = not named and _NEXT.search(said) is not None
+    recipe = Recipe(
+        chapters=tuple(dict.fromkeys(number for one in named for number in one.numbers)),
+        volume=volume_number(said) if named else None,
+        plans=_patterns().plans.search(said) is not None and bool(references or following),
+    )
+    if (renamed := _renamed(said, query)) is not None:
         old, new = (query[start:end].strip() for start, end in renamed)
-        return _of_row("rename", Recipe(chapters=chapters, names=(old, new)))
-    plans = _patterns().plans.search(said) is not None and bool(references or _patterns().next.search(said))
-    recipe = _of_row("ask", Recipe(chapters=chapters, volume=volume_number(said) if named else None, plans=plans))
-    if (reading := _reading(said, references)) is not None:
-        task, rows = reading
-        scope: Literal["", "scene", "story"] = "scene" if "scene" in rows else "story" if "story" in rows else ""
-        return _of_row(task, replace(recipe, scope=scope, opened="asks" in rows))
-    if (moment := _moment(said, references)) is not None:
-        return _of_row("state", replace(recipe, as_of=moment or None))
-    for one in named:
-        if _patterns().verb.search(said, 0, one.start) or _patterns().behind.match(said, one.end):
-            return _of_row("write", replace(recipe, chapters=one.numbers))
-    if not named and _patterns().next.search(said):
-        return _of_row("write", replace(recipe, next=True))
-    text, by = said.strip().casefold(), _patterns()
-    goes_on = by.anywhere.search(text) or by.begins.match(text) or by.whole.fullmatch(text)
-    return _of_row("continue", recipe) if goes_on else recipe
+        return _of_row("rename", replace(recipe, names=(old, new)))
+    masked = _without(said, references, _CHAPTER)
+    moment = _moment(said, references)
+    task = _task(_without_length(masked)) or "ask"
+    if moment is not None and task in ("ask", "write", "present"):
+        task = "state"
+    if task == "ask" and following and _is_bare(masked):
+        task = "write"
+    is_scene, is_story = (_patterns().places[name].search(masked) is not None for name in ("scene", "story"))
+    if task in ("write", "continue") and (named or following):
+        task = "write"
+    elif task == "write" and is_scene:
+        task = "continue"
+    recipe = _of_row(task, recipe)
+    if task == "state":
+        return replace(recipe, as_of=moment or None)
+    if recipe.wants("target"):
+        return replace(recipe, chapters=named[0].numbers if named else (), next=following)
+    if not recipe.wants("chapters") and task != "rename":
+        return recipe
+    is_story = is_story or any(_is_until(said, one) for one in references)
+    scope: Literal["", "scene", "story"] = "scene" if is_scene else "story" if is_story else ""
+    recipe = replace(recipe, scope=scope, opened=task != "present")
+    if task == "rename" or not (references or scope or _is_bare(masked)):
+        return replace(recipe, parts=(recipe.parts - {"places"}) | _of_row("ask").parts, opened=False)
+    return recipe
+
+
+def _task(said: str) -> TaskName | None:
+    """The task of the first sentence that asks for one."""
+    by, most = _patterns(), _MOST_LOOKED_UP
+    said = (said if len(said) <= 2 * most else f"{said[:most]}\n{said[-most:]}").replace("tl;dr", "tldr ")
+    for sentence in filter(None, map(str.strip, _SENTENCE.findall(said))):
+        starts = [sentence[one.start() :].lstrip() for one in _CLAUSE.finditer(sentence)]
+        tails = {*starts, *(by.courtesy.sub("", one) for one in starts)}
+        for task, asks in by.asks.items():
+            if any(asks.search(tail) for tail in tails):
+                return task
+        polite = by.polite.search(sentence) or by.orders.match(sentence)
+        clauses = [clause.strip() for clause in _CLAUSE.findall(sentence)]
+        if not polite and sentence[-1] in "?？":
+            clauses = clauses[:-1]
+        for clause in filter(None, clauses):
+            if (polite or not by.questions.search(clause)) and (commanded := _commanded(clause)) is not None:
+                return commanded
+    return None
+
+
+def _commanded(clause: str) -> TaskName | None:
+    """The task that a clause commands."""
+    by = _patterns()
+    bare = by.courtesy.sub("", clause).lstrip(f" {_CHAPTER}")
+    if (head := _HEAD.match(bare)) is None:
+        return _commanded_unspaced(clause)
+    found = by.spaced.match(bare) or by.spaced.match(_respelled(head[0]) + bare[head.end() :])
+    task = _of(_verbs(), found[0]) if found else None
+    behind = bare[found.end() :] if found else ""
+    if task in ("write", "continue") and by.spaced.match(behind.strip()):
+        further = _commanded(behind.strip())
+        task = task if further in (None, "write", "continue") else further
+    if (found is None or task in ("write", "brainstorm")) and (noun := by.spaced_noun.match(bare)):
+        return _of(_nouns(), noun["noun"])
+    return task
+
+
+def _commanded_unspaced(clause: str) -> TaskName | None:
+    """The same of a clause in Chinese, Japanese or Korean, where the verb stands behind its object."""
+    by = _patterns()
+    found = list(by.unspaced.finditer(clause))
+    if not found:
+        return None
+    if _HAN_ALONE.fullmatch(clause):
+        if not (_is_bare(clause[: found[0].start()]) or (len(clause) <= _LONGEST_OBJECT and by.object.match(clause))):
+            return None
+        found = [one for one in found if not _DONE.match(clause, one.end())]
+    elif by.past.search(clause, found[-1].end()) and not by.polite.search(clause):
+        return None
+    tasks: list[TaskName] = [_of(_verbs() if _spelled(one[0]) in _verbs() else _nouns(), one[0]) for one in found]
+    specific = [one for one in tasks if one not in ("write", "continue")]
+    at = 0 if _HAN_ALONE.fullmatch(clause) else -1
+    if specific or not tasks:
+        return specific[at] if specific else None
+    return "continue" if "continue" in tasks else "write"
+
+
+def _of(table: Mapping[str, TaskName], words: str) -> TaskName:
+    """The task of words, or of the longest stem that they begin with."""
+    spelled = _spelled(words)
+    if spelled not in table:
+        spelled = next(stem for end in range(len(spelled), 0, -1) if (stem := spelled[:end] + "~") in table)
+    return table[spelled]
+
+
+def _respelled(word: str) -> str:
+    """The verb that a word is with one letter wrong, too many, missing or exchanged; else the word."""
+    if len(word) < _LEAST_MISSPELT:
+        return word
+    return next(
+        (verb for verb in _verbs() if verb.isascii() and len(verb) >= _LEAST_MISSPELT and _near(word, verb)), word
+    )
+
+
+def _near(left: str, right: str) -> bool:
+    """Whether two words differ by one letter, or by two neighbours that changed places."""
+    if abs(len(left) - len(right)) > 1 or left[0] != right[0]:
+        return False
+    same = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    a, b = left[same:], right[same:]
+    return a[1:] == b[1:] or a == b[1:] or a[1:] == b or (a[:2] == b[1::-1] and a[2:] == b[2:])
+
+
+def _is_bare(said: str) -> bool:
+    """Whether a request says nothing besides its command."""
+    rest = _without(said, _commands().find(said)).replace(_CHAPTER, "")
+    return not any(map(str.isalnum, rest))
 
 
 def _of_row(task: TaskName, recipe: Recipe = _NOTHING) -> Recipe:
@@ -122,44 +236,29 @@ def _skills() -> Mapping[str, TaskName]:
 
 def _looked_up(recipe: Recipe, words: str) -> Recipe:
     """The recipe with what is looked up of the words: without a command."""
-    chapters = _chapters_alone(words) if recipe.wants("ending") or (recipe.task == "ask" and recipe.chapters) else None
-    if not recipe.wants("ending"):
-        return replace(recipe, query=words, bare=bool(chapters))
-    return replace(recipe, query=_without_command(words) if chapters is None else chapters, bare=chapters is not None)
+    tells = recipe.wants("ending")
+    named = chapter_references(words)
+    chapters = " ".join(words[one.start : one.end] for one in named if one.numbers)
+    bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(_without(words, named)))
+    if not tells:
+        return replace(recipe, query=words, bare=bare and bool(chapters))
+    if bare:
+        return replace(recipe, query=chapters and f"写 {chapters}", bare=True)
+    words = _without(words, _commands().find(_folded(words)))
+    return replace(recipe, query=words.strip() if any(map(str.isalnum, words)) else "")
 
 
 def _without_length(words: str) -> str:
     """The words of a task without 2000字, "in three sentences"."""
-    for found in _patterns().length.finditer(words.translate(_simplified())):
+    for found in _patterns().length.finditer(_folded(words)):
         words = _blank(words, *found.span())
     return words
 
 
-def _without_command(words: str) -> str:
-    """What a request to continue says besides that."""
-    words = _without(words, _commands("anywhere", "begins", "command").find(words))
-    return words.strip() if any(map(str.isalnum, words)) else ""
-
-
-def _chapters_alone(words: str) -> str | None:
-    """The chapters that a request names; None where it says more, and is looked up."""
-    named = chapter_references(words)
-    rest = _without(words, named)
-    rest = _without(rest, _commands("anywhere", "begins", "command", "whole", "beside").find(rest))
-    chapters = " ".join(words[one.start : one.end] for one in named if one.numbers)
-    return None if any(map(str.isalnum, rest)) else chapters and f"写 {chapters}"
-
-
-def _without(words: str, found: Iterable[KinshipMatch[bool] | ChapterReference]) -> str:
+def _without(words: str, found: Iterable[KinshipMatch[bool] | ChapterReference], by: str = " ") -> str:
     for one in found:
-        words = _blank(words, one.start, one.end)
+        words = words[: one.start] + by * (one.end - one.start) + words[one.end :]
     return words
-
-
-@cache
-def _commands(*rows: str) -> Phrases[bool]:
-    planning = words("write", "verbs", "latin", "plans") if "beside" in rows else ()
-    return Phrases(dict.fromkeys((*words("continue", *rows), *planning), True))
 
 
 def told() -> Mapping[str, int]:
@@ -174,13 +273,9 @@ def words(table: str, *rows: str) -> frozenset[str]:
     return frozenset(word for row in rows for word in _table()[table][row].split())
 
 
-_LONGEST_RENAMING = 400
-_RUN = re.compile(r"\s{4}")
-
-
-def _renamed(said: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _renamed(said: str, query: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Where the two names of a request to rename stand; one is short, with no run of blanks to divide in every way."""
-    if len(said) > _LONGEST_RENAMING or _RUN.search(said.strip()):
+    if len(said) > _MOST_LOOKED_UP or _RUN.search(said.strip()):
         return None
     for pattern in _patterns().renames:
         found = pattern.fullmatch(said.strip(), 0)
@@ -188,6 +283,8 @@ def _renamed(said: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
             continue
         shift = len(said) - len(said.lstrip())
         (first, last), (start, end) = found.span("a"), found.span("b")
+        if pattern in _patterns().proper and not (query[first + shift].isupper() or said.strip()[first - 1] in _QUOTES):
+            continue
         return (first + shift, last + shift), (start + shift, end + shift)
     return None
 
@@ -210,29 +307,14 @@ def _is_until(said: str, reference: ChapterReference) -> bool:
     return before is not None or _patterns().until_behind.match(said, reference.end) is not None
 
 
-def _reading(said: str, references: Iterable[ChapterReference]) -> tuple[TaskName, set[str]] | None:
-    """The task whose words alone are in a request, chapters and a length aside, and the rows that they are of."""
-    if not _wanted().occur_in(said):
-        return None
-    until = any(_is_until(said, one) for one in references)
-    for one in references:
-        said = _blank(said, one.start, one.end)
-    said = _without_length(said)
-    tokens = tokens_of(said)
-    for task, phrases in _readings().items():
-        rest, rows = said, set()
-        for phrase in phrases.find(said, tokens):
-            rest = _blank(rest, phrase.start, phrase.end)
-            rows.add(phrase.value)
-        if until:
-            rows.add("story")
-        if rows & {"asks", "verbs"} and not _LETTER.search(rest):
-            return task, rows
-    return None
-
-
 def _blank(text: str, start: int, end: int) -> str:
     return text[:start] + " " * (end - start) + text[end:]
+
+
+def _folded(text: str) -> str:
+    """The text as it is compared, of the same length: small letters without accents, simplified characters."""
+    small = text.translate(_simplified()).replace("’", "'").lower()
+    return small if len(small) == len(text) else text
 
 
 @cache
@@ -248,35 +330,52 @@ def _rows() -> Mapping[TaskName, dict[str, Any]]:
 
 @cache
 def _simplified() -> Mapping[int, str]:
-    return str.maketrans({pair[0]: pair[1] for pair in _table()["traditional"].split()})
+    accents = str.maketrans("àâäáãéèêëíîïóôöõúùûüçñÀÂÄÉÈÊËÎÏÔÖÙÛÜÇ", "aaaaaeeeeiiioooouuuucnaaaeeeeiioouuuc")
+    return accents | {ord(pair[0]): pair[1] for pair in _table()["traditional"].split()}
 
 
 @cache
-def _scenes() -> frozenset[str]:
-    return frozenset(_table()["scene"].split())
+def _places(name: str) -> frozenset[str]:
+    return frozenset(_folded(_table()[name]).split())
 
 
 @cache
-def _readings() -> Mapping[TaskName, Phrases[str]]:
-    """The tasks whose requests hold no other words than those of their row."""
-    found: dict[TaskName, Phrases[str]] = {}
+def _verbs() -> Mapping[str, TaskName]:
+    """The task of each verb, of English ones the form in -ing too."""
+    return _of_words("verbs")
+
+
+@cache
+def _nouns() -> Mapping[str, TaskName]:
+    return _of_words("nouns")
+
+
+def _of_words(kind: str) -> Mapping[str, TaskName]:
+    found: dict[str, TaskName] = {}
     for task, row in _rows().items():
-        if "asks" in row:
-            own = {word: name for name in ("asks", "verbs") for word in row[name].split()}
-            scopes = ("scene", "story") if "scene" in row["parts"].split() else ()
-            places = {word: name for name in scopes for word in _table()[name].split()}
-            found[task] = Phrases(dict.fromkeys(row["beside"].split(), "beside") | places | own)
+        for word in _folded(row.get(kind, "")).split():
+            found.setdefault(_spelled(word.replace("-", " ")) + "~" * word.endswith("~"), task)
+            if word.isascii() and word.isalpha() and kind == "verbs":
+                found.setdefault(word.removesuffix("e") + "ing", task)
     return found
 
 
+def _spelled(words: str) -> str:
+    return " ".join(_WORDS.findall(words))
+
+
 @cache
-def _wanted() -> Phrases[bool]:
-    """A word of any row that reads: most questions have none."""
-    return Phrases({word: True for task in _readings() for word in words(task, "asks", "verbs")})
+def _commands() -> Phrases[bool]:
+    """What a command consists of: verbs, nouns, courtesy, places, words that say nothing."""
+    table = _table()
+    rows = [table[name] for name in ("courtesy", "generic", "scene", "story", "fillers")]
+    rows += [row.get(kind, "") for row in _rows().values() for kind in (*_KINDS, "plans")]
+    return Phrases({word: True for row in rows for word in _folded(row).split()})
 
 
 class _Patterns(NamedTuple):
     renames: tuple[re.Pattern[str], ...]
+    proper: frozenset[re.Pattern[str]]  # of them those whose names begin with a capital letter
     not_named: re.Pattern[str]
     until: re.Pattern[str]
     until_behind: re.Pattern[str]
@@ -285,58 +384,78 @@ class _Patterns(NamedTuple):
     moment_behind: re.Pattern[str]
     now: re.Pattern[str]
     length: re.Pattern[str]
-    verb: re.Pattern[str]  # before a chapter's number
-    behind: re.Pattern[str]  # behind it
-    next: re.Pattern[str]
     plans: re.Pattern[str]
-    anywhere: re.Pattern[str]
-    begins: re.Pattern[str]
-    whole: re.Pattern[str]
+    places: Mapping[str, re.Pattern[str]]
+    asks: Mapping[TaskName, re.Pattern[str]]
+    questions: re.Pattern[str]
+    polite: re.Pattern[str]
+    orders: re.Pattern[str]  # a command in spite of a word of a question
+    past: re.Pattern[str]
+    courtesy: re.Pattern[str]  # at the beginning of a clause
+    spaced: re.Pattern[str]  # a verb at the beginning
+    spaced_noun: re.Pattern[str]  # behind a verb like "give", or at the beginning
+    unspaced: re.Pattern[str]
+    object: re.Pattern[str]  # begins with what a verb of Chinese may stand behind
 
 
 @cache
 def _patterns() -> _Patterns:
-    def compiled(pattern: str) -> re.Pattern[str]:
-        return re.compile(pattern, re.IGNORECASE)
-
     table, rows = _table(), _rows()
-    rename, state, write, goes_on = rows["rename"], rows["state"], rows["write"], rows["continue"]
-    courtesy = rf"(?:(?:{_either(table['courtesy'])})[\s,，]*){{0,6}}"
-    parts = {"<of>": rename["of"], "<a>": _NAME.format("a"), "<b>": _NAME.format("b")}
-    renames = []
-    for pattern in rename["patterns"]:
-        for mark, part in parts.items():
+    rename, state = rows["rename"], rows["state"]
+    marks = {"<of>": f"(?:{'|'.join(rename['of'].splitlines())})?", "<a>": _NAME.format("a"), "<b>": _NAME.format("b")}
+    marks |= {"<to>": rename["to"], "<all>": rename["all"], "<text>": rename["text"]}
+    marks |= {f"<{name}>": f"(?:{pattern})" for name, pattern in table["marks"].items()}
+    marks |= {"<here>": rf"(?:{_either(table['scene'])})", "<chapter>": _CHAPTER, "<spelled>": SPELLED}
+
+    def compiled(pattern: str | list[str]) -> re.Pattern[str]:
+        pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
+        for mark, part in marks.items():
             pattern = pattern.replace(mark, part)
-        renames.append(compiled(rf"{courtesy}{pattern}{rename['tail']}"))
-    han, latin = _either(write["verbs"]), _either(write["latin"])
-    volume = rf"第\S{{1,4}}{names('han', *VOLUMES)}的?"
-    written = rf"(?<![描抄听])(?:{han})(?:一下|一写|出|好|完|下)?(?:小说|正文|故事)?(?:的|{volume})?\s*"
-    said = rf"(?:^|[.,;:!?—-]\s*|\b(?:{_either(write['latin_before'])})\s+)(?:{latin})\s+(?:(?:{_FILLER})\s+){{0,4}}"
-    planned = write["plans"].split()
-    unspaced, spaced = (_either(" ".join(one for one in planned if one.isascii() == is_)) for is_ in (False, True))
+        return re.compile(pattern.translate(_simplified()), re.IGNORECASE)
+
+    def either(words: str, *, spaced: bool) -> str:
+        return _either(" ".join(one for one in words.split() if one.isascii() is spaced))
+
+    courtesy, generic = table["courtesy"], _either(table["generic"])
+    verbs, nouns = (" ".join(one.replace(" ", "-") for one in words) for words in (_verbs(), _nouns()))
+    before, tail = rf"(?:(?:{_either(courtesy)})[\s,，]*){{0,6}}", rf"(?:{'|'.join(rename['tail'])})?[\s。.!！~？?]*"
+    kindly, places = either(courtesy, spaced=False), _either(table["scene"] + table["story"])
+    article = rf"(?:an?|the|quick|short|brief|full|une?|le|la|{_CHAPTER}+|\W)*\s*"
+    planned = rows["write"]["plans"].split()
     return _Patterns(
-        renames=tuple(renames),
+        renames=tuple(compiled(before + one + tail) for one in (*rename["patterns"], *rename["proper"])),
+        proper=frozenset(compiled(before + one + tail) for one in rename["proper"]),
         not_named=compiled(rename["not_named"]),
-        until=compiled(rf"{state['until']}\Z"),
+        until=compiled(rf"(?:{'|'.join(state['until'])})\Z"),
         until_behind=compiled(state["until_behind"]),
         state=compiled(state["words"]),
         after=compiled(rf"{state['after']}\Z"),
         moment_behind=compiled(state["behind"]),
         now=compiled(state["now"]),
-        length=compiled(table["length"]),
-        verb=compiled(rf"(?:{written}|{said})\Z"),
-        behind=compiled(
-            r"\s*+[，,]?\s*+的?(?:正文|内容)?[，,]?\s*+"
-            r"(?:(?:续|扩|重|改)写|起草|开写|写(?:出来|完|好|一下|吧|$|[，。！,.!]))(?![了没得])"
+        length=compiled(
+            [
+                ahead.replace("<n>", n) + unit
+                for n, ahead, unit in zip(table["number"], table["length"][::2], table["length"][1::2], strict=True)
+            ]
         ),
-        next=compiled(rf"(?:{written}|{said}){_NEXT}|^\s*{_NEXT}(?:\s+please)?\s*[.!。！吧]*\s*$"),
-        plans=compiled(rf"{unspaced}|\b(?:{spaced})\b"),
-        anywhere=compiled(_either(goes_on["anywhere"])),
-        begins=compiled(rf"{courtesy}(?:{_either(goes_on['begins'])})(?:[\s.!…,]|$)"),
-        whole=compiled(rf"{courtesy}(?:{_either(goes_on['whole'])})[\s.!…。！～~]*"),
+        plans=compiled([rf"\b{one}\b" if one.isascii() else one for one in planned]),
+        places={name: compiled(_either(table[name])) for name in ("scene", "story")},
+        asks={task: compiled(row["asks"]) for task, row in rows.items() if "asks" in row},
+        questions=compiled(table["questions"]),
+        polite=compiled(table["polite"]),
+        orders=compiled(table["orders"]),
+        past=compiled(table["past"]),
+        courtesy=compiled(rf"^(?:(?:{either(courtesy, spaced=True)})(?![\w'-])[\s,]*|(?:{kindly})+)*"),
+        spaced=compiled(rf"\s*(?:{either(verbs, spaced=True)})(?![\w'])"),
+        spaced_noun=compiled(
+            rf"(?:(?:{generic})\b(?:\W+[\w'-]+){{0,6}}?\W+|{article})(?P<noun>{either(nouns, spaced=True)})\b"
+            r"(?!\s+(?:is|was|are|says?|said)\b)"
+        ),
+        unspaced=compiled(either(f"{verbs} {nouns}", spaced=False)),
+        object=compiled(rf"(?:{kindly})*(?:[把将对给{_CHAPTER}这本上那此]|{places})"),
     )
 
 
 def _either(words: str) -> str:
     ordered = sorted(set(words.split()), key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word).replace(r"\-", r"\s+") for word in ordered)
+    return "|".join(re.escape(word).replace(r"\-", r"[\s-]+").replace("\\~", "[a-z]*") for word in ordered)
