@@ -235,6 +235,32 @@ def test_a_title_with_a_surname_makes_the_surname_known_and_nobody_else_of_that_
     assert "Mr. Harrow" not in names(propose_names([("a.md", ENGLISH * 6)], known=["Mr Harrow"]))
 
 
+def test_a_wife_with_her_husbands_name_is_not_her_husband_and_a_miss_is_who_she_is():
+    wife = "Then Joe said no. Mrs. Joe came. I saw Joe. So Joe went on, and Joe laughed. We met Mrs. Joe. He told Joe. "
+    found = names(propose_names([("a.md", wife * 6)], least=6))
+    assert [one.aliases for one in found.values() if "Joe" in one.name.split()] == [(), ()]
+    miss = "Then came Miss Vale. I saw Miss Vale and told Miss Vale. Of Vale nothing. It was Vale. "
+    assert names(propose_names([("a.md", miss * 6)], least=6))["Miss Vale"].aliases == ("Vale",)
+
+
+def test_one_person_with_two_titles_is_proposed_once():
+    text = "Then Vale said no. We met Mr. Vale. I told Uncle Vale. So Vale went. He saw Mr. Vale. It was Uncle Vale. "
+    found = names(propose_names([("a.md", text * 6)], least=6))
+    assert [sorted({one.name, *one.aliases}) for one in found.values()] == [["Mr. Vale", "Uncle Vale", "Vale"]]
+
+
+def test_the_first_character_of_a_verb_is_no_part_of_a_known_name_and_headings_of_a_template_are_nobody():
+    cold = "".join(f"苏晚晴冷{what}。" for what in ("笑道走罢", "哼一声", "眼看着", "笑着说", "冷地问", "淡地想"))
+    told = "苏晚晴冷问道：何必。有人见苏晚晴冷，苏晚晴冷说。"
+    found = propose_names([("ch.md", (CHINESE + cold + told) * 12)], known=["苏晚晴"])
+    assert not [one for one in found if "苏晚晴" in one.name]
+    page = "# New Concepts\n\n## Plans For Synopsis\n\n" + ENGLISH + "\n"
+    assert "Harrow" in {one.name.split()[-1] for one in propose_names([("a.md", page * 12)])}
+    assert not {"Concepts", "Plans", "Synopsis"} & {
+        word for one in propose_names([("a.md", page * 12)]) for word in one.name.split()
+    }
+
+
 def test_a_reason_counts_one_time_in_the_singular():
     said = "".join(f"沈白鹭{what}。" for what in ["怕水", "不走", "还小", "在船上", "又来了", "要睡", "很老", "没有家"])
     said += "有人提起沈白鹭。那是沈白鹭的船。沈白鹭说道：“走罢。”"

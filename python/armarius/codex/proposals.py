@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from armarius.codex.people import letters, words
+from armarius.codex.people import letters, title_gender, words
 from armarius.display import counted
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold, is_han
@@ -388,6 +388,7 @@ def _kind(word: str, count: int, titled: "Counter[str]", acting: "Counter[str]",
 
 
 _MOST = 2_000
+_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*$", re.MULTILINE)  # those of a template stand in every page
 NameKind = Literal["person", "place", "thing"]
 
 
@@ -434,7 +435,8 @@ def propose_names(
     Cost: linear in the text; about 4 s for a novel of 800,000 Chinese characters, 1 s for one of 180,000 English words.
     """
     documents = list(texts)
-    found = [*latin_names([text for _, text in documents], least), *han_names([text for _, text in documents], least)]
+    prose = [_HEADING.sub("", text) for _, text in documents]
+    found = [*latin_names(prose, least), *han_names(prose, least)]
     described = {fold(name) for name in known}
     surnames = {bare for name in described if (bare := _untitled(name)) != name}
     alike = surnames | {name.replace(".", "") for name in described}
@@ -442,7 +444,7 @@ def propose_names(
     for one in grouped(found):
         called = [fold(name) for name in (one.name, *one.aliases)]
         is_known = not described.isdisjoint(called) or called[0].replace(".", "") in alike
-        if is_known and not keep_known:
+        if (is_known and not keep_known) or (is_han(called[0]) and called[0][:-1] in described):  # 林尘冷 of 林尘冷笑
             continue
         document, position = _first(documents, (one.name, *one.aliases))
         made.append(
@@ -457,9 +459,12 @@ def grouped(found: Sequence[RawName]) -> list[RawName]:
     by_name = {one.name: one for one in found}
     under: dict[str, str] = {}
     for one in found:
-        alike = (other for other in found if other is not one and other.kind == one.kind)
-        longer = [other for other in alike if _holds(other.name, one.name)]
-        longer.sort(key=lambda other: -other.count)
+        longer = [other for other in found if _holds(other.name, one.name) and not _is_wife(other, one)]
+        titled = [other for other in longer if _untitled(other.name) == one.name]
+        if titled and len({title_gender(other.name.split()[0]) or "" for other in titled} - {""}) < 2:
+            under |= {other.name: titled[0].name for other in titled[1:]}  # Mr. Vale, Uncle Vale
+            longer = titled[:1]
+        longer = [other for other in longer if other.kind == one.kind or other in titled]
         if longer and (len(longer) == 1 or longer[0].count >= 4 * longer[1].count):
             under[one.name] = longer[0].name
     groups: dict[str, list[RawName]] = {}
@@ -485,7 +490,14 @@ def _holds(long: str, short: str) -> bool:
         return False
     if is_han(long[0]) and is_han(short[0]):
         return len(short) >= 2 and long.endswith(short) and len(long) <= len(short) + 2
-    return short in long.split() or f" {short} " in f" {long} "
+    return f" {short} " in f" {long} "
+
+
+def _is_wife(long: RawName, short: RawName) -> bool:
+    """Whether a title before a name that mostly stands without it makes another person: Mrs. Joe is not Joe."""
+    title = long.name.partition(" ")[0].rstrip(".").lower()
+    wife = title in words("latin", "by_marriage") and _untitled(long.name) == short.name
+    return wife and 2 * long.count < short.count
 
 
 def _untitled(name: str) -> str:
