@@ -100,7 +100,7 @@ def _short(text: str) -> str:
 
 _TITLE = re.compile(r"关系(?:表|网|图|谱)?$|\b(?:relations?|relationships?)(?: (?:map|chart|table))?$", re.IGNORECASE)
 _COLUMN = re.compile(r"关系|關係|relation", re.IGNORECASE)
-_LINK = re.compile(r"(?<!\s)\s*(?:<-+>|-+>|=+>|[↔⇄→⟷]|[—–]+|\s-\s|[～~与和跟&×/、]|\band\b)\s*")
+_LINK = re.compile(r"(?<!\s)\s*(?:<-+>|(?<!-)-+>|(?<!=)=+>|[↔⇄→⟷]|[—–]+|\s-\s|[～~与和跟&×/、]|\band\b)\s*")
 _TYPED = re.compile(r"^(?P<ends>[^:：（(]+?)(?<!\s)\s*(?:[:：]\s*(?P<type>.+)|[（(](?P<note>[^）)]+)[)）])\s*$")
 _SENTENCES = (
     re.compile(r"^(?>(?P<a>.+?)是)(?P<b>.+?)的(?P<type>[^的，,。]{1,12})。?$"),
