@@ -121,10 +121,15 @@ def _parted(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Se
         rests[place.numbers].append(place.rest)
     again = {numbers for numbers, names in rests.items() if len(names) > 1}
     times = Counter(place.rest for place in places.values() if place.numbers in again)
+    bases = dict[tuple[tuple[float, ...], str], str]()
+    for numbers, names in rests.items():
+        base = None
+        for name in sorted(names):  # what begins with another one stands behind it
+            base = name if base is None or not name.startswith(base) else base
+            bases[numbers, name] = base
     parted: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
     for path, place in places.items():
-        base = min((one for one in rests[place.numbers] if place.rest.startswith(one)), key=len)
-        ending = place.rest.removeprefix(base)
+        ending = place.rest.removeprefix(bases[place.numbers, place.rest])
         if not ending and place.numbers in again and times[place.rest] > 1:
             ending = place.rest
         parted[ending][path] = place.numbers
