@@ -307,6 +307,7 @@ class FetchRequest:
         text: The whole text of the current document, "" when the request names none.
         cursor: Code-point offset into `text`.
         chapter: Number of the current chapter, or None.
+        chapter_start: Where it begins in `text`.
         chapter_end: Where it ends in `text`, which goes on with another chapter; None when it does not.
         chapters: The chapters to look into.
         kinds: The kinds of documents to look into; empty is all.
@@ -353,6 +354,7 @@ class FetchRequest:
     asked: str = ""
     carried: tuple[str, ...] = ()
     hidden: Hidden = ()
+    chapter_start: int = 0
     chapter_end: int | None = None
     recipe: Recipe = Recipe()
 

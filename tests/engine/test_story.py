@@ -58,7 +58,7 @@ def test_a_request_that_continues_is_told_the_story(engine, request_):
     [
         {"query": "检查第3章的角色一致性"},
         {"query": "Does he continue the lie?"},
-        {"query": "", "selection": (3, 20), "skill": "rewrite"},
+        {"query": "", "selection": (3, 20), "skill": "check"},
         {"query": "", "additional_input": "林默吹灭了灯。"},
         {"query": "续写", "document": "spec/characters.md"},
     ],

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.prompt.support import assemble, candidate
 
+import armarius
 from armarius import TokenCounter
 from armarius.prompt.counter import CachedCounter, _behind, common_prefix, cut, window
 from armarius.testing import FixedCounter
@@ -84,3 +85,24 @@ def test_the_window_is_divided_as_if_everything_behind_the_cursor_had_been_count
         found = _behind(text, anchor, most, counter)
         assert max(most - share, most - found) == max(most - share, most - behind)
     assert _behind(text, len(text), most, counter) == 0
+
+
+def test_the_window_of_a_book_in_one_file_is_its_chapter_and_earlier_ones_compete(tmp_path):
+    text = "# The Book\n\n" + "".join(
+        f"## Chapter {n}\n\n" + "".join(f"On day {m} of {n} the river rose past pier {m + n}.\n\n" for m in range(40))
+        for n in range(1, 13)
+    )
+    text = text.replace("On day 7 of 3 the river", "On day 7 of 3 Mara hid a comb where the river")
+    (tmp_path / "book.md").write_text(text, "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        pack = engine.assemble("Continue", document="book.md", cursor=len(text), budget=8000)
+        (window,) = (one for one in pack.items if one.source == "editor:cursor-window")
+        assert window.shows == ("book.md", text.index("## Chapter 12"), len(text))
+        assert "story:ending:book.md#11" in {one.source for one in pack.items}
+        asked = engine.assemble("Where did Mara hide a comb?", document="book.md", cursor=len(text), budget=4000)
+        assert "Mara hid a comb" in asked.prompt
+        middle = text.index("## Chapter 6") + 200
+        pack = engine.assemble("Continue", document="book.md", cursor=middle, budget=8000)
+        (window,) = (one for one in pack.items if one.source == "editor:cursor-window")
+        assert window.shows is not None
+        assert text[slice(*window.shows[1:])] == text[text.index("## Chapter 6") : text.index("## Chapter 7")].rstrip()

@@ -5,6 +5,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from armarius.arguments import Hidden
@@ -113,6 +114,7 @@ def read_request(verb: str, query: object, fields: RequestFields) -> AssembleReq
         raise ContractError(re.sub(r"\bAssembleRequest\.([\w.]+)", rf"{verb}(\1=…)", str(error))) from None
 
 
+_start: Final = attrgetter("start")
 _FOR_FETCHERS: Final = (
     *("query", "additional_input", "document", "skill", "chapters", "kinds", "as_of", "also", "marks", "story"),
     *("messages", "include_messages"),
@@ -198,6 +200,7 @@ class Resolver:
         furthest = cursor if selection is None else max(cursor, selection[1])
         wishes, hidden, unknown = view.resolve_pins(request, document if live else None)
         text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
+        start, end = (0, None) if document is None else _chapter_span(document, cursor, furthest)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
             **{name: getattr(request, name) for name in _FOR_FETCHERS},
@@ -205,7 +208,8 @@ class Resolver:
             text=text,
             cursor=cursor if text else 0,
             chapter=None if document is None else _chapter(document, cursor),
-            chapter_end=None if document is None else _chapter_end(document, furthest),
+            chapter_start=start,
+            chapter_end=end,
             previous_ids=continued.ids if continued else (),
             withheld=withheld,
             live=live,
@@ -286,18 +290,26 @@ def _chapter(document: Document, cursor: int) -> int | None:
     """The chapter of a document at the cursor; of a file that holds several, the one that the cursor is in."""
     if document.chapter is not None or document.kind not in STORY_KINDS:
         return document.chapter
-    at = bisect_right(document.paragraphs, cursor, key=lambda one: one.start) - 1
+    at = bisect_right(document.paragraphs, cursor, key=_start) - 1
     return document.paragraphs[at].chapter if at >= 0 else None
 
 
-def _chapter_end(document: Document, cursor: int) -> int | None:
-    """Where the next chapter begins in a file that holds several; None where the cursor is in none, or in the last."""
+def _chapter_span(document: Document, cursor: int, last: int) -> tuple[int, int | None]:
+    """Where the chapter at the cursor begins in a file that holds several, and where the one behind `last` does.
+
+    0 and None where there is no other.
+    """
     here = None if document.chapter is not None else _chapter(document, cursor)
     if here is None:
-        return None
-    at = bisect_right(document.paragraphs, cursor, key=lambda one: one.start)
-    behind = islice(document.paragraphs, at, None)
-    return next((one.start for one in behind if one.chapter is not None and one.chapter != here), None)
+        return 0, None
+    paragraphs = document.paragraphs
+    first = bisect_right(paragraphs, cursor, key=_start) - 1
+    while first and paragraphs[first - 1].chapter == here:
+        first -= 1
+    there = _chapter(document, last)
+    behind = islice(paragraphs, bisect_right(paragraphs, last, key=_start), None)
+    end = next((one.start for one in behind if one.chapter is not None and one.chapter != there), None)
+    return paragraphs[first].start if first else 0, end
 
 
 def _stamped(view: RequestState, document: Document) -> Mapping[str, str]:

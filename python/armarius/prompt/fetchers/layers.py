@@ -388,7 +388,7 @@ class ImmediateFetcher:
     def _window(self, request: FetchRequest) -> tuple[str, Candidate]:
         """The text around the cursor, or around what is selected, and the candidate of it."""
         text, cursor, selection = request.text, request.cursor, request.selection
-        start, end = self._span(text, *(selection or (cursor, cursor)), request.chapter_end)
+        start, end = self._span(text, *(selection or (cursor, cursor)), request)
         evidence = [Evidence("cursor", Reason("cursor.at", cursor=cursor), request.document, (start, end))]
         core = None
         if selection is not None:
@@ -401,14 +401,15 @@ class ImmediateFetcher:
             candidate = replace(candidate, core=core, marks=marks, evidence=tuple(evidence))
         return candidate.content, candidate
 
-    def _span(self, text: str, first: int, last: int, most: int | None) -> tuple[int, int]:
+    def _span(self, text: str, first: int, last: int, request: FetchRequest) -> tuple[int, int]:
+        most, least = request.chapter_end, request.chapter_start
         first, last = min(max(first, 0), len(text)), min(max(last, 0), len(text))
-        start = max(0, first - self._before)
-        if start:
+        start = max(least, first - self._before)
+        if start > least:
             start = min(first, -(-start // _STEP) * _STEP)
             line = text.find("\n", start, min(first, start + _STEP))
             start = line + 1 if line >= 0 else grapheme_floor(text, start)
-        elif first and text.startswith("\ufeff"):  # a byte order mark is no text
+        elif not start and first and text.startswith("\ufeff"):  # a byte order mark is no text
             start = 1
         most = len(text) if most is None else min(most, len(text))
         end = min(most, last + self._after)

@@ -439,7 +439,7 @@ class StoryFetcher:
         if not place.earlier:
             return
         part = place.earlier[0]
-        if part.path == request.document and abs(request.cursor - part.end) < _SHOWN:
+        if part.path == request.document and request.chapter_start < part.end > request.cursor - _SHOWN:
             source = _ending_of(part)
             yield Omission(source, "settings", source, "duplicate", Reason("out.document"))
             if not place.named or len(place.earlier) < 2:
