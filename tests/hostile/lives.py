@@ -109,7 +109,7 @@ def command_line(place: Place, step: Steps, setting: str) -> None:
     for words in (
         ["assemble", project, "--query", "林默 strike", "--budget", "6000"],
         ["inspect", project, "--query", "小雨", "--document", "chapters/ch001.md", "--budget", "6000"],
-        ["search", project, MARK],
+        ["find", project, MARK],
         ["retrieve", project, "林默的妹妹是谁"],
         ["index", project],
         ["embed", project],
