@@ -399,19 +399,27 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns() -> _Patterns:
-    table, rows = _table(), _rows()
-    rename, state = rows["rename"], rows["state"]
+def _marks() -> Mapping[str, str]:
+    """The parts of patterns that the table names."""
+    table, rename = _table(), _rows()["rename"]
     marks = {"<of>": f"(?:{'|'.join(rename['of'].splitlines())})?", "<a>": _NAME.format("a"), "<b>": _NAME.format("b")}
     marks |= {"<to>": rename["to"], "<all>": rename["all"], "<text>": rename["text"]}
     marks |= {f"<{name}>": f"(?:{pattern})" for name, pattern in table["marks"].items()}
     marks |= {"<here>": rf"(?:{_either(table['scene'])})", "<chapter>": _CHAPTER, "<spelled>": SPELLED}
+    return marks
 
-    def compiled(pattern: str | list[str]) -> re.Pattern[str]:
-        pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
-        for mark, part in marks.items():
-            pattern = pattern.replace(mark, part)
-        return re.compile(pattern.translate(_simplified()), re.IGNORECASE)
+
+def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
+    pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
+    for mark, part in _marks().items():
+        pattern = pattern.replace(mark, part)
+    return re.compile(pattern.translate(_simplified()), re.IGNORECASE)
+
+
+@cache
+def _patterns() -> _Patterns:
+    compiled, table, rows = _compiled, _table(), _rows()
+    rename, state = rows["rename"], rows["state"]
 
     def either(words: str, *, spaced: bool) -> str:
         return _either(" ".join(one for one in words.split() if one.isascii() is spaced))
