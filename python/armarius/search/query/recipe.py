@@ -37,7 +37,8 @@ _SENTENCE = re.compile(r"[^\n.!。！;；—…?？]*[?？]?")
 _HEAD = re.compile(r"[a-z]+")
 _LEAST_MISSPELT: Final = 6  # letters
 _HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
-_DONE = re.compile(r"[了过](?!一)|的(?:是|人|时候|结果)")
+_DONE = re.compile(r"[了过](?!一)|的(?:是|人|时候|结果)|报告|记录|结果|人?员")
+_ASKED = re.compile(r"\s*(?:how|what|who|where|when|which)\b")  # "check how" looks something up
 _LONGEST_OBJECT: Final = 24  # characters of a clause whose verb stands behind its object
 _WORDS = re.compile(r"[^\W_]+")
 _RUN = re.compile(r"\s{4}")
@@ -97,7 +98,7 @@ def _read(query: str) -> Recipe:
         task = "state"
     if task == "ask" and following and _is_bare(masked):
         task = "write"
-    is_scene, is_story = (_patterns().places[name].search(masked) is not None for name in ("scene", "story"))
+    is_scene, is_story = (_words_of(name).occur_in(masked) for name in ("scene", "story"))
     if task in ("write", "continue") and (named or following):
         task = "write"
     elif task == "write" and is_scene:
@@ -111,6 +112,7 @@ def _read(query: str) -> Recipe:
         return recipe
     is_story = is_story or any(_is_until(said, one) for one in references)
     scope: Literal["", "scene", "story"] = "scene" if is_scene else "story" if is_story else ""
+    scope = scope if recipe.wants("scene") or task == "rename" else ""
     recipe = replace(recipe, scope=scope, opened=task != "present")
     if task == "rename" or not (references or scope or _is_bare(masked)):
         return replace(recipe, parts=(recipe.parts - {"places"}) | _of_row("ask").parts, opened=False)
@@ -146,6 +148,8 @@ def _commanded(clause: str) -> TaskName | None:
     found = by.spaced.match(bare) or by.spaced.match(_respelled(head[0]) + bare[head.end() :])
     task = _of(_verbs(), found[0]) if found else None
     behind = bare[found.end() :] if found else ""
+    if task == "check" and _ASKED.match(behind):
+        return None
     if task in ("write", "continue") and by.spaced.match(behind.strip()):
         further = _commanded(behind.strip())
         task = task if further in (None, "write", "continue") else further
@@ -340,6 +344,11 @@ def _places(name: str) -> frozenset[str]:
 
 
 @cache
+def _words_of(name: str) -> Phrases[bool]:
+    return Phrases(dict.fromkeys(_places(name), True))
+
+
+@cache
 def _verbs() -> Mapping[str, TaskName]:
     """The task of each verb, of English ones the form in -ing too."""
     return _of_words("verbs")
@@ -385,7 +394,6 @@ class _Patterns(NamedTuple):
     now: re.Pattern[str]
     length: re.Pattern[str]
     plans: re.Pattern[str]
-    places: Mapping[str, re.Pattern[str]]
     asks: Mapping[TaskName, re.Pattern[str]]
     questions: re.Pattern[str]
     polite: re.Pattern[str]
@@ -405,7 +413,7 @@ def _marks() -> Mapping[str, str]:
     marks = {"<of>": f"(?:{'|'.join(rename['of'].splitlines())})?", "<a>": _NAME.format("a"), "<b>": _NAME.format("b")}
     marks |= {"<to>": rename["to"], "<all>": rename["all"], "<text>": rename["text"]}
     marks |= {f"<{name}>": f"(?:{pattern})" for name, pattern in table["marks"].items()}
-    marks |= {"<here>": rf"(?:{_either(table['scene'])})", "<chapter>": _CHAPTER, "<spelled>": SPELLED}
+    marks |= {"<here>": _here(table["scene"]), "<chapter>": _CHAPTER, "<spelled>": SPELLED}
     return marks
 
 
@@ -447,7 +455,6 @@ def _patterns() -> _Patterns:
             ]
         ),
         plans=compiled([rf"\b{one}\b" if one.isascii() else one for one in planned]),
-        places={name: compiled(_either(table[name])) for name in ("scene", "story")},
         asks={task: compiled(row["asks"]) for task, row in rows.items() if "asks" in row},
         questions=compiled(table["questions"]),
         polite=compiled(table["polite"]),
@@ -462,6 +469,11 @@ def _patterns() -> _Patterns:
         unspaced=compiled(either(f"{verbs} {nouns}", spaced=False)),
         object=compiled(rf"(?:{kindly})*(?:[把将对给{_CHAPTER}这本上那此]|{places})"),
     )
+
+
+def _here(words: str) -> str:
+    spaced, others = (" ".join(one for one in words.split() if one.isascii() is is_) for is_ in (True, False))
+    return rf"(?:\b(?:{_either(spaced)})\b|{_either(others)})"
 
 
 def _either(words: str) -> str:
