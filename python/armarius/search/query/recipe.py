@@ -436,7 +436,7 @@ def _patterns() -> _Patterns:
     verbs, nouns = (" ".join(one.replace(" ", "-") for one in words) for words in (_verbs(), _nouns()))
     before, tail = rf"(?:(?:{_either(courtesy)})[\s,，]*){{0,6}}", rf"(?:{'|'.join(rename['tail'])})?[\s。.!！~？?]*"
     kindly, places = either(courtesy, spaced=False), _either(table["scene"] + table["story"])
-    article = rf"(?:an?|the|quick|short|brief|full|une?|le|la|{_CHAPTER}+|\W)*\s*"
+    article = r"(?:(?:an?|the|quick|short|brief|full|une?|le|la)\b|\W)*"
     planned = rows["write"]["plans"].split()
     return _Patterns(
         renames=tuple(compiled(before + one + tail) for one in (*rename["patterns"], *rename["proper"])),
@@ -463,7 +463,7 @@ def _patterns() -> _Patterns:
         courtesy=compiled(rf"^(?:(?:{either(courtesy, spaced=True)})(?![\w'-])[\s,]*|(?:{kindly})+)*"),
         spaced=compiled(rf"\s*(?:{either(verbs, spaced=True)})(?![\w'])"),
         spaced_noun=compiled(
-            rf"(?:(?:{generic})\b(?:\W+[\w'-]+){{0,6}}?\W+|{article})(?P<noun>{either(nouns, spaced=True)})\b"
+            rf"(?:(?:{generic})\b(?:[^\w'-]+[\w'-]+){{0,6}}?[^\w'-]+|{article})(?P<noun>{either(nouns, spaced=True)})\b"
             r"(?!\s+(?:is|was|are|says?|said)\b)"
         ),
         unspaced=compiled(either(f"{verbs} {nouns}", spaced=False)),
