@@ -120,6 +120,18 @@ def test_a_task_that_names_no_place_holds_what_a_question_holds():
     assert understand("Summarise chapter 3").parts == _of_row("summarise").parts
 
 
+@pytest.mark.parametrize("query", ["Summarise chapters 2 and 3, what the rope means", "检查第3章丧事的排场写得合理吗"])
+def test_what_a_task_that_reads_says_besides_is_looked_up_in_its_chapters(query):
+    recipe = understand(query)
+    assert recipe.chapters in ((2, 3), (3,))
+    assert (recipe.parts, recipe.shares) == (_of_row("ask").parts, {})
+
+
+@pytest.mark.parametrize("query", ["写到放风筝的场面", "往后就大摇大摆地运货", "选项的值可以来自哪些地方"])
+def test_a_sentence_about_something_is_no_task(query):
+    assert understand(query).task == "ask"
+
+
 @pytest.mark.parametrize(("typed", "task"), [("summarse chapter 2", "summarise"), ("tranlsate chapter 2", "translate")])
 def test_a_verb_of_six_letters_may_have_one_wrong(typed, task):
     assert understand(typed).task == task

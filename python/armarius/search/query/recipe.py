@@ -37,8 +37,9 @@ _SENTENCE = re.compile(r"[^\n.!。！;；—…?？]*[?？]?")
 _HEAD = re.compile(r"[a-z]+")
 _LEAST_MISSPELT: Final = 6  # letters
 _HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
-_DONE = re.compile(r"[了过](?!一)|的(?:是|人|时候|结果)|报告|记录|结果|人?员")
+_DONE = re.compile(r"(?<=写)[到着得的]|[了过](?!一)|的(?:是|人|时候|结果)|报告|记录|结果|人?员")
 _ASKED = re.compile(r"\s*(?:how|what|who|where|when|which)\b")  # "check how" looks something up
+_TELLS = re.compile("[写续说讲编撰稿创生完成]")  # 往后 and 接着 alone also begin a sentence about something
 _LONGEST_OBJECT: Final = 24  # characters of a clause whose verb stands behind its object
 _WORDS = re.compile(r"[^\W_]+")
 _RUN = re.compile(r"\s{4}")
@@ -113,9 +114,12 @@ def _read(query: str) -> Recipe:
     is_story = is_story or any(_is_until(said, one) for one in references)
     scope: Literal["", "scene", "story"] = "scene" if is_scene else "story" if is_story else ""
     scope = scope if recipe.wants("scene") or task == "rename" else ""
-    recipe = replace(recipe, scope=scope, opened=task != "present")
-    if task == "rename" or not (references or scope or _is_bare(masked)):
-        return replace(recipe, parts=(recipe.parts - {"places"}) | _of_row("ask").parts, opened=False)
+    bare = _is_bare(masked)
+    recipe = replace(recipe, scope=scope, opened=task != "present" and (bare or bool(references or scope)))
+    if task == "rename" or not (bare or references or scope):
+        return replace(recipe, parts=(recipe.parts - {"places"}) | _of_row("ask").parts)
+    if recipe.wants("summaries") and not bare:  # what it says besides is looked up, in those chapters
+        return replace(recipe, parts=_of_row("ask").parts, shares={}, scope="")
     return recipe
 
 
@@ -175,6 +179,8 @@ def _commanded_unspaced(clause: str) -> TaskName | None:
     at = 0 if _HAN_ALONE.fullmatch(clause) else -1
     if specific or not tasks:
         return specific[at] if specific else None
+    if _HAN_ALONE.fullmatch(clause) and not (_is_bare(clause) or any(_TELLS.search(one[0]) for one in found)):
+        return None
     return "continue" if "continue" in tasks else "write"
 
 
