@@ -35,7 +35,7 @@ CUT = {
     "codex.names_in_story._BEGINS": 4,
     "rewording._SECRET": 160,
     "search.query.recipe.asks": 800,
-    "search.query.recipe.renames": 3,
+    "search.query.recipe._renames": 3,
     "search.query.recipe.spaced_noun": 800,
     "search.query.relations._OF_ROLE": 60,
 }

@@ -287,15 +287,16 @@ def _renamed(said: str, query: str) -> tuple[tuple[int, int], tuple[int, int]] |
     """Where the two names of a request to rename stand; one is short, with no run of blanks to divide in every way."""
     if len(said) > _MOST_LOOKED_UP or _RUN.search(said.strip()):
         return None
-    for pattern in _patterns().renames:
-        found = pattern.fullmatch(said.strip(), 0)
+    if not _patterns().renaming.search(said):
+        return None
+    begin = len(said) - len(_patterns().kindly.sub("", said, count=1))
+    for pattern, proper in _renames():
+        found = pattern.fullmatch(said, begin)
         if found is None or any(_patterns().not_named.search(found[name]) for name in "ab"):
             continue
-        shift = len(said) - len(said.lstrip())
-        (first, last), (start, end) = found.span("a"), found.span("b")
-        if pattern in _patterns().proper and not (query[first + shift].isupper() or said.strip()[first - 1] in _QUOTES):
-            continue
-        return (first + shift, last + shift), (start + shift, end + shift)
+        first = found.start("a")
+        if not proper or query[first].isupper() or said[first - 1] in _QUOTES:
+            return found.span("a"), found.span("b")
     return None
 
 
@@ -389,8 +390,8 @@ def _commands() -> Phrases[bool]:
 
 
 class _Patterns(NamedTuple):
-    renames: tuple[re.Pattern[str], ...]
-    proper: frozenset[re.Pattern[str]]  # of them those whose names begin with a capital letter
+    renaming: re.Pattern[str]  # a word that every request to rename has
+    kindly: re.Pattern[str]  # courtesy before it
     not_named: re.Pattern[str]
     until: re.Pattern[str]
     until_behind: re.Pattern[str]
@@ -431,6 +432,14 @@ def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
 
 
 @cache
+def _renames() -> tuple[tuple[re.Pattern[str], bool], ...]:
+    """Patterns of a request to rename, and whether its names must begin with a capital letter."""
+    rename = _rows()["rename"]
+    tail = rf"(?:{'|'.join(rename['tail'])})?[\s。.!！~？?]*"
+    return tuple((_compiled(one + tail), kind == "proper") for kind in ("patterns", "proper") for one in rename[kind])
+
+
+@cache
 def _patterns() -> _Patterns:
     compiled, table, rows = _compiled, _table(), _rows()
     rename, state = rows["rename"], rows["state"]
@@ -440,13 +449,13 @@ def _patterns() -> _Patterns:
 
     courtesy, generic = table["courtesy"], _either(table["generic"])
     verbs, nouns = (" ".join(one.replace(" ", "-") for one in words) for words in (_verbs(), _nouns()))
-    before, tail = rf"(?:(?:{_either(courtesy)})[\s,，]*){{0,6}}", rf"(?:{'|'.join(rename['tail'])})?[\s。.!！~？?]*"
+    polite = " ".join(one for one in courtesy.split() if len(one) > 1 or one == "请")  # 来 and 那 begin names
     kindly, places = either(courtesy, spaced=False), _either(table["scene"] + table["story"])
     article = r"(?:(?:an?|the|quick|short|brief|full|une?|le|la)\b|\W)*"
     planned = rows["write"]["plans"].split()
     return _Patterns(
-        renames=tuple(compiled(before + one + tail) for one in (*rename["patterns"], *rename["proper"])),
-        proper=frozenset(compiled(before + one + tail) for one in rename["proper"]),
+        renaming=compiled(rename["words"]),
+        kindly=compiled(rf"^[\s,，]*(?:(?:{_either(polite)})[\s,，]*)*"),
         not_named=compiled(rename["not_named"]),
         until=compiled(rf"(?:{'|'.join(state['until'])})\Z"),
         until_behind=compiled(state["until_behind"]),
