@@ -159,10 +159,13 @@ def test_a_path_that_leads_out_of_a_project_is_refused_and_nothing_is_written(fo
     assert not (folder.root / "new.md").exists()
 
 
-def test_texts_that_cannot_all_be_written_are_none(folder):
+@pytest.mark.parametrize("path", ["taken.md", "link/new.md"])
+def test_texts_that_cannot_all_be_written_are_none_and_the_error_says_which(folder, tmp_path, path):
     (folder.root / "taken.md").mkdir()
-    with pytest.raises(armarius.StoreError, match="taken"):
-        folder.write({"chapters/ch001.md": "changed", "taken.md": "x"})
+    (folder.root / "link").symlink_to(tmp_path)
+    with pytest.raises(armarius.StoreError, match=rf"^{path}: not written"):
+        folder.write({"chapters/ch001.md": "changed", path: "x"})
+    assert not (tmp_path / "new.md").exists()
     assert (folder.root / "chapters/ch001.md").read_bytes() == (NOVEL / "chapters/ch001.md").read_bytes()
 
 

@@ -179,7 +179,7 @@ def write_atomic(
             folder.sync()
             _clear_drafts(folder, path.name)
     except OSError as error:
-        raise not_written(path.name, error, below) from error
+        raise not_written(_place(path, below), error, below) from error
 
 
 _TRIES = 50  # of an edit while another program saves the file again and again
@@ -268,7 +268,7 @@ def move_atomic(source: Path, target: Path, *, below: Path | None = None) -> Non
             source.replace(target)
             folder.sync()
     except OSError as error:
-        raise not_written(target.name, error, below) from error
+        raise not_written(_place(target, below), error, below) from error
 
 
 def create_empty(path: Path, *, below: Path | None = None) -> int:
@@ -357,8 +357,12 @@ def scratch_folder(inside: Path | None = None) -> Iterator[Path]:
         yield Path(name)
 
 
+def _place(path: Path, below: Path | None) -> str:
+    return path.relative_to(below).as_posix() if below is not None and below in path.parents else path.name
+
+
 def not_written(name: str, error: OSError, below: Path | None) -> StoreFull:
-    """The error of a file or lock that could not be written; names the file without its path."""
+    """The error of a file or lock that could not be written; `name` is below the project, never where that is."""
     if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
         return StoreFull(f"{name}: not written: the folder {below.name} is gone")
     return StoreFull(f"{name}: not written: {error.strerror or error}")
