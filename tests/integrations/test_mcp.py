@@ -1,4 +1,4 @@
-"""The MCP server with the official client, in-process and over stdio, in both protocol eras."""
+"""The MCP server with the official client, in-process, over stdio and over HTTP, in both protocol eras."""
 
 import json
 import os
@@ -8,16 +8,21 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 
+import anyio
 import pytest
 
 pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
 
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 import armarius
 from armarius.arguments import KINDS
+from armarius.cli.entry import main
 from armarius.index.source import FolderSource
 from armarius.mcp import build_server
 from armarius.prompt.profile import BudgetProfile
@@ -351,13 +356,102 @@ async def test_server_speaks_over_stdio_in_both_protocol_eras(novel, mode):
         assert answer.content[0].text.startswith("林小雨 [lin-xiaoyu]")
 
 
+@contextmanager
+def served(*words, **environment):
+    """Address and token of a server over HTTP."""
+    process = subprocess.Popen(
+        [Path(sys.executable).parent / "armarius", "serve", *words, "--http", "127.0.0.1:0"],
+        stdout=subprocess.PIPE, env={**os.environ, **environment}, text=True,
+    )  # fmt: skip
+    try:
+        address = process.stdout.readline().strip()
+        yield address, environment.get("ARMARIUS_TOKEN") or process.stdout.readline().strip().rpartition(" ")[2]
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+@asynccontextmanager
+async def over_http(address, token, **options):
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+        Client(streamable_http_client(address, http_client=http), **options) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_one_process_serves_clients_over_http_in_both_protocol_eras(novel, mode):
+    with served(str(novel)) as (address, token):
+        async with over_http(address, token, mode=mode) as one, over_http(address, token, mode=mode) as other:
+            assert {tool.name for tool in (await one.list_tools()).tools} == TOOLS
+            for client in (one, other):
+                assert (await said(client, "entities", text="小雨推开门走了进来")).startswith("林小雨 [lin-xiaoyu]")
+
+
+def test_over_http_a_wrong_token_and_another_site_are_refused(novel):
+    with served(str(novel), ARMARIUS_TOKEN="of-the-user") as (address, token):
+
+        def status(**headers):
+            sent = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream", **headers}
+            return httpx2.post(address, content=INITIALIZE, headers={"Content-Type": "application/json", **sent})
+
+        assert token == "of-the-user"
+        assert status().status_code == 200
+        assert status(Authorization="").status_code == status(Authorization="Bearer of-another").status_code == 401
+        assert status(Authorization="Bearer ü".encode()).status_code == 401
+        assert status(Origin="https://evil.example").status_code == 403
+        assert status(Host="evil.example").status_code == 421
+        assert status(Origin=address.removesuffix("/mcp")).status_code == 200
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1", "127.0.0.1:x", ":80", "127.0.0.1:70000", "203.0.113.1:80"])
+def test_an_address_that_nobody_can_listen_on_is_told(novel, where, capsys):
+    assert main(["serve", str(novel), "--http", where]) == 2
+    assert "203.0.113.1" in (told := capsys.readouterr().err) or "expected HOST:PORT" in told
+
+
+async def test_one_server_answers_for_every_folder_of_a_workspace(novel):
+    shutil.copytree(EXAMPLES / "code-project", novel.parent / "shelf" / "code")
+    shutil.copytree(novel, novel.parent / "shelf" / "novel")
+    with armarius.shelf(novel.parent / "shelf", watch=False) as shelf:
+        client = Server(shelf, allow_write=True)
+        tools = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == TOOLS | WRITING | {"subgraph", "projects"}
+        assert {tool.name for tool in tools if "project" not in tool.input_schema["properties"]} == {"projects"}
+        assert (await said(client, "projects")).split() == ["code", "novel"]
+        assert "林小雨" in await said(client, "entity", project="novel", name="小雨")
+        assert (await said(client, "remember", project="novel", text="灯塔在第3章关闭。")).startswith("Remembered")
+        assert (novel.parent / "shelf" / "novel" / ".armarius" / "memories.toml").exists()
+        answer = await call(client, "entity", project="novle", name="小雨")
+        assert answer.content[0].text == "UNKNOWN_PROJECT: no project is called 'novle'; near it: novel"
+        assert "project is missing" in (await call(client, "entity", name="小雨")).content[0].text
+
+
+def test_the_command_serves_a_workspace_and_takes_no_folder_beside_it(novel, capsys):
+    assert main(["serve", str(novel), "--workspace", str(novel.parent)]) == 2
+    assert "leave out the one folder" in capsys.readouterr().err
+    with served("--workspace", str(novel.parent)) as (address, token):
+
+        async def ask():
+            async with over_http(address, token) as client:
+                return await said(client, "read", project=novel.name, path="chapters/ch005.md", lines=[19, 19])
+
+        assert "我十九岁那年从档案馆裁的" in anyio.run(ask)
+
+
 NODE = """
 const { Client } = require("@modelcontextprotocol/sdk/client/index.js");
 const { StdioClientTransport } = require("@modelcontextprotocol/sdk/client/stdio.js");
+const { StreamableHTTPClientTransport } = require("@modelcontextprotocol/sdk/client/streamableHttp.js");
 (async () => {
   const client = new Client({ name: "test", version: "1" });
   const [command, ...args] = process.argv.slice(1);
-  await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: "ignore" }));
+  const headers = { Authorization: `Bearer ${args[0]}` };
+  await client.connect(command.startsWith("http:")
+    ? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers } })
+    : new StdioClientTransport({ command, args, env: process.env, stderr: "ignore" }));
   const call = async (name, given) => (await client.callTool({ name, arguments: given })).content[0].text;
   const { tools } = await client.listTools();
   console.log(JSON.stringify({
@@ -376,10 +470,12 @@ MODULES = Path(__file__).parents[2] / ".cache" / "code-tools" / "node_modules"
 @pytest.mark.skipif(
     not (MODULES / "@modelcontextprotocol").exists(), reason="MCP's SDK for Node is not installed: make code-tools"
 )
-def test_the_official_client_for_node_lists_finds_proposes_and_is_told_the_near_path(novel):
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_the_official_client_for_node_lists_finds_proposes_and_is_told_the_near_path(novel, way):
     environment = {**os.environ, "NODE_PATH": str(MODULES), "PYTHONWARNINGS": "ignore::RuntimeWarning"}
     program = [str(Path(sys.executable).parent / "armarius"), "serve", str(novel), "--allow-write"]
-    ran = subprocess.run(["node", "-e", NODE, *program], capture_output=True, timeout=120, env=environment, check=True)
+    with nullcontext(program) if way == "stdio" else served(*program[2:]) as to:
+        ran = subprocess.run(["node", "-e", NODE, *to], capture_output=True, timeout=120, env=environment, check=True)
     told = json.loads(ran.stdout)
     assert set(told["tools"]) == TOOLS | WRITING
     assert "我十九岁那年从档案馆裁的" in told["found"]

@@ -75,6 +75,24 @@ async def test_mcp_answers_over_a_stored_project(shelf, tenant):
     assert "photograph" in str(answer) or "照片" in str(answer)
 
 
+async def test_mcp_answers_over_the_projects_of_one_tenant(shelf, tenant):
+    pytest.importorskip("mcp.server.mcpserver")
+    from mcp import Client
+
+    from armarius.mcp import build_server
+
+    shelf.project("novel", tenant=tenant).write(files_of())
+    shelf.project("another", tenant=f"{tenant}-other").write(files_of())
+    async with Client(build_server(shelf, tenant=tenant)) as client:
+
+        async def said(tool, **arguments):
+            return (await client.call_tool(tool, arguments)).content[0].text
+
+        assert await said("projects") == "novel"
+        assert "photograph" in (found := await said("find", project="novel", query="“照片”")) or "照片" in found
+        assert (await said("find", project="another", query="“照片”")).startswith("UNKNOWN_PROJECT")
+
+
 @pytest.fixture
 def application(server, shared_pool, tenant, monkeypatch):
     pytest.importorskip("fastapi")

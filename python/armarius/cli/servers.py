@@ -8,32 +8,37 @@ armarius server status
 
 import argparse
 import os
+import secrets
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from armarius.channel import Channel
-from armarius.cli.options import COMMANDS, JSON, SERIES, Command, command, flag, option
+from armarius.cli.options import COMMANDS, JSON, SERIES, Command, command, flag, option, repeated
 from armarius.cli.terminal import note, plain, show, show_json
 from armarius.display import rich_table
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.index.status import Progress
+from armarius.validation import shown
 from armarius.verbs import methods_of, methods_of_shelf
 
 if TYPE_CHECKING:
     from armarius.store.postgres.schema import ServerState
+    from armarius.workspace.folder import LocalShelf
     from armarius.workspace.server import Novel, Shelf
 
 
 DSN_ENV = "ARMARIUS_DSN"
+TOKEN_ENV = "ARMARIUS_TOKEN"  # noqa: S105 - its name
+_LAST_PORT = 65_535
 DEFAULT_SCHEMA = "armarius"
 _SHOWN = 50
 _OLDEST = 16
@@ -190,53 +195,64 @@ _CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
 
 
 _PATH = option("path", "the project folder (default: this one, without a server)", type=Path, nargs="?")
+_WORKSPACE = option(
+    "--workspace", "serve every folder in DIR by its name; the projects asked last stay open", type=Path, metavar="DIR"
+)
 _SERVED = (_PATH, SERIES, *STORE, option("--tenant", "with --store: the tenant of the projects", default=""))
 
 
 @command(
-    "serve", "an MCP server on standard input and output", *_SERVED,
-    option("--project", "with --store: which project", metavar="ID"),
+    "serve", "an MCP server on standard input and output, or over HTTP", *_SERVED, _WORKSPACE,
+    option("--project", "with --store: which project (default: all; each tool takes `project`)", metavar="ID"),
+    option("--http", f"serve by streamable HTTP, with the token of {TOKEN_ENV} or a new one; port 0 takes a free one",
+           metavar="HOST:PORT"),
+    repeated("--allow-host", "with --http: another name by which clients reach it", metavar="NAME"),
     flag("--allow-write", "offer the tools that write to the project: remember, propose, update, pin"),
     example="novel/",
 )  # fmt: skip
 def _serve(arguments: argparse.Namespace) -> int:
-    from armarius.mcp import build_server
+    from armarius.mcp import build_server, serve_http
+    from armarius.workspace import shelf as shelf_of
 
-    if _on_server(arguments):
-        _refuse_series(arguments)
-        if not arguments.project:
-            raise ContractError("which project? give a folder, or --store and --project")
-        with connected(arguments) as shelf:
-            novel = shelf.project(arguments.project, tenant=arguments.tenant)
-            build_server(novel, allow_write=arguments.allow_write).run("stdio")
-        return 0
-    _refuse_server(arguments)
-    # Opened at once: a client gives up a handshake that waits for a large index.
-    with open_engine(arguments.path, wait=False, with_=arguments.series) as engine, _interruptible(engine):
-        build_server(engine, allow_write=arguments.allow_write).run("stdio")
+    many = _is_many(arguments, arguments.workspace is not None)
+    token = (os.environ.get(TOKEN_ENV) or secrets.token_urlsafe(32)) if arguments.http else ""
+    with ExitStack() as held:
+        source: ContextEngine | LocalShelf | Shelf
+        if _on_server(arguments):
+            _refuse_series(arguments)
+            source = held.enter_context(connected(arguments))
+            if arguments.project:
+                source = source.project(arguments.project, tenant=arguments.tenant)
+        else:
+            _refuse_server(arguments)
+            if many:
+                source = held.enter_context(shelf_of(arguments.workspace, most=_OPEN, wait=False))
+            else:  # opened at once: a client gives up a handshake that waits for a large index
+                source = held.enter_context(open_engine(arguments.path, wait=False, with_=arguments.series))
+        server = build_server(source, tenant=arguments.tenant, allow_write=arguments.allow_write, token=token)
+        if arguments.http:
+            host, _, port = arguments.http.rpartition(":")
+            if not host or not port.isdecimal() or int(port) > _LAST_PORT:
+                raise ContractError(f"--http: expected HOST:PORT such as 127.0.0.1:8300, got {shown(arguments.http)}")
+            said = "" if os.environ.get(TOKEN_ENV) else f"\nAuthorization: Bearer {token}"
+            names = [*arguments.allow_host, host.strip("[]")]
+            tell = partial(print, flush=True)
+            serve_http(server, host.strip("[]"), int(port), names=names, say=lambda at: tell(at + said))
+        else:
+            held.enter_context(_interruptible(source))
+            server.run("stdio")
     return 0
 
 
 @command(
     "channel", "JSON-RPC 2.0 on standard input and output", *_SERVED,
-    option("--workspace", "serve every folder in DIR; `projectId` is its name, and the projects asked last stay open",
-           type=Path, metavar="DIR"),
+    _WORKSPACE,
     flag("--memory", "projects that the host writes (documents:write) and that are gone at the end"),
     flag("--allow-write", "let the host write texts of folders too: documents:write, :rename, :delete"),
     example="novel/",
 )  # fmt: skip
 def _channel(arguments: argparse.Namespace) -> int:
-    many = arguments.workspace is not None or arguments.memory
-    if many:
-        if arguments.path is not None or (arguments.memory and arguments.workspace is not None):
-            said = (
-                "--memory has its projects from the host"
-                if arguments.memory
-                else "--workspace serves every folder in it"
-            )
-            raise ContractError(f"{said}; leave out the one folder")
-        _refuse_series(arguments)
-        arguments.path = arguments.workspace or Path()
+    many = _is_many(arguments, arguments.workspace is not None or arguments.memory)
     if _on_server(arguments):
         _refuse_series(arguments)
         with connected(arguments) as shelf:
@@ -264,6 +280,18 @@ def _channel(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _is_many(arguments: argparse.Namespace, many: bool) -> bool:
+    """Whether the projects of a folder, or of memory, are meant; then no folder is named beside them."""
+    if many:
+        in_memory = getattr(arguments, "memory", False)
+        if arguments.path is not None or (in_memory and arguments.workspace is not None):
+            said = "--memory has its projects from the host" if in_memory else "--workspace serves every folder in it"
+            raise ContractError(f"{said}; leave out the one folder")
+        _refuse_series(arguments)
+        arguments.path = arguments.workspace or Path()
+    return many
+
+
 def _on_server(arguments: argparse.Namespace) -> bool:
     """Whether projects on a server are meant: without a folder, where a server is named or set in the environment."""
     named = arguments.store or arguments.tenant or getattr(arguments, "project", None) or os.environ.get(DSN_ENV)
@@ -287,11 +315,11 @@ def _refuse_server(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _interruptible(engine: ContextEngine) -> Iterator[None]:
+def _interruptible(source: "ContextEngine | LocalShelf | Shelf") -> Iterator[None]:
     """End on Ctrl-C, though a thread of the SDK sits in a read of standard input that nothing interrupts."""
 
     def end(number: int, _: FrameType | None) -> None:
-        closing = threading.Thread(target=engine.close, daemon=True)
+        closing = threading.Thread(target=source.close, daemon=True)
         closing.start()
         closing.join(_CLOSING_S)
         os._exit(128 + number)

@@ -1,17 +1,21 @@
-"""The server: arguments of a tool from its signature, its answer by pages, errors; resources and a prompt.
+"""The server: arguments of a tool from its signature, its answer by pages, errors; resources and a prompt; HTTP.
 
 Wrong arguments are reported as on every other surface.
 """
 
 import inspect
+import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from hmac import compare_digest
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 from pydantic import Field, create_model
 
 from armarius._core import __version__
 from armarius.codex.authored.codex import BY_FORCE
+from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError, MissingExtra, ProjectError
 from armarius.requests import DocumentIn, QueryIn
 from armarius.validation import near
@@ -21,8 +25,11 @@ try:
     from anyio.to_thread import run_sync
     from mcp import MCPError
     from mcp.server import MCPServer
+    from mcp.server.auth.provider import AccessToken
+    from mcp.server.auth.settings import AuthSettings
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+    from mcp.server.transport_security import TransportSecuritySettings
     from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
     from mcp.types import Tool as ListedTool
 except ImportError:
@@ -40,21 +47,28 @@ from armarius.mcp.tools import (
     Arguments,
     Cursor,
     Details,
+    Project,
     Tool,
     find,
 )
 
 if TYPE_CHECKING:
-    from armarius.engine import ContextEngine
+    import armarius.doors as doors
+    from armarius.workspace.folder import LocalShelf
 
 # A client shakes hands at once, while the index is built; what it asks first waits so long for it.
 _PATIENCE_S: Final = 20.0
+_LISTED: Final = 10_000
 _INVALID_PARAMS: Final = -32602
 _DROPPED: Final = {"$defs", "title", "default", "maxLength", "minLength", "minimum", "maximum", "minItems", "maxItems"}
 
 
-def _arguments(tool: Tool) -> type[Arguments]:
-    fields: dict[str, Any] = {}
+Asked = Callable[[str], AbstractContextManager[ContextEngine]]
+"""The project of a name while it is asked; "" where a server has one."""
+
+
+def _arguments(tool: Tool, *, named: bool) -> type[Arguments]:
+    fields: dict[str, Any] = {"project": (Project, ...)} if named else {}
     signature = inspect.signature(tool)
     for one in signature.parameters.values():
         if one.kind is one.KEYWORD_ONLY:
@@ -106,32 +120,56 @@ def page(blocks: Iterable[str], cursor: int) -> str:
 
 
 @contextmanager
-def _guarded(engine: "ContextEngine", failed: Callable[[Failure], Exception]) -> Iterator[None]:
-    """Wait for an index under construction, and turn every error into one that names no path of this machine."""
+def _guarded(root: Path | None, failed: Callable[[Failure], Exception]) -> Iterator[None]:
+    """Turn every error into one that names no path of this machine."""
     try:
-        engine.wait(_PATIENCE_S)
         yield
     except Exception as error:  # noqa: BLE001 - every error is answered
-        raise failed(describe(error, root=None if engine.root is None else engine.root.resolve())) from None
+        raise failed(describe(error, root=None if root is None else root.resolve())) from None
 
 
 def _failed(failure: Failure) -> Exception:
     return ToolError(f"{failure.code}: {failure.message.removesuffix(BY_FORCE)}")
 
 
+class _Token:
+    """The one token that a server over HTTP takes."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Whose it is; None for another."""
+        same = compare_digest(token.encode(), self._token.encode())
+        return AccessToken(token=token, client_id="armarius", scopes=[]) if same else None
+
+
 class ToolServer(MCPServer):
     """An `MCPServer` over functions.
 
     Args:
-        engine: The project.
+        asked: The project, or one of many by its name; waits for an index under construction.
+        root: Of the project or of all: other paths are in no error.
         tools: See `armarius.mcp.tools`.
         instructions: For the model.
+        listing: The tool that lists the projects of many; then every other takes `project`.
+        token: Without it a request over HTTP is refused; "" takes each.
     """
 
-    def __init__(self, engine: "ContextEngine", tools: Sequence[Tool], instructions: str) -> None:
-        super().__init__("armarius", instructions=instructions, version=__version__)
-        self._engine = engine
-        self._tools = {tool.__name__: (tool, _arguments(tool)) for tool in tools}
+    def __init__(
+        self, asked: Asked, root: Path | None, tools: Sequence[Tool], instructions: str, *,
+        listing: Tool | None = None, token: str = "",
+    ) -> None:  # fmt: skip
+        # Tokens are ours: the SDK wants the name of who gives them out, and shows it to nobody.
+        auth = AuthSettings.model_validate({"issuer_url": "http://127.0.0.1", "resource_server_url": None})
+        super().__init__(
+            "armarius", instructions=instructions, version=__version__, log_level="WARNING",
+            auth=auth if token else None, token_verifier=_Token(token) if token else None,
+        )  # fmt: skip
+        self._asked, self._root, self._listing = asked, root, listing
+        self._tools = {tool.__name__: (tool, _arguments(tool, named=listing is not None)) for tool in tools}
+        if listing is not None:
+            self._tools = {listing.__name__: (listing, _arguments(listing, named=False)), **self._tools}
 
     async def list_tools(self) -> list[ListedTool]:
         """Every tool; the schema of its arguments says that there are no others."""
@@ -167,40 +205,43 @@ class ToolServer(MCPServer):
             raise ToolError(f"no tool has this name; there are {', '.join(near(name, self._tools) or self._tools)}")
         tool, kind = self._tools[name]
 
-        @_guarded(self._engine, _failed)
+        @_guarded(self._root, _failed)
         def answer() -> CallToolResult:
             asked = kind.from_wire(arguments)
             given = {field: said for field in kind.model_fields if (said := getattr(asked, field)) is not None}
             cursor = 0 if tool is find else given.pop("cursor", 0)  # it knows its own pages
-            found = tool(self._engine, **given)
-            if isinstance(found, CallToolResult):
-                return found
-            return CallToolResult(content=[TextContent(type="text", text=page(found, cursor))])
+            with nullcontext() if tool is self._listing else self._asked(given.pop("project", "")) as engine:
+                found = tool(*() if engine is None else (engine,), **given)
+                if isinstance(found, CallToolResult):
+                    return found
+                return CallToolResult(content=[TextContent(type="text", text=page(found, cursor))])
 
         return await run_sync(answer)
 
 
-def add_resources(server: MCPServer, engine: "ContextEngine") -> None:
+def add_resources(server: MCPServer, asked: Asked, root: Path | None) -> None:
     """The documents, and each of them."""
-    listing = _guarded(engine, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
-    reading = _guarded(engine, lambda failure: ResourceNotFoundError(failure.message))
+    listing = _guarded(root, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
+    reading = _guarded(root, lambda failure: ResourceNotFoundError(failure.message))
 
     @server.resource("armarius://documents", mime_type="application/json")
     @listing
     def documents() -> list[str]:
         """Paths of every document of the project."""
-        return [document.path for document in engine.documents()]
+        with asked("") as engine:
+            return [document.path for document in engine.documents()]
 
     @server.resource("armarius://documents/{+path}", mime_type="text/markdown")
     @reading
     def document(path: str) -> str:
         """The text of one document."""
-        return engine.document(path).text
+        with asked("") as engine:
+            return engine.document(path).text
 
 
-def add_prompt(server: MCPServer, engine: "ContextEngine") -> None:
+def add_prompt(server: MCPServer, asked: Asked, root: Path | None) -> None:
     """The question with its context."""
-    prompting = _guarded(engine, lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
+    prompting = _guarded(root, lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
 
     @server.prompt()
     @prompting
@@ -210,7 +251,8 @@ def add_prompt(server: MCPServer, engine: "ContextEngine") -> None:
         budget: Annotated[int | None, BUDGET] = None,
     ) -> str:
         """The user's question with the project's context before it."""
-        return engine.assemble(query=query, document=document, budget=budget).prompt
+        with asked("") as engine:
+            return engine.assemble(query=query, document=document, budget=budget).prompt
 
 
 _INSTRUCTIONS = (
@@ -220,23 +262,100 @@ _INSTRUCTIONS = (
 )
 
 
-def build_server(engine: "ContextEngine", *, allow_write: bool = False) -> MCPServer:
-    """A server over one engine; run it with `.run("stdio")` or connect a client in-process.
+_MANY = "One of the projects that `projects` lists, by `project`. "
+
+
+def build_server(
+    source: "ContextEngine | LocalShelf | doors.Shelf", *, tenant: str = "", allow_write: bool = False, token: str = ""
+) -> MCPServer:
+    """A server over one engine; run it with `.run("stdio")` or `serve_http`, or connect a client in-process.
 
     Args:
-        engine: The project.
+        source: The project; or a shelf of many, of which each tool takes one as `project`.
+        tenant: Whose projects, of a shelf on a server.
         allow_write: Whether there are tools that write to it: `remember`, `propose`, `update`, `pin`.
+        token: Of `Authorization: Bearer`, for requests over HTTP; "" takes each.
 
     Cost: a walk of the folder, to see whether there is code.
     """
-    tools = READING + (CODE if _has_code(engine) else ()) + (WRITING if allow_write else ())
-    server = ToolServer(engine, tools, _INSTRUCTIONS)
-    add_resources(server, engine)
-    add_prompt(server, engine)
+    written = WRITING if allow_write else ()
+    if not isinstance(source, ContextEngine):
+        return _of_many(source, tenant, READING + CODE + written, token)
+
+    @contextmanager
+    def asked(_: str) -> Iterator[ContextEngine]:
+        source.wait(_PATIENCE_S)
+        yield source
+
+    tools = READING + (CODE if _has_code(source) else ()) + written
+    server = ToolServer(asked, source.root, tools, _INSTRUCTIONS, token=token)
+    add_resources(server, asked, source.root)
+    add_prompt(server, asked, source.root)
     return server
 
 
-def _has_code(engine: "ContextEngine") -> bool:
+def _of_many(shelf: "LocalShelf | doors.Shelf", tenant: str, tools: Sequence[Tool], token: str) -> MCPServer:
+    @contextmanager
+    def asked(name: str) -> Iterator[ContextEngine]:
+        project = shelf.project(name, tenant=tenant)
+        with project.asked():
+            project.wait(_PATIENCE_S)
+            yield project
+
+    def projects() -> Iterator[str]:
+        """List the projects by name."""
+        listed = shelf.projects(limit=_LISTED, **({"tenant": tenant} if tenant else {}))
+        return (one.id for one in listed)
+
+    root = getattr(shelf, "root", None)
+    return ToolServer(asked, root, tools, _MANY + _INSTRUCTIONS, listing=projects, token=token)
+
+
+def serve_http(
+    server: MCPServer,
+    host: str,
+    port: int,
+    *,
+    names: Sequence[str] = (),
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve by streamable HTTP until interrupted; requests of other sites (`Host`, `Origin`) are refused.
+
+    Args:
+        server: Of `build_server`, with a token.
+        host: The address to listen on.
+        port: 0 takes a free one.
+        names: By which clients reach it besides loopback.
+        say: Called with the address when it listens.
+
+    Raises:
+        ContractError: Nobody can listen there.
+    """
+    import uvicorn
+
+    named = [f"[{one}]" if ":" in one else one for one in ("127.0.0.1", "localhost", "::1", *names)]
+    security = TransportSecuritySettings(
+        allowed_hosts=[form for one in named for form in (one, f"{one}:*")],
+        allowed_origins=[f"{way}://{one}{end}" for way in ("http", "https") for one in named for end in ("", ":*")],
+    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio sets TCP_NODELAY only where the protocol is given; without it an answer takes 40 ms more.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+            listening.listen()
+        except OSError as error:
+            raise ContractError(f"port {port} of {host}: {error.strerror}") from None
+        app = server.streamable_http_app(transport_security=security)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        )
+        say(f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/mcp")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _has_code(engine: ContextEngine) -> bool:
     try:
         return engine.code.has_code()
     except ProjectError:

@@ -51,7 +51,7 @@ function _shtab_armarius_using
 end
 
 set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
+set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -276,13 +276,16 @@ complete -c armarius -n '_shtab_armarius_using studio' -l port -x -d 'the port (
 complete -c armarius -n '_shtab_armarius_using studio' -l no-browser -d 'print the address only'
 complete -c armarius -n '_shtab_armarius_using studio' -l new-token -d 'shut out every page that was open before'
 complete -c armarius -n '_shtab_armarius_using studio; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a serve -d 'An mcp server on standard input and output'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a serve -d 'An mcp server on standard input and output, or over http'
 complete -c armarius -n '_shtab_armarius_using serve' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using serve' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using serve' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
 complete -c armarius -n '_shtab_armarius_using serve' -l schema -x -d 'of the tables (default: armarius)'
 complete -c armarius -n '_shtab_armarius_using serve' -l tenant -x -d 'with --store: the tenant of the projects'
-complete -c armarius -n '_shtab_armarius_using serve' -l project -x -d 'with --store: which project'
+complete -c armarius -n '_shtab_armarius_using serve' -l workspace -xka "(__fish_complete_path (commandline -ct))" -d 'serve every folder in DIR by its name; the projects asked last stay open'
+complete -c armarius -n '_shtab_armarius_using serve' -l project -x -d 'with --store: which project (default: all; each tool takes `project`)'
+complete -c armarius -n '_shtab_armarius_using serve' -l http -x -d 'serve by streamable HTTP, with the token of ARMARIUS_TOKEN or a new one; port 0 takes a free one'
+complete -c armarius -n '_shtab_armarius_using serve' -l allow-host -x -d 'with --http: another name by which clients reach it'
 complete -c armarius -n '_shtab_armarius_using serve' -l allow-write -d 'offer the tools that write to the project: remember, propose, update, pin'
 complete -c armarius -n '_shtab_armarius_using serve; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one, without a server)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a channel -d 'Json-rpc 2.0 on standard input and output'
@@ -291,7 +294,7 @@ complete -c armarius -n '_shtab_armarius_using channel' -l with -xka "(__fish_co
 complete -c armarius -n '_shtab_armarius_using channel' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
 complete -c armarius -n '_shtab_armarius_using channel' -l schema -x -d 'of the tables (default: armarius)'
 complete -c armarius -n '_shtab_armarius_using channel' -l tenant -x -d 'with --store: the tenant of the projects'
-complete -c armarius -n '_shtab_armarius_using channel' -l workspace -xka "(__fish_complete_path (commandline -ct))" -d 'serve every folder in DIR; `projectId` is its name, and the projects asked last stay open'
+complete -c armarius -n '_shtab_armarius_using channel' -l workspace -xka "(__fish_complete_path (commandline -ct))" -d 'serve every folder in DIR by its name; the projects asked last stay open'
 complete -c armarius -n '_shtab_armarius_using channel' -l memory -d 'projects that the host writes (documents:write) and that are gone at the end'
 complete -c armarius -n '_shtab_armarius_using channel' -l allow-write -d 'let the host write texts of folders too: documents:write, :rename, :delete'
 complete -c armarius -n '_shtab_armarius_using channel; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one, without a server)'

@@ -31,7 +31,7 @@ _shtab_armarius_commands() {
     propose:'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
     read:'Lines of a document'
     retrieve:'The documents and sections that answer a question'
-    serve:'An mcp server on standard input and output'
+    serve:'An mcp server on standard input and output, or over http'
     server:'Projects on a postgresql server'
     studio:'Prints an address of this machine and opens it; where a studio runs, that one. Everybody who has the address may read and change the project. Port and token stay those of the folder. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
@@ -133,7 +133,7 @@ _shtab_armarius_channel_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: the tenant of the projects]:tenant:"
-  "--workspace[serve every folder in DIR\; \`projectId\` is its name, and the projects asked last stay open]:DIR:_files"
+  "--workspace[serve every folder in DIR by its name\; the projects asked last stay open]:DIR:_files"
   "--memory[projects that the host writes (documents\:write) and that are gone at the end]"
   "--allow-write[let the host write texts of folders too\: documents\:write, \:rename, \:delete]"
   ":the project folder (default\: this one, without a server):_files"
@@ -397,7 +397,10 @@ _shtab_armarius_serve_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: the tenant of the projects]:tenant:"
-  "--project[with --store\: which project]:ID:"
+  "--workspace[serve every folder in DIR by its name\; the projects asked last stay open]:DIR:_files"
+  "--project[with --store\: which project (default\: all\; each tool takes \`project\`)]:ID:"
+  "--http[serve by streamable HTTP, with the token of ARMARIUS_TOKEN or a new one\; port 0 takes a free one]:HOST:PORT:"
+  "*--allow-host[with --http\: another name by which clients reach it]:NAME:"
   "--allow-write[offer the tools that write to the project\: remember, propose, update, pin]"
   ":the project folder (default\: this one, without a server):_files"
 )
