@@ -26,6 +26,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
     "studio/changes.py": (frozenset({"write"}), "a temporary folder, for a book that is uploaded"),
+    "mcp/server.py": (frozenset({"network"}), "listens where --http says, for the user who started it"),
     "studio/server.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the schema that the package carries"),
