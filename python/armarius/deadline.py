@@ -57,6 +57,9 @@ class Call:
         until: Deadline in seconds of `time.monotonic`; None is no deadline.
         stages: Milliseconds by stage, nested stages subtracted, in the order in which they ended.
         answer: The verb's return value; None until it has returned.
+        cancel: Set when the coroutine that started it is cancelled; None where none did.
+        thread: That runs it. A copied context may carry a call into other threads.
+        inner: Seconds of the stages inside the present one.
     """
 
     def __init__(self, verb: str, until: float | None, cancel: threading.Event | None) -> None:
@@ -64,25 +67,15 @@ class Call:
         self.until = until
         self.stages: dict[str, float] = {}
         self.answer: object = None
+        self.cancel = cancel
+        self.thread = threading.get_ident()
+        self.inner = 0.0
         self._began = time.perf_counter()
-        self._cancel = cancel
-        self._thread = threading.get_ident()
-        self._inner = 0.0
-
-    @property
-    def is_here(self) -> bool:
-        """Whether this thread runs it. A copied context may carry a call into other threads."""
-        return self._thread == threading.get_ident()
 
     @property
     def seconds(self) -> float:
         """Seconds since the call began."""
         return time.perf_counter() - self._began
-
-    @property
-    def may_be_cancelled(self) -> bool:
-        """Whether it was started by a coroutine, which can be cancelled."""
-        return self._cancel is not None
 
     def check(self) -> None:
         """Raise if the call was cancelled.
@@ -90,21 +83,8 @@ class Call:
         Raises:
             Cancelled: The coroutine that waits for the answer was cancelled.
         """
-        if self._cancel is not None and self._cancel.is_set():
+        if self.cancel is not None and self.cancel.is_set():
             raise Cancelled
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside the block to this stage."""
-        self.check()
-        before, self._inner = self._inner, 0.0
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            took = time.perf_counter() - began
-            self.stages[name] = self.stages.get(name, 0.0) + 1000 * (took - self._inner)
-            self._inner = before + took
 
 
 class _Observed:
@@ -133,7 +113,7 @@ def observe(observer: Observer | None) -> Observer | None:
 def current() -> Call | None:
     """The call that this thread runs, or None."""
     call = _CALL.get()
-    return call if call is not None and call.is_here else None
+    return call if call is not None and call.thread == threading.get_ident() else None
 
 
 @contextmanager
@@ -178,9 +158,17 @@ def stage(name: str) -> Iterator[None]:
     if call is None:
         yield
         return
+    call.check()
     observer = _Observed.by
-    with call.stage(name), nullcontext() if observer is None else observer.stage(name):
-        yield
+    before, call.inner = call.inner, 0.0
+    began = time.perf_counter()
+    try:
+        with nullcontext() if observer is None else observer.stage(name):
+            yield
+    finally:
+        took = time.perf_counter() - began
+        call.stages[name] = call.stages.get(name, 0.0) + 1000 * (took - call.inner)
+        call.inner = before + took
 
 
 def remaining(at_most: float, *, share: float = 1.0) -> float:
@@ -213,7 +201,7 @@ def wait_until(wait: Callable[[float], bool], at_most: float) -> bool:
     """
     call = current()
     seconds = remaining(at_most)
-    if call is None or not call.may_be_cancelled:
+    if call is None or call.cancel is None:
         return wait(seconds)
     end = time.monotonic() + seconds
     while True:
@@ -240,7 +228,7 @@ def run_with_deadline(work: Callable[[], Answer], late: Callable[[float], Except
         Cancelled: The call was cancelled.
     """
     call = current()
-    if call is None or (call.until is None and not call.may_be_cancelled):
+    if call is None or (call.until is None and call.cancel is None):
         return work()
     done: Future[Answer] = Future()
 
