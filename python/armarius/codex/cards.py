@@ -291,6 +291,9 @@ def tidy(text: str) -> str:
 
 def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
     """A paragraph of settings with the lines about chapters after `chapter` blanked."""
+    said = " ".join(" ".join([*paragraph.heading_path, text]).split())
+    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", said)) is None:
+        return text
     return blank(text) if _begins_later(paragraph, chapter) else without_later(text, chapter)
 
 

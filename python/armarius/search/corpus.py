@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Final
 
 from armarius._core import Corpus as CoreCorpus
@@ -535,7 +536,7 @@ class Corpus:
         """Entity id to the keys of the sections that describe it."""
         if self._described is None:
             found: dict[str, list[int]] = {}
-            for section in sorted(self.sections.values(), key=lambda section: (section.path, section.start)):
+            for section in sorted(self.sections.values(), key=attrgetter("path", "start")):
                 for entity_id in section.entities:
                     found.setdefault(entity_id, []).append(section.key)
             self._described = found

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import mul
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 import armarius._core as _core
@@ -259,5 +260,5 @@ def signs(
 
 def confidence(found: Sequence[float]) -> float:
     """The probability that belongs to the signs, three digits."""
-    odds = sum(weight * value for weight, value in zip(WEIGHTS, found, strict=True))
+    odds = sum(map(mul, WEIGHTS, found))
     return round(1 / (1 + math.exp(-odds)), 3)

@@ -14,7 +14,7 @@ from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex.cards import chapter_at, settings_until, tidy
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
-from armarius.documents.project_map import ProjectMap
+from armarius.documents.project_map import MappedFile, ProjectMap
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, heading
 from armarius.search.corpus import NOTHING_OUTSIDE, Outside
@@ -135,7 +135,7 @@ class RankedPassages:
         """
         wanted = set(self.asked.chapters)
         named = [
-            self._row(document, paragraph, self._worth(document, paragraph))
+            self._row(document, paragraph)
             for path in sorted(self._named)
             if (document := self.documents.get(path)) is not None
             for paragraph in document.paragraphs
@@ -153,7 +153,7 @@ class RankedPassages:
 
     def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
         found = [
-            self._row(document, paragraph, self._worth(document, paragraph))
+            self._row(document, paragraph)
             for document in (self.documents.values() if wanted else ())
             if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
             if document.path not in self.outside | self._named and self._is_of_volume(document.path)
@@ -181,25 +181,27 @@ class RankedPassages:
         document = self.documents.get(stretch.path)
         if document is None or stretch.path in self._barred_paths:
             return ()
-        body = (one for one in document.paragraphs[stretch.first : stretch.end] if one.role != "heading")
-        rows = (self._in_main(self._row(document, one, self._worth(document, one))) for one in body)
-        return [replace(row, plain=True) for row in rows if row and row.text and self._barred(row) is None]
+        rows = [
+            self._row(document, one)
+            for one in document.paragraphs[stretch.first : stretch.end]
+            if one.role != "heading"
+        ]
+        file = self.map.files.get(stretch.path)
+        if file is not None and file.edition != "main":
+            rows = [own for row in rows if row.text and (own := self._in_main(row, file)) is not None]
+        return [replace(row, plain=True) for row in rows if row.text and self._barred(row) is None]
 
-    def _in_main(self, row: PassageRow) -> PassageRow | None:
+    def _in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
         """The paragraph of the main edition that says what one of another edition says; what no other says itself.
 
         None for a translation of a chapter of it.
         """
-        file = self.map.get(row.path)
-        if file is None or file.edition == "main" or not row.text:
-            return row
         story = self.map.story()
         if file.edition == "translation" and file.number in {self.map.files[path].number for path in story}:
             return None
         for document in (one for path in story if (one := self.documents.get(path)) is not None):
             if (at := document.text.find(row.text)) >= 0:
-                own = document.paragraphs[bisect_right(document.paragraphs, at, key=_start) - 1]
-                return self._row(document, own, self._worth(document, own))
+                return self._row(document, document.paragraphs[bisect_right(document.paragraphs, at, key=_start) - 1])
         return row
 
     @property
@@ -241,8 +243,7 @@ class RankedPassages:
         document = self.documents.get(path)
         if document is None or not 0 <= paragraph < len(document.paragraphs):
             return None
-        found = document.paragraphs[paragraph]
-        return self._row(document, found, self._worth(document, found))
+        return self._row(document, document.paragraphs[paragraph])
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """See `PassageStream`. A scene ends at a heading and at a line without letters."""
@@ -347,11 +348,6 @@ class RankedPassages:
                     made.append(piece)
         return made
 
-    def _worth(self, document: Document, paragraph: Paragraph) -> float:
-        if self.reading is not None:
-            return self.reading.worth(document.path, paragraph.index)
-        return self.ranked.scores.score_of(document.path, paragraph.index) or 0.0
-
     def _before(self) -> Iterator[PassageRow]:
         """Of the chapters before those that are checked what tells of their people, best first, then the rest in order.
 
@@ -390,7 +386,7 @@ class RankedPassages:
     def _of(self, chapter: Sequence[tuple[Document, int]], telling: bool) -> Iterator[PassageRow]:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         found = [
-            self._row(document, one, self._worth(document, one))
+            self._row(document, one)
             for document, number in chapter
             for one in document.paragraphs
             if one.role == "body" and chapter_at(document, one) == number
@@ -398,26 +394,30 @@ class RankedPassages:
         found = [row for row in found if (row.score > 0) == telling and row.text and self.withheld(row) is None]
         yield from sorted(found, key=_worth_and_place)
 
-    def _hidden_in(self, document: Document) -> frozenset[tuple[str, ...]]:
-        if not self._bounded:
-            return frozenset()
-        if document.path not in self._hidden:
-            self._hidden[document.path] = _hidden_headings(document)
-        return self._hidden[document.path]
-
-    def _row(self, document: Document, paragraph: Paragraph, score: float) -> PassageRow:
-        start, path = paragraph.start, document.path
+    def _row(self, document: Document, paragraph: Paragraph, score: float | None = None) -> PassageRow:
+        """A paragraph with its worth, or the `score` of another."""
+        start, path, index = paragraph.start, document.path, paragraph.index
+        if score is None and self.reading is not None:
+            score = self.reading.worth(path, index)
+        elif score is None:
+            score = self.ranked.scores.score_of(path, index) or 0.0
         text = document.text[start : paragraph.end]
         chapter = chapter_at(document, paragraph) if document.kind in STORY_KINDS else None
         if self._until is not None and document.kind in ("setting", "state", "note") and not document.past:
             text = tidy(settings_until(text, paragraph, self._until))
+        title = title_of(document, paragraph)
+        if self._bounded:
+            text = tidy(text)
+            if path not in self._hidden:
+                self._hidden[path] = _hidden_headings(document)
+            title = document.title if paragraph.heading_path in self._hidden[path] else title
         return PassageRow(
             path,
-            paragraph.index,
+            index,
             score,
             (self._place(document, chapter) if document.kind in STORY_KINDS else _LAST, path, start),
-            document.title if paragraph.heading_path in self._hidden_in(document) else title_of(document, paragraph),
-            (tidy(text) if self._bounded else text).strip(),
+            title,
+            text.strip(),
             (chapter in self._wanted and self._is_of_volume(path)) or path in self._named,
             line=document.line_at(start) if document.kind == "code" else 0,
         )
