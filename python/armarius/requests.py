@@ -200,10 +200,8 @@ class Wire(BaseModel):
     )
 
     def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
-        given = values
-        if [1 for value in values.values() if value is None]:  # `in` asks what somebody else's class thinks of None
-            kind = type(self)
-            given = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
+        kind = type(self)
+        given = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
         try:
             super().__init__(**given)
         except ValidationError as error:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from operator import attrgetter
 from typing import Final
 
@@ -57,10 +58,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
     offered: list[Candidate] = []
     for answer in answers:
         omitted += answer.fetched.omitted
-        warnings.update([(answer.layer, warning) for warning in answer.fetched.warnings])
-        if not [1 for one in answer.fetched.candidates if one.project_id and one.project_id != project_id]:
-            offered += answer.fetched.candidates
-            continue
+        warnings.update(zip(repeat(answer.layer), answer.fetched.warnings))
         for candidate in answer.fetched.candidates:
             if candidate.project_id and candidate.project_id != project_id:
                 detail = Reason("out.project", project=candidate.project_id)

@@ -22,7 +22,6 @@ from armarius.prompt.render import (
     PromptItem,
     Rendered,
     arrange,
-    heading_piece,
     layer_pieces,
     render,
 )
@@ -179,7 +178,7 @@ class Demand:
                 self._cores[index] = min(core, self.tokens[index])
         groups = list(dict.fromkeys([(one.layer, one.group) for one in self.candidates if one.group]))
         self._groups = {group: number for number, group in enumerate(groups)}
-        self._headings = counter.counts([heading_piece(group) for _, group in groups])
+        self._headings = counter.counts([group + "\n" for _, group in groups])
         ends = counter.counts([piece[layer] for layer in LAYERS for piece in (OPENING, CLOSING)])
         self._fences = {layer: ends[2 * place] + ends[2 * place + 1] for place, layer in enumerate(LAYERS)}
         self._columns = self._columns_of(range(len(self.candidates)))

@@ -17,14 +17,14 @@ from armarius.codex.cards import one_line
 from armarius.codex.profiles.fields import role_of
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
-from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame
+from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, Reason, frame
 from armarius.prompt.admit import Admitted
 from armarius.prompt.allocate import FittedPrompt
 from armarius.prompt.continuation import Previous, fit_demand
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape, group_heading
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, layer_pieces
+from armarius.prompt.render import CLOSING, OPENING, PromptItem, layer_pieces
 from armarius.prompt.shares import drop_older_turns, has_turns, limited
 from armarius.types import PASSAGE, STORY, Candidate, Omission, PassageRow, PassageStream, Recipe
 
@@ -183,7 +183,7 @@ class _Packer:
         self.fitted = fitted
         self.offer = offer
         self.previous = previous
-        self.language = language
+        self.frame = frame(language)
         self.measured = fitted.demand.counter
         self.groups = fitted.admitted.groups
         self.group = group_heading(offer.group)  # as it may stand in a prompt
@@ -197,16 +197,16 @@ class _Packer:
         """Tokens that rows may take in all."""
         demand, placed = self.fitted.demand, self.fitted.items
         layer = [item for item in placed if item.candidate.layer == "retrieved"]
-        frame = 0 if layer else sum(self.measured.counts([OPENING["retrieved"], CLOSING["retrieved"]]))
+        fences = 0 if layer else sum(self.measured.counts([OPENING["retrieved"], CLOSING["retrieved"]]))
         if not [1 for item in layer if item.candidate.group == self.group]:
-            frame += self.measured.count(heading_piece(self.group))
+            fences += self.measured.count(self.group + "\n")
         unused = 0
         if self.fitted.window is not None and window_most is not None:
             tokens = self.measured.section(self.fitted.window.text)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         held = (self.fitted.by_layer or self.measured.of_layers(layer_pieces(placed)))["retrieved"]
-        room = demand.limit - self.fitted.token_count - unused - frame
-        return min(room, demand.profile.most("retrieved", demand.available) - frame - held)
+        room = demand.limit - self.fitted.token_count - unused - fences
+        return min(room, demand.profile.most("retrieved", demand.available) - fences - held)
 
     def choose(self, room: int) -> list[PassageRow]:
         """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.
@@ -296,7 +296,7 @@ class _Packer:
         placed, before = [], None
         evidence = self.offer.evidence
         for row in rows:
-            head = _head(row, before, self.language)
+            head = _head(row, before, self.frame)
             text = escape(row.text, self.groups)
             if head:
                 text = escape(head, self.groups) + text
@@ -403,13 +403,16 @@ class _Chosen:
 
     def _add(self, row: PassageRow, tokens: int, most: int | None) -> bool | None:
         """Add `row` if it costs at most `most`; None when the prompt has its text already."""
-        packer, seen, source, heading = self._packer, self._seen, row.source, _heading_of(row)
+        packer, seen, source = self._packer, self._seen, row.source
         if not row.text or row.text in seen or source in self.rows:
             return None
-        if covering_card(row, packer.cards) is not None or packer.shows(row.text):
+        cards = packer.cards.get((row.path, row.title))
+        if (cards and covering_card(row, cards) is not None) or packer.shows(row.text):
             return None
+        # Rows with the same stand under one heading.
+        heading = ("heading", "", "signatures") if row.signature else ("heading", row.path, row.title)
         if row.path not in seen or row.signature:
-            tokens += 0 if heading in seen else packer.measured.count(_head(row, None, packer.language))
+            tokens += 0 if heading in seen else packer.measured.count(_head(row, None, packer.frame))
         elif heading not in seen or (row.line and (row.path, row.paragraph - 1) not in seen):
             tokens += packer.measured.count(_section(row))
         else:
@@ -431,71 +434,55 @@ class CardLines:
 
     Attributes:
         item: The card.
-        name: Of its entity.
         values: Of its lines, each whole.
         pairs: Those of lines that hold attributes, between commas.
-        names: Of lines, what may be one of several names.
     """
 
     item: PromptItem
-    name: str
-    values: frozenset[str]
+    values: Sequence[str]
     pairs: str
-    names: frozenset[str]
-
-    @classmethod
-    def of(cls, item: PromptItem) -> "CardLines":
-        """The lines of a card."""
-        name, *values = [one_line(_LABEL.split(line, maxsplit=1)[-1]) for line in item.text.splitlines()]
-        pairs = ", ".join([value for value in values if "=" in value])
-        names = {one.strip() for value in values for one in _NAMES.split(value)}
-        return cls(item, name, frozenset(values), f", {pairs}, ", frozenset(names))
 
     def has(self, line: str) -> bool:
         """Whether a labelled line of a paragraph is on the card."""
         field = _FIELD.fullmatch(line)
         if field is None:
             return False
-        value = one_line(field["value"])
-        if value in self.values:
-            return True
-        label = one_line(field["label"])
-        if f", {label}={value}, " in self.pairs:
+        label, value = field["label"].strip(), field["value"]
+        if value in self.values or f", {label}={value}, " in self.pairs:
             return True
         role = role_of(label)  # the type of the thing is on every card
-        names = {one.strip() for one in _NAMES.split(value)} - {""}
-        return role == "type" or (role == "aliases" and names <= self.names)
+        return role == "type" or (role == "aliases" and _names(value) <= set().union(*map(_names, self.values)))
 
 
-def cards_of(placed: Iterable[PromptItem]) -> dict[str, list[CardLines]]:
-    """The cards that are in whole, by the path of each document that they draw on."""
-    found: dict[str, list[CardLines]] = {}
+def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[CardLines]]:
+    """The cards that are in whole, by the path of each document that they draw on and the name of their entity."""
+    found: dict[tuple[str, str], list[CardLines]] = {}
     for item in placed:
         if item.form == "full" and item.candidate.id.startswith("entity:"):
-            card = CardLines.of(item)
+            name, *values = [_LABEL.split(line, maxsplit=1)[-1].strip() for line in item.text.splitlines()]
+            pairs = ", ".join([value for value in values if "=" in value])
             for path in dict.fromkeys(item.candidate.documents):
-                found.setdefault(path, []).append(card)
+                found.setdefault((path, name), []).append(CardLines(item, values, f", {pairs}, "))
     return found
 
 
-def covering_card(row: PassageRow, cards: Mapping[str, Sequence[CardLines]]) -> PromptItem | None:
-    """The card that says all of a paragraph; None where one of its lines is not on it, or is no labelled line.
+def covering_card(row: PassageRow, cards: Iterable[CardLines]) -> PromptItem | None:
+    """The one of `cards` that says all of a paragraph under its name; None where a line is not on it, or no such line.
 
-    The paragraph stands in a document that the card draws on, under the name of the card. A line is on the card when
-    the card has its value whole: as a line, as an attribute of that label, or all of it among the names. An entry of
-    data is on the card when all its values are.
-
-    Cost: none for what does not stand under the name of a card.
+    A line is on the card when the card has its value whole: as a line, as an attribute of that label, or all of it
+    among the names. An entry of data is on the card when all its values are.
     """
-    for card in cards.get(row.path, ()):
-        if row.title != card.name:
-            continue
+    for card in cards:
         if (values := values_in(row.path, row.text)) and all(one_line(value) in card.item.text for value in values):
             return card.item
-        lines = [line for line in row.text.splitlines() if line.strip()]
+        lines = [line for text in row.text.splitlines() if (line := " ".join(text.split()))]
         if lines and all(map(card.has, lines)):
             return card.item
     return None
+
+
+def _names(value: str) -> set[str]:
+    return {name for part in _NAMES.split(value) if (name := part.strip())}
 
 
 def _lines(text: str) -> str:
@@ -503,13 +490,13 @@ def _lines(text: str) -> str:
     return "\n" + "\n".join(map(str.strip, text.splitlines())) + "\n"
 
 
-def _head(row: PassageRow, before: PassageRow | None, language: Language) -> str:
+def _head(row: PassageRow, before: PassageRow | None, said: Frame) -> str:
     """What stands above a row: of another document its place, of another section its title, of a gap a mark."""
-    said = frame(language)
     if row.signature:
         return "" if before is not None and before.signature else said.signatures + "\n"
     if before is None or before.signature or before.path != row.path:
-        place = f"{row.path}{_place(row)}"
+        # of source code the line, else the number of the paragraph
+        place = f"{row.path}:{row.line}" if row.line else f"{row.path}#{row.paragraph}"
         form = said.place if _is_said_by_path(row.title, row.path) else said.passage
         return form.format(title=row.title, place=place) + "\n"
     if before.title != row.title:
@@ -525,19 +512,9 @@ def _section(row: PassageRow) -> str:
 
 def _is_said_by_path(title: str, path: str) -> bool:
     """Whether the name of a file says the title, or most of it: 第1章 进入游戏 and 第0001章-进入游戏.md."""
-    name, title = (_letters(one) for one in (PurePosixPath(path).stem, title))
+    name, title = _letters(PurePosixPath(path).stem), _letters(title)
     return bool(title) and (title in name or (name in title and 2 * len(name) >= len(title)))
 
 
 def _letters(text: str) -> str:
     return _ZEROS.sub("", _NO_LETTERS.sub("", text.casefold()))
-
-
-def _place(row: PassageRow) -> str:
-    """Where in its file: of source code the line, else the number of the paragraph."""
-    return f":{row.line}" if row.line else f"#{row.paragraph}"
-
-
-def _heading_of(row: PassageRow) -> tuple[str, str, str]:
-    """Rows with the same stand under one heading."""
-    return ("heading", "", "signatures") if row.signature else ("heading", row.path, row.title)

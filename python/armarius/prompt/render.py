@@ -64,11 +64,6 @@ CLOSING: Final = {layer: closing(layer) + ("" if layer == LAYERS[-1] else SEPARA
 """What a layer with items ends with; the last layer ends the prompt without line breaks."""
 
 
-def heading_piece(group: str) -> str:
-    """A group's heading, which stands once above its first item."""
-    return group + "\n"
-
-
 def arrange(placed: Sequence[PromptItem], before: Mapping[tuple[LayerName, str], int]) -> list[PromptItem]:
     """Bring items into prompt order.
 
@@ -112,7 +107,7 @@ def layer_pieces(ordered: Sequence[PromptItem]) -> dict[LayerName, list[tuple[st
             opened, group = OPENING[layer], ""
         if item.candidate.group != group:
             group = item.candidate.group
-            opened += heading_piece(group)
+            opened += group + "\n"
         if opened:
             pieces.append((opened, False))
         pieces.append((item.text, True))

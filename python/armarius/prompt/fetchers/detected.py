@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any, Final
 
 from armarius._core import KeySet, Speech
@@ -141,12 +143,10 @@ class ProfileLinks:
         found = [id_ for id_ in others if id_ in entities] if known else []
         if not found:
             return []
-        names = {name for id_ in known for name in _names(entities[id_])}
-        named = {name for id_ in known for name in self._names_in(id_)}
+        names = set().union(*[self._names[id_] for id_ in known])
+        named = set().union(*map(self._names_in, known))
         return [
-            id_
-            for id_ in found
-            if not (named.isdisjoint(_names(entities[id_])) and names.isdisjoint(self._names_in(id_)))
+            id_ for id_ in found if not (named.isdisjoint(self._names[id_]) and names.isdisjoint(self._names_in(id_)))
         ]
 
     def _names_in(self, id_: str) -> frozenset[str]:
@@ -160,9 +160,16 @@ class ProfileLinks:
         return named
 
     @cached_property
+    def _names(self) -> dict[str, list[str]]:
+        return {
+            id_: [cleaned(name) for name in (one.name, *one.aliases) if 1 < len(name) <= _LONGEST]
+            for id_, one in self._entities.items()
+        }
+
+    @cached_property
     def _keys(self) -> tuple[list[str], KeySet]:
         """Every name once, and all of them ready to be found wherever they stand in a text."""
-        names = list(dict.fromkeys(name for one in self._entities.values() for name in _names(one)))
+        names = list(dict.fromkeys(chain.from_iterable(self._names.values())))
         return names, KeySet(names, [0] * len(names))
 
 
@@ -180,10 +187,6 @@ def _says(text: str, start: int, end: int, latin: Collection[str]) -> bool:
     return bool((following and following[1] in latin) or (previous and previous[1] in latin))
 
 
-def _names(one: Entity) -> list[str]:
-    return [cleaned(name) for name in (one.name, *one.aliases) if 1 < len(name) <= _LONGEST]
-
-
 # Code points of each text that are searched; what lies beyond is listed as not searched.
 MAX_SEARCHED = 262_144
 # Code points before and after the cursor in which mentions count.
@@ -195,6 +198,7 @@ _SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
 _PER_MENTION = 0.01
 _MENTIONS_COUNTED = 9
 _PER_WEIGHT = 0.1  # of the scene, at most 2.9: still below what is selected
+_PATH = attrgetter("path")
 _SCENES = 8  # windows around a cursor that are remembered with their mentions
 
 
@@ -363,7 +367,7 @@ class RetrievedFetcher:
     def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> _Built:
         with self._lock:
             built = self._built
-        if built is not None and (all(map(_same, built.groups, groups)) or built.groups == groups):
+        if built is not None and (all(map(is_, built.groups, groups)) or built.groups == groups):
             return built
         entities = [entity for group in groups for entity in group]
         by_id = {entity.id: entity for entity in reversed(entities)}
@@ -412,7 +416,20 @@ class RetrievedFetcher:
                     for read in found
                     if entity.id in read.firsts  # where each text that names somebody does so first
                 ]
-                candidates.append(_candidate(entity, source, scores[entity.id], tuple(why), card, short, request))
+                candidates.append(
+                    Candidate(
+                        id=f"entity:{entity.id}",
+                        layer="retrieved",
+                        source=source,
+                        content=card,
+                        score=scores[entity.id],
+                        evidence=tuple(why),
+                        group=heading("detected", request.language),
+                        short=short,
+                        documents=tuple(dict.fromkeys(map(_PATH, entity.origins))),
+                        project_id=request.project_id,
+                    )
+                )
                 omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
         if not built.absent and built.detectable:
@@ -436,29 +453,6 @@ def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, Reason], d
         id_: Reason("out.scene", most=MOST) if mine[id_] else Reason("out.passing") for id_ in mine if id_ not in first
     }
     return passing, mine
-
-
-def _candidate(
-    entity: Entity,
-    source: str,
-    score: float,
-    evidence: tuple[Evidence, ...],
-    card: str,
-    short: str | None,
-    request: FetchRequest,
-) -> Candidate:
-    return Candidate(
-        id=f"entity:{entity.id}",
-        layer="retrieved",
-        source=source,
-        content=card,
-        score=score,
-        evidence=evidence,
-        group=heading("detected", request.language),
-        short=short,
-        documents=tuple(dict.fromkeys([origin.path for origin in entity.origins])),
-        project_id=request.project_id,
-    )
 
 
 def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) -> Evidence:  # noqa: ANN401 - a host's
@@ -487,10 +481,6 @@ def _shadowed(matcher: Any, text: _Text) -> dict[str, str]:  # noqa: ANN401
         return {}
     shadowed = [item for item in explain(text.text) if item.reason == "shadowed"]
     return {item.entity_id: Reason("out.shadowed", term=item.term, by=item.by) for item in shadowed}
-
-
-def _same(before: tuple[Entity, ...], now: tuple[Entity, ...]) -> bool:
-    return before is now
 
 
 def _encodable(text: str) -> str:

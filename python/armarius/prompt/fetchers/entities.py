@@ -285,18 +285,12 @@ def hidden(
         shown: Paragraphs (`path#n`) that are to be seen nevertheless, but for what tells of `never`.
     """
     ids, barred = frozenset(muted), frozenset(never)
-    found = (
-        (
-            path,
-            tuple(
-                (one.start, one.end)
-                for one in abouts
-                if one.ids <= ids and (one.ids <= barred or f"{path}#{one.paragraph}" not in shown)
-            ),
-        )
-        for path, abouts in sorted(described.items())
-    )
-    return tuple((path, spans) for path, spans in found if spans)
+    found: dict[str, list[tuple[int, int]]] = {}
+    for path, abouts in sorted(described.items()):
+        for one in abouts:
+            if one.ids <= ids and (one.ids <= barred or f"{path}#{one.paragraph}" not in shown):
+                found.setdefault(path, []).append((one.start, one.end))
+    return tuple([(path, tuple(spans)) for path, spans in found.items()])
 
 
 def _abouts(

@@ -90,6 +90,8 @@ class RulesFetcher:
 
 def withheld_facts(entity: Entity, source: str, layer: LayerName, request: FetchRequest) -> list[Omission]:
     """One omission per fact of `entity` that does not hold where the request stands, or is overruled."""
+    if not entity.facts and not entity.overruled:
+        return []
     overruled = [
         Omission(
             f"entity:{entity.id}#{one.field}",

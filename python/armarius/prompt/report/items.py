@@ -552,7 +552,7 @@ def _unused(offer: PassageStream, row: PassageRow, placed: Sequence[PromptItem],
         return withheld
     if any(row.text and row.text in item.text for item in placed):
         return "duplicate", Reason("out.shown")
-    if (card := covering_card(row, cards_of(placed))) is not None:
+    if (card := covering_card(row, cards_of(placed).get((row.path, row.title), ()))) is not None:
         return "duplicate", Reason("out.card", source=card.candidate.source)
     if worth <= 0:
         return "no match", Reason("out.nothing")

@@ -467,10 +467,15 @@ def account(
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
     everything += _capacity(demand.profile, fitted, available, Account(fitted, texts, known, language))
     trimmed = {item.candidate.layer for item in shaped} | {one.layer for one, _ in fitted.omitted}
+    sources: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
+    drawn_on: dict[str, None] = {}
+    for item in placed:
+        sources[item.candidate.layer].append(item.candidate.source)
+        drawn_on.update(dict.fromkeys(item.candidate.documents))
     layers = {
         layer: LayerResult(
             layer=layer,
-            source=tuple(item.candidate.source for item in placed if item.candidate.layer == layer),
+            source=tuple(sources[layer]),
             token_count=tokens[layer],
             truncated=layer in trimmed,
             warnings=tuple(said[layer]) or None,
@@ -479,7 +484,6 @@ def account(
         for layer in LAYERS
     }
     stable = contents["rules"] + contents["settings"]
-    drawn_on = dict.fromkeys(path for item in placed for path in item.candidate.documents)
     tells_places = request.text is not None or request.selection is not None
     result = AssembleResult(
         prompt=fitted.rendered.prompt,
