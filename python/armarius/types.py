@@ -41,9 +41,9 @@ OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "
 class Evidence:
     """Why a candidate is considered.
 
-    `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
-    cursor, memory, constraint, code, pin, query, message. `detail` says it in English; what this package says is a
-    `Reason`, which has a code and other languages. `path` and `span` (code points, half-open) say where, if anywhere.
+    `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level, cursor, memory,
+    constraint, code, pin, query, message, share. `detail` says it in English; what this package says is a `Reason`,
+    which has a code and other languages. `path` and `span` (code points, half-open) say where, if anywhere.
     """
 
     kind: str

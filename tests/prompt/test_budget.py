@@ -277,6 +277,7 @@ def test_cards_of_whom_a_question_names_take_a_fifth_and_have_what_it_needs(film
     (warning,) = (one for one in pack.warnings if one.startswith("CONTEXT_SHARE_TRIMMED"))
     assert "codex:detected:orla" in warning
     assert "tobin" not in warning
+    assert [name for name in ("orla", "tobin") if "share" in cards[f"entity:{name}"].reason] == ["orla"]
 
 
 def test_a_pinned_card_is_whole(film):

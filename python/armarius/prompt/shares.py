@@ -190,7 +190,7 @@ def _limit_named(cards: Sequence[Candidate], counter: CachedCounter, room: int, 
         if size > most:
             content = _needed(one.content, wanted, counter, most)
             size = counter.section(content)
-            yield one, replace(one, content=content), None
+            yield one, _cut(one, content), None
         room -= size
 
 
@@ -252,6 +252,11 @@ def _limit_style(
             yield one, fits, None
 
 
+def _cut(one: Candidate, content: str) -> Candidate:
+    """What of a candidate fits into its share; its reason says so."""
+    return replace(one, content=content, evidence=(*one.evidence, Evidence("share", Reason("in.share"))))
+
+
 def _first_sections(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
     """The candidate with its first sections that fit; None where not one does."""
     text = ""
@@ -259,7 +264,7 @@ def _first_sections(one: Candidate, counter: CachedCounter, room: int) -> Candid
         if counter.section(text + section) > room:
             break
         text += section
-    return replace(one, content=text.strip()) if text.strip() else None
+    return _cut(one, text.strip()) if text.strip() else None
 
 
 def has_turns(admitted: Admitted) -> bool:
