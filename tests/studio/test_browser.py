@@ -151,6 +151,15 @@ def test_the_cursor_is_seen_moved_by_arrow_keys_and_kept_on_reload(page):
     playwright.expect(page.locator("#prompt")).to_have_attribute("data-cursor", str(where))
 
 
+def test_the_typeface_is_chosen_and_kept(page):
+    page.goto(f"{ground(page)}{CHAPTER}")
+    page.locator("#face").click()
+    page.reload()
+    playwright.expect(page.locator("#text")).to_have_class("sans")
+    page.locator("#face").click()
+    playwright.expect(page.locator("#text")).not_to_have_class("sans")
+
+
 def test_a_row_opens_its_text_stays_out_this_time_and_comes_back(page):
     page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(page.locator("#prompt .sum")).to_be_attached()

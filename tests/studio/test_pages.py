@@ -915,6 +915,26 @@ def test_somebody_new_stands_behind_the_last_person_of_the_page_that_has_most_of
         assert (tmp_path / "设定.md").read_bytes().decode() == written
 
 
+@pytest.mark.parametrize(("language", "person", "place"), [("zh", "人物", "地点"), ("en", "person", "place")])
+def test_the_type_of_somebody_is_a_word_of_the_page_and_is_read_as_one(client, engine, language, person, place):
+    shown = client.get(f"/entity/林小雨?lang={language}").text
+    assert f'name="type" value="{person}"' in shown
+    assert "- 类型：character" not in shown or language == "en"  # a card of a Chinese book is Chinese
+    for word, type_ in ((place, "location"), ("mage", "mage"), (person, "character")):
+        was = {"was_type": dict(zip(("location", "mage", "character"), (person, place, "mage"), strict=True))[type_]}
+        client.post("/change/entity", data={"id": "林小雨", "type": word, **was}, headers=ORIGIN)
+        assert engine.entity("林小雨").type == type_
+
+
+@pytest.mark.parametrize(("text", "words"), [("Mara's lamp – 12 men.", 4), ("灯塔，亮了。", 4), ("Lin 默 came", 3)])
+def test_words_are_counted_and_characters_of_chinese_each(tmp_path, text, words):
+    (tmp_path / "ch1.md").write_text(text, encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret")
+        assert f"<small>{words} words</small>" in client.get("/?lang=en").text
+
+
 def test_somebody_new_has_a_page_made_where_none_describes_people(tmp_path):
     (tmp_path / "第1章.md").write_text("# 第一章 雨\n\n雨下了一夜。\n" * 2_000, encoding="utf-8")
     with armarius.open(tmp_path, watch=False) as engine:

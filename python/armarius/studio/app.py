@@ -208,7 +208,13 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     )
     environment.globals |= {"failed": None, "saved": None}
     environment.filters["joined"] = joined
-    appearances, changes = Appearances(engine), Changes(engine)
+    types = {
+        texts(one)[key]: key.removeprefix("types.")
+        for one in LANGUAGES
+        for key in reversed(texts(one))
+        if key.startswith("types.")
+    }
+    appearances, changes = Appearances(engine), Changes(engine, types)
     desk = Desk(engine)
     inbox = Inbox(engine, desk.chosen, changes.settled)
     pages = ProjectPages(engine, appearances, desk, inbox)

@@ -48,10 +48,12 @@ class Changes:
 
     Args:
         engine: The engine to change.
+        types: Types of entities by the words that pages say for them.
     """
 
-    def __init__(self, engine: ContextEngine) -> None:
+    def __init__(self, engine: ContextEngine, types: Mapping[str, str]) -> None:
         self._engine = engine
+        self._types = types
         root = engine.root
         self._pages = FolderPages(engine.index, engine.config)
         self._settled = (
@@ -126,6 +128,7 @@ class Changes:
         """Write the fields of an entity that say something else than the form began with."""
         codex = self._engine.codex
         entity = codex.get(form["id"])
+        form = form | {name: self._types.get(form[name], form[name]) for name in form.keys() & {"type", "was_type"}}
         changes: dict[str, Any] = {}
         for name in ("type", "level", "description"):
             if name in form and _is_changed(form, name, getattr(entity, name)):

@@ -24,6 +24,7 @@ from armarius.prompt.report.items import ROWS, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
 from armarius.studio.drawing import Appearances, blocks, plot
 from armarius.studio.inbox import Inbox
+from armarius.text.unicode import UNSPACED
 from armarius.trust.settings import Config, load_config
 
 Page = tuple[str, dict[str, Any]]
@@ -283,6 +284,9 @@ _MOST_LISTED = 200
 _RUN = 100  # chapters of a long book that are listed together
 STYLE_PAGES = {"zh": "文风.md", "en": "style.md"}  # as `armarius new` makes
 _MOST_HITS = 60
+_WORD = re.compile(
+    rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\w'’-])+"
+)  # as word processors count: a character of Chinese is one
 
 
 class ProjectPages:
@@ -329,6 +333,7 @@ class ProjectPages:
             "start": start,
             "end": end,
             "blocks": blocks(document, start, end, names),
+            "words": len(_WORD.findall(shown)),
             "kinds": KINDS,
         }
 

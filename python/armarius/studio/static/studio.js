@@ -109,6 +109,8 @@ const read = (soon) => {
 const STEPS = { ArrowLeft: ["backward", "character"], ArrowRight: ["forward", "character"], ArrowUp: ["backward", "line"],
   ArrowDown: ["forward", "line"], Home: ["backward", "lineboundary"], End: ["forward", "lineboundary"] };
 if (text) {
+  text.classList.toggle("sans", localStorage.getItem("face") === "sans");
+  $("#face").addEventListener("click", () => (localStorage.setItem("face", text.classList.toggle("sans") ? "sans" : "serif"), draw()));
   text.addEventListener("click", (event) => {
     event.target.closest(".front_matter")?.classList.toggle("open");
     read(false);
