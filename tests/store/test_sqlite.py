@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
+from armarius.documents.document import make_document
 from armarius.errors import StoreBusy, StoreCorrupt
 from armarius.store.protocol import DerivedRow, Note, Put, Remove, TextQuery
 from armarius.store.sqlite import schema as fulltext
@@ -309,3 +310,11 @@ def test_a_log_that_somebody_reads_from_is_folded_later(open_store):
     store.fill()
     assert not store.lags()
     store.close()
+
+
+def test_the_keys_of_front_matter_that_is_long_are_indexed_once():
+    tags = ", ".join(f"tag{n}" for n in range(2_000))
+    page = make_document("a.md", f"---\ntags: [{tags}]\n---\n\n字\n".encode())
+    rows = fulltext.full_text_rows([(1, page)], {})
+    assert len(rows) > 5
+    assert [bool(row[-1]) for row in rows] == [True] + [False] * (len(rows) - 1)

@@ -213,7 +213,7 @@ def unquoted(name: str) -> str:
     An unpaired mark at either end is removed too: in “小雨、雨丫头” the halves are in two names.
     """
     name = name.strip()
-    while len(name) > 1:
+    while 1 < len(name) <= _LONGEST:
         if _is_enclosed(name):
             name = name[1:-1].strip()
         elif _is_lone(name[0], name):

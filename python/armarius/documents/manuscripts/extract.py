@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from armarius.documents.decode import Undecodable, decode
-from armarius.documents.manuscripts.markup import Markdown, children, into, local, parse_html, parse_xml
+from armarius.documents.manuscripts.markup import Markdown, children, into, local, parse_html, parse_xml, read_html
 from armarius.documents.units import chapter_number, volume_number
 from armarius.errors import BookError, MissingExtra
 from armarius.io.read import Archive
@@ -46,28 +46,16 @@ def extract(path: str, data: bytes, *, limit: int) -> str:
 def _read(suffix: str, data: bytes, name: str, made: Markdown) -> None:
     """Add the text of a manuscript to `made`."""
     if suffix == ".docx":
-        from armarius.documents.manuscripts.extract import read_docx
-
         read_docx(Archive(data, name), made)
     elif suffix == ".odt":
-        from armarius.documents.manuscripts.extract import read_odt
-
         read_odt(Archive(data, name), made)
     elif suffix == ".epub":
-        from armarius.documents.manuscripts.extract import read_epub
-
         read_epub(Archive(data, name), made)
     elif suffix == ".rtf":
-        from armarius.documents.manuscripts.extract import read_rtf
-
         read_rtf(data, made)
     elif suffix == ".fountain":
-        from armarius.documents.manuscripts.extract import read_fountain
-
         read_fountain(data, made)
     else:
-        from armarius.documents.manuscripts.markup import read_html
-
         read_html(data, name, made)
 
 

@@ -9,6 +9,7 @@ from armarius.errors import MissingExtra
 
 _SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
 _POSING = re.compile(r"^(?=#{1,6}(?:\s|$)|---\s*$|```|~~~)", re.MULTILINE)
+_MOST_BLOCKS = 500_000  # of a Word document empty ones too, which a small archive holds any number of
 
 
 def one_line(text: str) -> str:
@@ -25,17 +26,19 @@ class Markdown:
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit, self._bytes = limit, 0
+        self._limit, self._bytes, self._added = limit, 0, 0
         self._blocks: list[str] = []
         self._notes: list[str] = []
 
     def heading(self, text: str, level: int) -> None:
         """Add a heading of level 1 to 6; an empty one is ignored."""
+        self._count()
         if text := one_line(text):
             self._blocks.append(self._counted(f"{'#' * min(max(level, 1), 6)} {text}"))
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph with its line breaks, escaped so that it is no heading."""
+        self._count()
         lines = [" ".join(line.split()) for line in text.split("\n")]
         if text := "\n".join(line for line in lines if line):
             self._blocks.append(self._counted(_POSING.sub(r"\\", text)))
@@ -49,6 +52,11 @@ class Markdown:
         """The whole text, notes last."""
         notes = [f"[^{number}]: {text}" for number, text in enumerate(self._notes, 1)]
         return "\n\n".join((*self._blocks, *notes)) + ("\n" if self._blocks or notes else "")
+
+    def _count(self) -> None:
+        self._added += 1
+        if self._added > _MOST_BLOCKS:
+            raise Undecodable(f"too large: more than {_MOST_BLOCKS:,} paragraphs")
 
     def _counted(self, text: str) -> str:
         self._bytes += len(text.encode("utf-8", "replace"))
@@ -178,9 +186,9 @@ def _words(element: Any) -> str:  # noqa: ANN401
 
 
 def _flush(made: Markdown, line: list[str]) -> None:
-    text = "\n".join(one_line(part) for part in "".join(line).split("\x00"))
+    if text := "\n".join(one_line(part) for part in "".join(line).split("\x00")) if line else "":
+        made.paragraph(text)
     line.clear()
-    made.paragraph(text)
 
 
 def _walk(element: Any, made: Markdown, line: list[str], notes: _Notes) -> None:  # noqa: ANN401
@@ -200,9 +208,11 @@ def _walk(element: Any, made: Markdown, line: list[str], notes: _Notes) -> None:
         block = name in _BLOCKS
         if block:
             _flush(made, line)
-        line.append(element.text or "")
+        if element.text:
+            line.append(element.text)
         for child in element:
             _walk(child, made, line, notes)
-            line.append(child.tail or "")
+            if child.tail:
+                line.append(child.tail)
         if block:
             _flush(made, line)

@@ -68,7 +68,7 @@ def insert_documents(connection: apsw.Connection, documents: Sequence[tuple[int,
 def full_text_rows(
     documents: Sequence[tuple[int, Document]], without: Mapping[int, Collection[int]]
 ) -> list[tuple[int, str, str, str, str]]:
-    """What is indexed of each paragraph: a heading as title, front matter by its keys, anything else as content.
+    """What is indexed of each paragraph: a heading as title, front matter also by its keys, the rest as content.
 
     Args:
         documents: By their ids.
@@ -86,7 +86,7 @@ def full_text_rows(
             found = next(tokens)
             if p.role == "heading":
                 rows.append((base + p.index, found, "", "", ""))
-            elif p.role == "front_matter":
+            elif p.role == "front_matter" and p.index == 0:  # its fields once, however long it is
                 fields = _core.index_tokens(
                     ["、".join(as_strings(matter.get(key))) for key in ("title", "characters", "tags")]
                 )
