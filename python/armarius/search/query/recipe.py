@@ -74,7 +74,7 @@ def understand(
         recipe = _stated(recipe, task)
     elif recipe.task == "ask" and story:
         recipe = _of_row("continue", recipe)
-    return _looked_up(recipe, words if spelled.task == "ask" else _without_length(words))
+    return _looked_up(recipe, words if spelled.task == "ask" else _without_length(words), spelled.task)
 
 
 def _read(query: str) -> Recipe:
@@ -244,8 +244,8 @@ def _skills() -> Mapping[str, TaskName]:
     }
 
 
-def _looked_up(recipe: Recipe, words: str) -> Recipe:
-    """The recipe with what is looked up of the words: without a command."""
+def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
+    """The recipe with what is looked up of the words: without the command, where they are a task themselves."""
     tells = recipe.wants("ending")
     named = chapter_references(words)
     chapters = " ".join(words[one.start : one.end] for one in named if one.numbers)
@@ -254,7 +254,8 @@ def _looked_up(recipe: Recipe, words: str) -> Recipe:
         return replace(recipe, query=words, bare=bare and bool(chapters))
     if bare:
         return replace(recipe, query=chapters and f"写 {chapters}", bare=True)
-    words = _without(words, _commands().find(_folded(words)))
+    if spelled != "ask":
+        words = _without(words, _commands().find(_folded(words)))
     return replace(recipe, query=words.strip() if any(map(str.isalnum, words)) else "")
 
 
