@@ -255,7 +255,7 @@ def test_an_edit_is_made_of_what_an_editor_saves_meanwhile(novel, monkeypatch):
             (novel / "draft").write_text(saved, "utf-8")
             (novel / "draft").rename(page)
 
-    with armarius.open(novel, watch=False) as engine:
+    with armarius.open(novel, watch=False) as engine, page.open():  # while it is open no other file has its number
         engine.codex.get("林默")
         first = page.stat().st_ino
         monkeypatch.setattr(os, "fsync", save)
