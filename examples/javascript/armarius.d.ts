@@ -311,8 +311,8 @@ export interface AssembleRequest {
   /** Path of the current document, relative to the project; empty is none. */
   documentId?: string | null;
   /**
-   * Offset into the current document, in units of `positionEncoding`; its end when not given. Past the end of what
-   * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
+   * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
+   * its last prose. Past the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
   /**
@@ -610,8 +610,8 @@ export interface DiffRequest {
   /** Path of the current document, relative to the project; empty is none. */
   documentId?: string | null;
   /**
-   * Offset into the current document, in units of `positionEncoding`; its end when not given. Past the end of what
-   * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
+   * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
+   * its last prose. Past the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
   /**
@@ -957,8 +957,8 @@ export interface InspectRequest {
   /** Path of the current document, relative to the project; empty is none. */
   documentId?: string | null;
   /**
-   * Offset into the current document, in units of `positionEncoding`; its end when not given. Past the end of what
-   * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
+   * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
+   * its last prose. Past the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
   /**
@@ -1278,8 +1278,8 @@ export interface MessagesRequest {
   /** Path of the current document, relative to the project; empty is none. */
   documentId?: string | null;
   /**
-   * Offset into the current document, in units of `positionEncoding`; its end when not given. Past the end of what
-   * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
+   * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
+   * its last prose. Past the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
   /**
@@ -1812,8 +1812,8 @@ export interface WhatIfRequest {
   /** Path of the current document, relative to the project; empty is none. */
   documentId?: string | null;
   /**
-   * Offset into the current document, in units of `positionEncoding`; its end when not given. Past the end of what
-   * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
+   * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
+   * its last prose. Past the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
   /**
@@ -1919,8 +1919,8 @@ export interface WhyRequest {
   /** Path of the current document, relative to the project; empty is none. */
   documentId?: string | null;
   /**
-   * Offset into the current document, in units of `positionEncoding`; its end when not given. Past the end of what
-   * is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
+   * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
+   * its last prose. Past the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.
    */
   cursorPosition?: number | null;
   /**

@@ -336,8 +336,8 @@ class AssembleRequest(Wire):
     document: DocumentIn = ""
     cursor: Whole | None = Field(
         default=None,
-        description="Offset into the current document, in units of `position_encoding`; its end when not given. Past "
-        "the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.",
+        description="Offset into the current document, in units of `position_encoding`; its end when not given, of a "
+        "chapter behind its last prose. Past the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.",
     )
     skill: Name = Field(
         default="",

@@ -57,6 +57,21 @@ def test_outline_items_that_name_a_chapter_stand_alone():
     ]  # fmt: skip
 
 
+def test_a_bold_line_that_begins_with_a_chapter_heads_what_stands_below_it_in_an_outline():
+    text = "# 规划\n\n**第4章【主线】《定了》** (3500字)\n\n三人在板房外。\n\n**Chapters 5-6: The Ship**\n\n- It sails."
+    text += "\n\n**第7章**：一句话。\n\n## 附"
+    found = [(p.heading_path[1:], text[p.start : p.end], p.chapter) for p in split_prose(text, outline=True)[1:]]
+    assert found == [
+        (("第4章【主线】《定了》 (3500字)",), "**第4章【主线】《定了》** (3500字)", 4),
+        (("第4章【主线】《定了》 (3500字)",), "三人在板房外。", 4),
+        (("Chapters 5-6: The Ship",), "**Chapters 5-6: The Ship**", None),
+        (("Chapters 5-6: The Ship",), "- It sails.", None),
+        (("Chapters 5-6: The Ship",), "**第7章**：一句话。", 7),
+        (("附",), "## 附", None),
+    ]  # fmt: skip
+    assert [p.role for p in split_prose(text)].count("heading") == 2
+
+
 def test_a_line_without_end_is_cut_at_sentences_below_the_limit():
     text = "他看着窗外的雨。" * 20_000
     paragraphs = split_prose(text)

@@ -276,3 +276,30 @@ def test_an_ending_that_the_window_does_not_reach_is_told(manuscript):
     pack = manuscript.assemble("续写", document="灯.txt", cursor=text.index("她数到了258。"), budget=1200)
     assert "story:ending:灯.txt#1" in told(pack)
     assert "她数到了159。" in pack.stable_prefix
+
+
+NOTES = "## 章节小结\n\n- 核心剧情：信到了\n- 伏笔：灯\n\n## 下章预告\n\n她要出门。\n\n- 字数：3000\n"
+
+
+@pytest.mark.parametrize("behind", ["（本章完）\n", NOTES, f"（第五章 完）\n\n---\n\n{NOTES}", "## 后记\n"])
+def test_a_chapter_ends_with_its_last_prose(novel, behind):
+    told_ = "雾从河面上来，她把灯芯拨低。\n\n" * 30 + "没有人应门，纸上的字还没有干。"
+    (novel / "chapters" / "ch005.md").write_text(f"# 第五章 灯\n\n{told_}\n\n{behind}", encoding="utf-8")
+    with armarius.open(novel, watch=False) as engine:
+        told_of = engine.assemble("写第6章", budget=6000).stable_prefix
+        assert "没有人应门，纸上的字还没有干。" in told_of
+        assert not [one for one in ("核心剧情", "章完", "五章 完", "后记") if one in told_of]
+        pack = engine.assemble("续写", document="chapters/ch005.md", budget=6000)
+        at = engine.document("chapters/ch005.md").text.index("没有干。") + len("没有干。")
+    assert f"第{at}个字符" in pack.why("editor:cursor-window").reason
+
+
+@pytest.mark.parametrize(
+    "behind", ["## 二\n\n门开了，灯也亮了。\n", "完了，她想。\n", "## 二\n\n——谁？\n\n- 我。\n\n她开了门。\n"]
+)
+def test_a_later_scene_is_part_of_the_story(novel, behind):
+    told_ = "雾从河面上来，她把灯芯拨低。\n\n" * 30
+    (novel / "chapters" / "ch005.md").write_text(f"# 第五章 灯\n\n{told_}\n\n{behind}", encoding="utf-8")
+    with armarius.open(novel, watch=False) as engine:
+        told_of = engine.assemble("写第6章", budget=6000).stable_prefix
+    assert behind.strip().splitlines()[-1] in told_of

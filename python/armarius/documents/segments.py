@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 import armarius._core as _core
-from armarius.documents.units import TITLED, UNNUMBERED, chapter_number, mark, names, unnumbered, volume_number
+from armarius.documents.units import TITLED, UNNUMBERED, chapter_number, mark, names, span, unnumbered, volume_number
 from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
 
 Role = Literal["body", "heading", "front_matter"]
@@ -73,6 +73,7 @@ _CJK_PLAIN = re.compile(
     rf"|{_UNSPACED_NAMES}(?:$|[\s：:·—-].{{0,40}}$))"
 )
 _PLAIN = re.compile(rf"\s*(?:{names('latin', *TITLED)}\b|{_NAMES}).{{0,80}}$", re.IGNORECASE)
+_BOLD = re.compile(rf"\s*\*\*\s*{span()}[^*\n]{{0,80}}\*\*[^。.!?！？\n]{{0,20}}$", re.IGNORECASE)
 _NUMBERLESS = re.compile(rf"\s*{_NAMES}", re.IGNORECASE)
 
 
@@ -88,7 +89,8 @@ def split_prose(
     Args:
         text: Any str.
         body_start: End of the front matter, which is the first paragraph.
-        outline: Each list item that names a chapter is a paragraph, and `chapter` is the one it names.
+        outline: Each list item that names a chapter is a paragraph, and `chapter` is the one it names; a bold line that
+            begins with a chapter is a heading.
         broken: The front matter holds lines that are no metadata: what stands in it is prose.
         marks: The headings of another markup, instead of those of Markdown.
 
@@ -192,6 +194,10 @@ class _Prose:
                 return False
             start, self.start = self.start, -1  # the open line is the title, this one its underline
             self._open_heading(1 if "=" in line else 2, self.last.strip(), start, end)
+            return True
+        if self.outline and self.marks is None and _BOLD.match(line):
+            self._close()
+            self._open_heading(8, line.replace("**", "").strip(), at, end)
             return True
         if len(line) > 120 or not (_CJK_PLAIN.match(line) or (blank_before and _PLAIN.match(line))):
             return False

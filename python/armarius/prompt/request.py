@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.codex.model import Entity
+from armarius.corpus.story import story_parts, told_until
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
 from armarius.documents.kinds import STORY_KINDS
@@ -356,8 +357,17 @@ def _places(
     if request.cursor is not None:
         cursor = place("cursor", request.cursor)
     else:
-        cursor = len(text) if selection is None else selection[1]
+        cursor = _end(document) if selection is None else selection[1]
     return cursor, None if selection is None or selection[0] == selection[1] else selection, clamps
+
+
+def _end(document: Document | None) -> int:
+    """Where a document is written on: of the story, behind its last prose."""
+    if document is None or document.kind not in STORY_KINDS:
+        return 0 if document is None else len(document.text)
+    last = max((one.start for one in story_parts(document)), default=0)
+    end = told_until(document, last)
+    return end if end < len(document.text.rstrip()) else len(document.text)
 
 
 def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str]:

@@ -33,7 +33,15 @@ from typing import Final
 
 from armarius.codex.cards import chapter_at, holds, one_line, short_card, tidy, visible
 from armarius.codex.model import Entity, Summary
-from armarius.corpus.story import StoryPart, chapters_before, chapters_until, of_edition, plans_of, volume_plan
+from armarius.corpus.story import (
+    StoryPart,
+    chapters_before,
+    chapters_until,
+    of_edition,
+    plans_of,
+    told_until,
+    volume_plan,
+)
 from armarius.documents.document import Document
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph
@@ -450,7 +458,8 @@ class StoryFetcher:
             yield Omission(source, "settings", source, *outside)
             return
         said = frame(request.language)
-        body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < part.end]
+        end = told_until(document, part.start, part.end)
+        body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < end]
         most = _TAIL if place.tells else _TAIL // 2
         while len(body) > 1 and body[-1].end - body[0].start > most:
             body.pop(0)
