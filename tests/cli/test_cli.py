@@ -3,6 +3,7 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -437,6 +438,35 @@ def test_a_command_without_console_does_its_work(tmp_path, command, status, clos
     done = subprocess.run(program, shell=True, capture_output=True, text=True, timeout=120)
     assert done.returncode == status, done.stdout + done.stderr
     assert "armarius: " not in done.stdout  # nothing of standard error is among the results
+
+
+@pytest.mark.parametrize(
+    "words", [[".", "沈砚秋", "灯塔"], ["沈砚秋", "灯塔"], ["沈砚秋", "灯塔", "--kind", "chapter"]]
+)
+def test_a_query_is_as_many_words_as_there_are_wherever_the_folder_is_left_out(capsys, monkeypatch, words):
+    monkeypatch.chdir(NOVEL)
+    kind = words[words.index("--kind") :] if "--kind" in words else []
+    for command in ("find", "retrieve", "ask"):
+        asked = run(capsys, command, *words)
+        assert asked == run(capsys, command, ".", "沈砚秋 灯塔", *kind)
+        assert (asked[0], bool(asked[1])) == (0, True)
+    assert run(capsys, "evidence", ".", "Élodie", "Moreau") == run(capsys, "evidence", "Élodie Moreau")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["find", "novl", "who", "waits"], "'novl' is no folder; near it: novel; or quote the query"),
+        (["find", "far/novel", "who", "waits"], "there is no such folder"),
+        (["find", "novel"], "required: query"),
+        (["assemble", "novel", "--query", "check", "chapter", "3"], "chapter 3; quote a text of several words"),
+    ],
+)
+def test_a_misspelt_folder_is_no_word_of_a_query(capsys, monkeypatch, words, said):
+    monkeypatch.chdir(Path(NOVEL).parent)
+    status, out, told = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert said in told
 
 
 def test_find_shows_sentences_with_their_lines_and_read_opens_them(capsys):

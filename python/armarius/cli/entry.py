@@ -14,6 +14,7 @@ from armarius.errors import ArmariusError
 BAD_INPUT = 2
 _FAILED = 1
 _INTERRUPTED = 130
+_SLIP = 2  # characters that a misspelt name of a folder has more, or less
 
 
 _FILES = {
@@ -42,6 +43,11 @@ def _near(wanted: str, names: Sequence[str]) -> str:
     return suggestion(near(wanted, names))
 
 
+def _near_folders(name: str) -> str:
+    there = [one.name for one in os.scandir() if one.is_dir() and abs(len(one.name) - len(name)) <= _SLIP]
+    return _near(name, there)
+
+
 _UNRECOGNISED = "unrecognized arguments: "  # as argparse says it
 
 
@@ -54,11 +60,12 @@ class _Parser(argparse.ArgumentParser):
         unknown = message.removeprefix(_UNRECOGNISED).split()
         if message.startswith(_UNRECOGNISED) and unknown:
             wanted = unknown[0].partition("=")[0]
-            message += _near(wanted, [one for one in self._options() if one.startswith("--")])
+            near = _near(wanted, [one for one in self._options() if one.startswith("--")])
+            message += near if wanted.startswith("-") else "; quote a text of several words"
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401
-        """As the base; the folder may be left out before another argument, wherever options stand."""
+        """As the base; the folder may be left out before another argument, and a query is all words that are left."""
         places = [action for action in self._actions if not action.option_strings]
         if self._mixing or len(places) < 2 or places[0].nargs != "?":
             return super().parse_known_args(args, namespace)
@@ -68,8 +75,14 @@ class _Parser(argparse.ArgumentParser):
         finally:
             self._mixing = False
         folder, said = (getattr(found, action.dest) for action in places[:2])
-        if folder is places[0].default and isinstance(said, str) and os.path.isdir(said):  # noqa: PTH112 - any text
+        if folder is places[0].default and os.path.isdir(said if isinstance(said, str) else said[0]):  # noqa: PTH112
             self.error(f"the following arguments are required: {places[1].dest}")  # a folder, and nothing to look for
+        if isinstance(said, list):  # the words of a query, the first of which may have been taken for the folder
+            if folder is not places[0].default and not os.path.isdir(folder) and len(folder.parts) < 2:  # noqa: PTH112
+                if close := _near_folders(folder.name):
+                    self.error(f"{folder.name!r} is no folder{close}; or quote the query")
+                said, found.path = [str(folder), *said], places[0].default
+            setattr(found, places[1].dest, " ".join(said))
         return found, rest
 
     def _options(self) -> list[str]:

@@ -55,7 +55,7 @@ _PLACE = (
     SERIES,
 )
 _QUERY = field("query", help="the user's words; - reads them from standard input", metavar="TEXT")
-_QUESTION = field("query", "query", "the question; - reads it from standard input")
+_QUESTION = field("query", "query", "the question; - reads it from standard input", nargs="+")
 
 
 @command(

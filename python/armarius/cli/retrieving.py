@@ -53,7 +53,8 @@ _FOUND = (field("cursor", verb=_FIND, type=int, default=0, metavar="N"), *BOUNDS
 
 @command(
     "find", "where words stand, or what answers a question: some sentences each, best first", PROJECT,
-    field("query", "query", "words in any order, or a question; - reads it from standard input"), *_FOUND, SERIES, JSON,
+    field("query", "query", "words in any order, or a question; - reads it from standard input", nargs="+"),
+    *_FOUND, SERIES, JSON,
     example="novel/ '铜怀表 雨夜' --kind chapter",
 )  # fmt: skip
 def _find(arguments: argparse.Namespace) -> int:
@@ -83,7 +84,7 @@ def _read(arguments: argparse.Namespace) -> int:
 
 @command(
     "retrieve", "the documents and sections that answer a question", PROJECT,
-    field("query", "query", "the question; - reads it from standard input"), *_RETRIEVED,
+    field("query", "query", "the question; - reads it from standard input", nargs="+"), *_RETRIEVED,
     flag("--explain", "what was understood, every reason, what was withheld"), JSON,
     example="novel/ 'who keeps the lighthouse' --chapters 1-40 --explain",
 )  # fmt: skip
@@ -109,7 +110,7 @@ def _retrieve(arguments: argparse.Namespace) -> int:
 
 @command(
     "evidence", "everything the project says about an entity, competing or not", PROJECT,
-    field("name", "name", verb="entities:evidence"), _ATTRIBUTE, *BOUNDS, SERIES, JSON,
+    field("name", "name", verb="entities:evidence", nargs="+"), _ATTRIBUTE, *BOUNDS, SERIES, JSON,
     example="novel/ 林小雨 --attribute 年龄",
 )  # fmt: skip
 def _evidence(arguments: argparse.Namespace) -> int:

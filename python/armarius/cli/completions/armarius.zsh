@@ -88,7 +88,7 @@ _shtab_armarius_ask_options=(
   "--reword[a command that reads a request for other wordings and writes them, such as \'llm\'\; its time counts]:COMMAND:"
   "--reword-timeout[that it may take (default\: 60)]:SECONDS:"
   ":the project folder (default\: this one):_files"
-  ":the question\; - reads it from standard input:"
+  "(*):the question\; - reads it from standard input:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -229,7 +229,7 @@ _shtab_armarius_evidence_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--json[json]"
   ":the project folder (default\: this one):_files"
-  ":name, alias or id of an entity:"
+  "(*):name, alias or id of an entity:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -258,7 +258,7 @@ _shtab_armarius_find_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--json[json]"
   ":the project folder (default\: this one):_files"
-  ":words in any order, or a question\; - reads it from standard input:"
+  "(*):words in any order, or a question\; - reads it from standard input:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -385,7 +385,7 @@ _shtab_armarius_retrieve_options=(
   "--explain[what was understood, every reason, what was withheld]"
   "--json[json]"
   ":the project folder (default\: this one):_files"
-  ":the question\; - reads it from standard input:"
+  "(*):the question\; - reads it from standard input:"
 )
 
 # guard to ensure default positional specs are added only once per session
