@@ -3,7 +3,7 @@
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
@@ -126,6 +126,9 @@ class Connections:
 
     A few readers are kept for the next callers, and those that only a crowd needed are closed: each has files open
     and up to 8 MB of pages. Every borrowed reader sees one snapshot, because each use is one transaction.
+
+    Attributes:
+        damaged: A page or a row could not be read; the file must not be sealed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -138,63 +141,48 @@ class Connections:
         self._lock = threading.Condition(threading.Lock())
         self._write_lock = threading.RLock()
         self._closed = False
+        self.damaged = False
         self.inherited = False  # from the parent of a fork
         self._held = False  # by a fork that is being made
         _open.add(self)
 
     @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
-        """A connection inside a read transaction."""
-        with self._lent(self._kept) as connection:
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-            self._give_back(connection)
+    def reading(self, *, apart: bool = False) -> Iterator[apsw.Connection]:
+        """A connection inside a read transaction, which a fork waits for.
 
-    @contextmanager
-    def apart(self) -> Iterator[apsw.Connection]:
-        """A connection that has seen nothing yet, and is closed at the end."""
-        with self._lent(lambda: None) as connection:
-            try:
-                yield connection
-            finally:
-                connection.close()
-
-    @contextmanager
-    def _lent(self, take: Callable[[], apsw.Connection | None]) -> Iterator[apsw.Connection]:
-        """A reader that a fork waits for."""
+        Args:
+            apart: One that has seen nothing yet, and is closed at the end.
+        """
         with self._lock:
             if self._closed:
                 raise StoreError(f"{self.path}: the store is closed")
-            connection = take()
+            connection = self._idle.pop() if self._idle and not apart else None
             self._used += 1
         try:
             with translated(self.path):
-                yield connection or connect(self.path)
+                connection = connection or connect(self.path)
+                connection.execute("BEGIN")
+                try:
+                    yield connection
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                if apart or not self._keeps(connection):
+                    connection.close()
+        except StoreCorrupt:
+            self.damaged = True
+            raise
         finally:
             with self._lock:
                 self._used -= 1
                 self._lock.notify_all()
 
-    def first_row(self, sql: str) -> Any:  # noqa: ANN401 - a row of any shape
-        """The first row of one statement, or None: a statement alone sees one snapshot, and needs no transaction."""
-        with self._lent(self._kept) as connection:
-            row = connection.execute(sql).fetchone()
-            self._give_back(connection)
-        return row
-
-    def _kept(self) -> apsw.Connection | None:
-        return self._idle.pop() if self._idle else None
-
-    def _give_back(self, connection: apsw.Connection) -> None:
+    def _keeps(self, connection: apsw.Connection) -> bool:
         with self._lock:
-            if not self._closed and len(self._idle) < _IDLE:
-                self._idle.append(connection)
-                return
-        connection.close()
+            if self._closed or len(self._idle) >= _IDLE:
+                return False
+            self._idle.append(connection)
+            return True
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
@@ -202,17 +190,21 @@ class Connections:
         with self._write_lock:
             if self._closed:
                 raise StoreError(f"{self.path}: the store is closed")
-            with translated(self.path):
-                self.writer.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self.writer
-                    self.writer.execute("COMMIT")
-                except BaseException:
-                    if self.writer.in_transaction:
-                        self.writer.execute("ROLLBACK")
-                    raise
-                if self._log_size() > _TOO_LONG_LOG:
-                    self._fold_log()
+            try:
+                with translated(self.path):
+                    self.writer.execute("BEGIN IMMEDIATE")
+                    try:
+                        yield self.writer
+                        self.writer.execute("COMMIT")
+                    except BaseException:
+                        if self.writer.in_transaction:
+                            self.writer.execute("ROLLBACK")
+                        raise
+                    if self._log_size() > _TOO_LONG_LOG:
+                        self._fold_log()
+            except StoreCorrupt:
+                self.damaged = True
+                raise
 
     def has_long_log(self) -> bool:
         """Whether to call `shorten_log` when there is time."""

@@ -4,9 +4,8 @@ import atexit
 import os
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Final
+from contextlib import AbstractContextManager, suppress
+from typing import Final
 
 import apsw
 
@@ -84,7 +83,6 @@ class SqliteSession:
         self._identity = place.identity()
         self._sealed = place.is_sealed()
         self._closed = False
-        self.damaged = False  # a page or a row could not be read; the file must not be sealed
         _open.add(self)
 
     @classmethod
@@ -115,36 +113,23 @@ class SqliteSession:
             raise
         return session
 
-    @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
+    def reading(self) -> AbstractContextManager[apsw.Connection]:
         """A connection that sees one snapshot."""
         self._check()
-        with self._noticing(), self._connections.reading() as connection:
-            yield connection
+        return self._connections.reading()
 
-    def first_row(self, sql: str) -> Any:  # noqa: ANN401 - a row of any shape
-        """The first row of one statement, or None."""
-        self._check()
-        with self._noticing():
-            return self._connections.first_row(sql)
-
-    @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self) -> AbstractContextManager[apsw.Connection]:
         """The writer inside a transaction, all or nothing."""
         self._check()
         if self._sealed:
             self._place.break_seal()
             self._sealed = False
-        with self._noticing(), self._connections.writing() as connection:
-            yield connection
+        return self._connections.writing()
 
-    @contextmanager
-    def _noticing(self) -> Iterator[None]:
-        try:
-            yield
-        except StoreCorrupt:
-            self.damaged = True
-            raise
+    @property
+    def damaged(self) -> bool:
+        """Whether a page or a row could not be read."""
+        return self._connections.damaged
 
     def _check(self) -> None:
         if self._connections.inherited:
@@ -158,8 +143,7 @@ class SqliteSession:
         """See `Store.verify`."""
         self._check()
         # Not a pooled reader: FTS5 checks against the segment list that a connection saw first and cries damage.
-        with self._connections.apart() as connection:
-            connection.execute("BEGIN")
+        with self._connections.reading(apart=True) as connection:
             return problems(connection)
 
     def has_long_log(self) -> bool:
@@ -169,8 +153,7 @@ class SqliteSession:
     def shorten_log(self) -> None:
         """Fold it; nothing, where it is short."""
         self._check()
-        with self._noticing():
-            self._connections.shorten_log()
+        self._connections.shorten_log()
 
     def size(self) -> int:
         """Bytes on disk."""

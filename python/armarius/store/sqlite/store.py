@@ -102,8 +102,6 @@ def relations(connection: apsw.Connection, touching: Sequence[str] | None) -> li
     return [RelationRow(*row) for row in all_rows(connection, f"{select} ORDER BY 1, 2, 3, 4, 5", values)]
 
 
-GENERATION = "SELECT value FROM meta WHERE key = 'generation'"
-
 # So many removed paths are remembered; who looks after a longer time reads everything again.
 _REMEMBERED = 10_000
 
@@ -340,8 +338,8 @@ class SqliteStore:
 
     def generation(self) -> int:
         """See `Store`. Cost: one statement; every request asks it."""
-        row = self._session.first_row(GENERATION)
-        return 0 if row is None else int(row[0])
+        with self._reading() as connection:
+            return generation(connection)
 
     def changed(self, since: int) -> Changed:
         """See `Store`."""
