@@ -44,7 +44,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "embedders/openai_server.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
     "cli/entry.py": (frozenset({"write"}), "the null device in the place of a standard stream that is gone"),
 }
-"""Path in the package: what it may do, and why. `io/lock.py` is not here: it opens through `io/folder.py`."""
+"""Path in the package: what it may do, and why. Locks (`io/processes.py`) are not here: they open by `io/folder.py`."""
 
 _OF_MODULES = {
     "os": {

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from armarius.display import html_table, rich_table
 from armarius.documents.document import Document
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
+from armarius.headings.display import html_table, rich_table
 from armarius.requests import AssembleRequest
 from armarius.validation import shown
 

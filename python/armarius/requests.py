@@ -42,9 +42,9 @@ from armarius.arguments import (
     read_targets,
     read_wordings,
 )
-from armarius.display import camel_case
 from armarius.errors import ContractError
 from armarius.headings import Language
+from armarius.headings.display import camel_case
 from armarius.types import LAYERS, LayerName
 from armarius.validation import (
     LONGEST_NAME,

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, runtime_checkable
 
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
-from armarius.display import ResultList
 from armarius.errors import ContextWarning
+from armarius.headings.display import ResultList
 from armarius.headings.languages import KEPT
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 import armarius
 from armarius.codex import Entity, Relation
-from armarius.prompt.fetchers.relations import relation_text
+from armarius.prompt.fetchers.passages import relation_text
 from armarius.testing import FakeGraph
 
 NOVEL = Path(__file__).resolve().parents[2] / "examples" / "novel"

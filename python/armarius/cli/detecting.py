@@ -19,10 +19,10 @@ from armarius.cli.options import JSON, PROJECT, SERIES, command, field, flag, op
 from armarius.cli.terminal import note, plain, show, show_json, words
 from armarius.codex import Entity
 from armarius.codex.proposals import ProposedName
-from armarius.display import counted, rich_table
 from armarius.engine import open as open_engine
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
+from armarius.headings.display import counted, rich_table
 from armarius.io import stat_of, write_atomic
 from armarius.io.folder import project_folder
 from armarius.text.matcher import EntityMatcher, Mention

@@ -26,7 +26,6 @@ from armarius.codex.authored.in_place import EDITABLE
 from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity, SharedName, shared_names
-from armarius.display import counted
 from armarius.documents.classify import PROSE_SUFFIXES, unread_files
 from armarius.documents.data import json_fault
 from armarius.documents.document import Document
@@ -38,6 +37,7 @@ from armarius.documents.titles import front_matter_faults
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
+from armarius.headings.display import counted
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus
 from armarius.io import read_file

@@ -18,8 +18,8 @@ from rich.progress import Progress as Bar
 import armarius.embedders as embedders
 from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, option
 from armarius.cli.terminal import note
-from armarius.display import is_terminal
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
+from armarius.headings.display import is_terminal
 from armarius.index.project_index import ProjectIndex
 from armarius.io.toml import quoted
 from armarius.store.protocol import Store

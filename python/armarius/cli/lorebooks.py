@@ -16,9 +16,9 @@ from armarius.arguments import ProfileName
 from armarius.cli.options import PROJECT, command, flag, option, repeated
 from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.codex.load import load_codex
-from armarius.display import counted
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
+from armarius.headings.display import counted
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
 from armarius.lorebooks.book import EXPORTS, Book

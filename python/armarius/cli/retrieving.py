@@ -26,10 +26,10 @@ from armarius.cli.options import (
     span,
 )
 from armarius.cli.terminal import note, plain, question, show, show_json, words
-from armarius.display import rich_table
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.evaluation import BUDGETS, evaluate, read_questions
+from armarius.headings.display import rich_table
 from armarius.io.read import read_file
 from armarius.search.hits import Retrieval
 from armarius.types import Hit

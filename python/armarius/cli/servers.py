@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Final
 from armarius.channel import Channel
 from armarius.cli.options import COMMANDS, JSON, SERIES, Command, command, flag, option, repeated
 from armarius.cli.terminal import note, plain, show, show_json
-from armarius.display import rich_table
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
+from armarius.headings.display import rich_table
 from armarius.index.status import Progress
 from armarius.validation import shown
 from armarius.verbs import methods_of, methods_of_shelf

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from armarius.display import camel_case, is_terminal
 from armarius.errors import ContractError
+from armarius.headings.display import camel_case, is_terminal
 from armarius.types import Hit
 from armarius.validation import shown
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from armarius.display import ResultList
 from armarius.errors import ContextWarning, NameTaken, UnknownId
+from armarius.headings.display import ResultList
 from armarius.text.unicode import fold
 from armarius.validation import shown
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from armarius.codex.people import letters, title_gender, words
-from armarius.display import counted
+from armarius.headings.display import counted
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold, is_han
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import armarius._core as _core
 import armarius.doors as doors
-from armarius.display import ResultList
 from armarius.documents.classify import (
     CODE_SUFFIXES,
     DATA_SUFFIXES,
@@ -52,6 +51,7 @@ from armarius.documents.titles import FrontMatter, read_front_matter
 from armarius.documents.units import appended
 from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.headings import DEFAULT_LANGUAGE, Language
+from armarius.headings.display import ResultList
 from armarius.io import TooLarge, read_files
 from armarius.trust.settings import CONFIG_NAME, Config, load_config
 

@@ -20,9 +20,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from armarius.arguments import Kind
-from armarius.display import ResultList, counted, html_table, rich_table
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS
 from armarius.documents.segments import folder_of
+from armarius.headings.display import ResultList, counted, html_table, rich_table
 from armarius.io.toml import quoted
 
 if TYPE_CHECKING:

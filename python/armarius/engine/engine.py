@@ -13,7 +13,6 @@ from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.codex.authored.record_file import FOLDER
 from armarius.deadline import awaitable, verb_of
-from armarius.display import html_table, rich_table
 from armarius.engine.build import NO_EMBEDDER, EngineParts
 from armarius.engine.maps import Maps
 from armarius.engine.project import counter_for
@@ -22,6 +21,7 @@ from armarius.engine.questions import Questions
 from armarius.engine.summaries import ProjectSummaries, brief, rows
 from armarius.errors import ContractError, EmbeddingError, ProjectError, StoreError
 from armarius.graph.protocol import GraphStore
+from armarius.headings.display import html_table, rich_table
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress, progress_bar
 from armarius.io import folder_lock, make_folder, read_file, scratch_folder

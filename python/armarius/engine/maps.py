@@ -10,13 +10,13 @@ from typing import Any, Final, Literal
 
 from armarius.arguments import KINDS, Kind
 from armarius.deadline import CALLER, calling, run_with_deadline
-from armarius.display import ResultList
 from armarius.documents.classify import has_files, is_closed, unread_files
 from armarius.documents.document import Document
 from armarius.documents.kinds import glob
 from armarius.documents.project_map import ProjectMap, ShownMap
 from armarius.engine.project import Project, ProjectView
 from armarius.errors import ArmariusError, ConfigError, ContractError
+from armarius.headings.display import ResultList
 from armarius.io.toml import quoted, with_value
 from armarius.text.chat import Asked, ChatModel, Message, check_model, read_object, reply_of, without_secrets
 from armarius.text.tokens import TokenCounter

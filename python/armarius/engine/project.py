@@ -44,11 +44,10 @@ from armarius.io import folder_lock, read_file, remove_file, rewrite_file, write
 from armarius.io.write import Step, changed_files
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.doors import ProjectDoors
-from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
+from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings, relation_source
 from armarius.prompt.fetchers.layers import ImmediateFetcher, ProjectStyle, RulesFetcher, SettingsFetcher
 from armarius.prompt.fetchers.passages import PassageFetcher
 from armarius.prompt.fetchers.pins import PinFetcher, same_target, wishes
-from armarius.prompt.fetchers.relations import relation_source
 from armarius.prompt.fetchers.story import StoryFetcher
 from armarius.requests import AssembleRequest
 from armarius.search.models import Reranking, VectorGuard, VectorSearch

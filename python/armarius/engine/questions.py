@@ -32,7 +32,7 @@ from armarius.engine.project import Project, ProjectView
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
 from armarius.index.derived import count_by_entity
-from armarius.index.search import is_quoted, search
+from armarius.index.project_index import is_quoted, search
 from armarius.prompt.fetchers.entities import hidden
 from armarius.search.contradictions.detect import said_of
 from armarius.search.contradictions.statements import Statement, Statements

@@ -1,6 +1,7 @@
 """The headings, labels and type names of prompts, in each supported language.
 
 languages.py  `Frame`: the texts of one language, and all of them; `Reason`, a sentence of an account
+display.py    result lists as tables in terminal and notebook, names in camelCase
 reasons.toml  the sentences of an account by code, in each language
 
 Other rooms get headings by key and labels by `frame(language)`; they never contain the texts. Project text that equals

@@ -3,8 +3,8 @@
 source.py series.py (protocol of a document source; one folder, its live configuration; a series of folders)
 watcher.py (file events)
 freshness.py (codex and matcher at one moment; whether a store equals its texts)
-derived.py (mentions, descriptions, evidence, map)   search.py graph.py status.py (commits)
-manager.py (compares, reads, writes; queries and repairs a store)   project_index.py (`ProjectIndex`: all of it)
+derived.py (mentions, descriptions, evidence, map)   graph.py status.py (commits)
+manager.py (compares, reads, writes; queries and repairs a store)   project_index.py (`ProjectIndex`: all of it; search)
 
 Invariants: the next comparison restores the index from the texts, in any state; one refresh is one transaction,
 unless it writes more than 32 documents; derived rows depend on the texts alone, not on the order of changes.

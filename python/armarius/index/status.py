@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from armarius.display import is_terminal
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
+from armarius.headings.display import is_terminal
 from armarius.store.protocol import Change, Put, Remove, Restamp, Store
 
 

@@ -4,9 +4,8 @@
     read.py    `read_file`: only regular files, up to a size limit; archives
     write.py   `write_atomic`: exclusive draft, fsync, replace, fsync of the folder; `rewrite_file`: what the user
                edits too; creates and deletes files; the folder of all indexes
-    lock.py    `folder_lock`: the lock of a folder's writers
     toml.py    TOML files within limits
-    processes.py  resources after a fork and at garbage collection
+    processes.py  `folder_lock`: the lock of a folder's writers; resources after a fork and at garbage collection
 
 Invariants: no link is followed in the last part of a path, nor in a folder below the trusted one (`below`). Files are
 written under random names. Pipes and devices are refused, so reads never block. A reader sees the old file or the new
@@ -15,7 +14,7 @@ reason in `scripts/check_gates.py` (docs/decisions/0054).
 """
 
 from armarius.io.folder import Refused, is_passing, refusal
-from armarius.io.lock import folder_lock, open_lock_file
+from armarius.io.processes import folder_lock, open_lock_file
 from armarius.io.read import TooLarge, is_regular, names_in, open_file, read_file, read_files, stat_of
 from armarius.io.write import (
     create_empty,

@@ -45,10 +45,10 @@ from armarius.codex.codex_json import IMPORTERS, CodexFile, EntryReader
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex, Deleted, Entity, Fact, NameIndex, Relation, already_exists, places, refuse_taken
 from armarius.codex.profiles.fields import level_of
-from armarius.display import counted
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
 from armarius.headings import frame
+from armarius.headings.display import counted
 from armarius.text.unicode import fold, slug
 from armarius.validation import control_in, flag, near, shown, suggestion
 

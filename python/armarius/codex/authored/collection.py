@@ -12,8 +12,8 @@ from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
 from armarius.codex.authored.protocol import Authored, Block, BookName
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.model import Constraint, Deleted, Memory, PassageSummary, Pin, Summary
-from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
+from armarius.headings.display import counted
 from armarius.validation import LONGEST_NAME, MOST, expected, near, shown, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]

@@ -1,7 +1,7 @@
 """Fetchers: the sources of candidates; one or more for each layer, each with one method.
 
 layers.py (constraints, entities at `always`; style, memories; text around the cursor)   story.py (the story so far)
-detected.py (cards of mentioned entities)   passages.py relations.py (paragraphs and relations)
+detected.py (cards of mentioned entities)   passages.py (paragraphs and relations)
 doors.py (lorebook entries and symbols, by fetchers of the doors)   pins.py
 entities.py (entities of a host; texts that describe hidden entities)
 

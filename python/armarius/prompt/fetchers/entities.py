@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from armarius.arguments import OPEN, Chapters, Hidden
 from armarius.codex.cards import entity_card, short_card
-from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
+from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin, Relation
 from armarius.documents.document import Document
 from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import Paragraph
@@ -110,6 +110,11 @@ class Cards:
             known = entity, card_of(entity, request), short_card(entity, request.language)
             self._known[key] = known  # the entity is held: its id stays its own
         return known[1], known[2]
+
+
+def relation_source(relation: Relation) -> str:
+    """The source, and so the id, of the candidate that states a relation."""
+    return f"kg:relation:{relation.source}-{relation.target}"
 
 
 def card_of(entity: Entity, request: FetchRequest) -> str:

@@ -19,9 +19,8 @@ from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import Reason, frame, heading
-from armarius.prompt.fetchers.entities import About, card_of, hidden
+from armarius.prompt.fetchers.entities import About, card_of, hidden, relation_source
 from armarius.prompt.fetchers.layers import withheld_facts
-from armarius.prompt.fetchers.relations import relation_source
 from armarius.types import DOCUMENT, PASSAGE, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.validation import near, shown, suggestion
 from armarius.warnings import PIN_UNKNOWN

@@ -465,7 +465,7 @@ def account(
     said = _warnings(request, fitted, tokens)
     shaped = [item for item in placed if item.form != "full"]
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
-    everything += _capacity(demand.profile, fitted, available, Account(fitted, texts, known, language))
+    everything += _capacity(demand.profile, fitted, available, lambda: Account(fitted, texts, known, language))
     trimmed = {item.candidate.layer for item in shaped} | {one.layer for one, _ in fitted.omitted}
     sources: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     drawn_on: dict[str, None] = {}
@@ -544,7 +544,7 @@ def _shown(fitted: FittedPrompt, texts: Texts, encoding: PositionEncoding) -> tu
     )
 
 
-def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, rows: Account) -> list[str]:
+def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, rows: Callable[[], Account]) -> list[str]:
     """What was asked for and is cut or missing; that what must be in leaves little room for anything else.
 
     That the window, the story and what was merely found are cut to the budget is so in every prompt of a long chapter.
@@ -558,7 +558,8 @@ def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, rows
     cut = [item.candidate for item in fitted.items if item.form != "full"]
     lost = [one for one in (*cut, *(one for one, _ in fitted.omitted)) if _is_asked_for(one)]
     if lost and fitted.wanted * 100 >= profile.trim_percent * available:
-        names = [rows.title(one.source, one.id, one.content) for one in lost[:_LOST]]
+        title = rows().title
+        names = [title(one.source, one.id, one.content) for one in lost[:_LOST]]
         more = ["…"] * (len(lost) > _LOST)
         trim = {"demanded": fitted.wanted, "percent": profile.trim_percent, "available": available}
         said.append(str(CONTEXT_CAPACITY_FORCE_TRIM(lost=", ".join([*names, *more]), **trim)))

@@ -10,9 +10,9 @@ from typing import Literal
 import armarius._core as _core
 from armarius.arguments import Kind
 from armarius.corpus.part import CorpusSection
-from armarius.display import ResultList
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
+from armarius.headings.display import ResultList
 from armarius.search.contradictions.values import (
     Topic,
     Value,

@@ -31,7 +31,7 @@ from armarius.io import (
     stat_of,
     write_atomic,
 )
-from armarius.io.lock import try_lock, unlock
+from armarius.io.processes import try_lock, unlock
 from armarius.io.write import cache_root, is_remote
 from armarius.store.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 
