@@ -303,3 +303,18 @@ def test_a_later_scene_is_part_of_the_story(novel, behind):
     with armarius.open(novel, watch=False) as engine:
         told_of = engine.assemble("写第6章", budget=6000).stable_prefix
     assert behind.strip().splitlines()[-1] in told_of
+
+
+@pytest.mark.parametrize("unit", ["Scene 2", "シーン2", "scene 2"])
+def test_where_the_files_of_the_story_are_scenes_a_scene_is_planned_and_asked_for_like_a_chapter(tmp_path, unit):
+    for number, who in ((1, "Ida"), (2, "Otto"), (3, "Mina")):
+        (tmp_path / f"scene{number}.md").write_text(f"{who} rowed to the weir. " * 40, encoding="utf-8")
+    (tmp_path / "outline.md").write_text("# Outline\n\n### Scene 2: The weir\n\n- Otto sinks.\n", encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        pack = engine.assemble(f"Rewrite {unit}", budget=4000)
+        assert {"story:beginning:scene3.md", "story:outline:outline.md#2"} <= {*told(pack)}
+        assert "Otto rowed" in pack.prompt
+    for number in (1, 2, 3):
+        (tmp_path / f"scene{number}.md").rename(tmp_path / f"chapter{number}.md")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert "story:outline:outline.md#2" not in told(engine.assemble(f"Rewrite {unit}", budget=4000))

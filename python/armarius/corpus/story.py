@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 from pathlib import PurePosixPath
+from typing import Final
 
 from armarius.codex.cards import chapter_at, tidy
 from armarius.corpus.part import chapters_of
@@ -32,6 +33,7 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _NOTED = re.compile(r"\s*(?:[-*+•·]\s|\d+[.)、]|\||[✅❌☐☑✔])")
+SCENE: Final = re.compile(rf"{names('latin', 'scene')}[\s._#-]*(\d{{1,4}})(?!\d)", re.IGNORECASE)
 _PADDED = re.compile(r"0\d{1,3}(?!\d)")
 
 
@@ -65,14 +67,14 @@ def plans_of(
     Cost: one pass over the paragraphs of the outlines; what headings name is remembered.
     """
     found: dict[int, list[Plan]] = {number: [] for number in numbers}
-    hidden = project_map.hidden
+    hidden, scenes = project_map.hidden, counts_scenes(documents)
     for path, document in documents.items() if found else ():
         if document.kind != "outline" or path in hidden:
             continue
         file = project_map.get(path)
         if volume is not None and file is not None and file.volume not in (None, volume):
             continue
-        outline = _Outline(document, volume)
+        outline = _Outline(document, volume, scenes=scenes)
         for number, plans in found.items():
             plan = outline.plan(number)
             if plan is None and file is not None and file.number == number:  # a file for each chapter
@@ -85,8 +87,9 @@ def plans_of(
 class _Outline:
     """The paragraphs of a document by the chapters that they are about. Cost: one pass over them."""
 
-    def __init__(self, document: Document, volume: int | None) -> None:
+    def __init__(self, document: Document, volume: int | None, *, scenes: bool) -> None:
         self._path, self._counted = document.path, _counts_chapters(document.path)
+        self._scenes = scenes
         self._own = defaultdict[int, list[Paragraph]](list)  # by number
         self._ranged = defaultdict[tuple[int, int], list[Paragraph]](list)  # by the first and last number
         for one in document.paragraphs:
@@ -94,7 +97,7 @@ class _Outline:
                 continue
             if volume is not None and any(_volume(title) not in (None, volume) for title in one.heading_path):
                 continue
-            at, span = _named(one.heading_path, counted=self._counted)
+            at, span = _named(one.heading_path, counted=self._counted, scenes=self._scenes)
             if one.role == "heading" and at == len(one.heading_path) - 1 and span != (0, -1):
                 continue  # the chapter's own heading, which is the title
             item = chapter_at(document, one) if one.role == "body" else None
@@ -112,9 +115,15 @@ class _Outline:
             found = sorted(chain(*spans), key=attrgetter("index"))
         if not any(one.role == "body" for one in found):
             return None
-        at, span = _named(found[0].heading_path, counted=self._counted)
+        at, span = _named(found[0].heading_path, counted=self._counted, scenes=self._scenes)
         title = found[0].heading_path[at] if span[0] <= number <= span[1] else ""
         return Plan(self._path, title, tuple(found), ranged=ranged)
+
+
+def counts_scenes(documents: Mapping[str, Document]) -> bool:
+    """Whether the files of the story are scenes (`scene5.md`), so that a scene is what others call a chapter."""
+    chapters = [one.path for one in documents.values() if one.kind in STORY_KINDS and one.chapter is not None]
+    return 2 * sum(SCENE.fullmatch(PurePosixPath(path).stem) is not None for path in chapters) > len(chapters)
 
 
 def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
@@ -141,21 +150,23 @@ def _counts_chapters(path: str) -> bool:
     return bool(_OF_CHAPTERS.search(f"{pure.parent.name} {pure.stem}")) or chapter_range(f"第{pure.stem}章") is not None
 
 
-def _named(headings: Sequence[str], *, counted: bool) -> tuple[int, tuple[int, int]]:
+def _named(headings: Sequence[str], *, counted: bool, scenes: bool = False) -> tuple[int, tuple[int, int]]:
     """Which heading, from the innermost, names chapters, and the first and last of them; (0, -1) for none."""
     for at in range(len(headings) - 1, -1, -1):
-        if (span := _span(headings[at], counted=counted)) is not None:
+        if (span := _span(headings[at], counted=counted, scenes=scenes)) is not None:
             return at, span
     return -1, (0, -1)
 
 
 @lru_cache(maxsize=4096)
-def _span(heading: str, *, counted: bool) -> tuple[int, int] | None:
+def _span(heading: str, *, counted: bool, scenes: bool) -> tuple[int, int] | None:
     if (several := chapter_range(heading)) is not None:
         return several
     number = chapter_number(heading)
     if number is None and (counted or _PADDED.match(heading)):
         number = bare_number(heading)
+    if number is None and scenes and (scene := SCENE.match(heading.lstrip(" *[【"))):
+        number = int(scene[1])
     return None if number is None else (number, number)
 
 

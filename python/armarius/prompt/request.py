@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.codex.model import Entity
-from armarius.corpus.story import story_parts, told_until
+from armarius.corpus.story import SCENE, counts_scenes, story_parts, told_until
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
 from armarius.documents.kinds import STORY_KINDS
@@ -190,8 +190,11 @@ class Resolver:
         cursor, selection, clamps = _places(request, document)
         opened = bool(request.document) and not (selection or request.additional_input.strip() or request.messages)
         asked, skill = asked if asked != request.query else "", self._settings.skills.get(request.skill, request.skill)
+        query = request.query
+        if SCENE.search(query) and counts_scenes(view.documents):
+            query, asked = (SCENE.sub(r"chapter \1 ", one) for one in (query, asked))
         recipe = understand(
-            request.query, asked=asked, text=request.additional_input, skill=skill, story=request.story, opened=opened
+            query, asked=asked, text=request.additional_input, skill=skill, story=request.story, opened=opened
         )
         if request.as_of is None and recipe.as_of is not None:
             request = request.model_copy(update={"as_of": recipe.as_of})
