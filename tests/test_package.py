@@ -132,7 +132,7 @@ INTERNAL = {
     ),
     *("SummarySource", "Unread"),
 }
-GIVEN_INSIDE = {"BookSearch", "VectorHits", "Passage", "Previous", "Snapshot"}
+GIVEN_INSIDE = {"BookSearch", "Features", "VectorHits", "Passage", "Previous", "Snapshot"}
 
 
 def test_every_protocol_that_a_host_may_implement_is_public():

@@ -162,6 +162,12 @@ export interface Methods {
   "project:map": { params: Params; result: ProjectMap };
   /** Say what files are, in armarius.toml; the map after it. */
   "project:setKind": { params: NewKind; result: ProjectMap };
+  /** One question to a language model about the project, its files and its people; at most 6,000 tokens. */
+  "project:understand:request": { params: Params; result: Understanding };
+  /** What a model's reply proposes; nothing is applied. */
+  "project:understand:parse": { params: ModelReply; result: Proposals };
+  /** Write what a model's reply proposes into `[proposed.*]` of armarius.toml, all or nothing; what was written. */
+  "project:understand:apply": { params: AppliedReply; result: Proposals };
   /** Every summary, and which documents have a stale one. */
   "summaries:list": { params: Params; result: { items: Summary[]; stale: string[]; warnings: string[]; } };
   /** The summary of a document. */
@@ -286,6 +292,18 @@ export interface ActiveEntry {
   reason: string;
   place?: Record<string, unknown> | null;
   text?: string | null;
+}
+
+/** A reply, of which all is applied but what is named. */
+export interface AppliedReply {
+  /** Names the project; any other than the one that is open is refused, empty is that one. */
+  projectId?: string | null;
+  /** The reply as it came. */
+  reply: string;
+  /** Name of the model, written beside what is applied. */
+  model?: string | null;
+  /** Names of proposals that are left out, and stay out. */
+  without?: string[] | null;
 }
 
 /** A symbol, how far around it, and along which edges. */
@@ -1246,6 +1264,8 @@ export interface MappedFile {
   confidence: number;
   evidence: string[];
   declared: boolean;
+  proposed: boolean;
+  of: string;
   hidden: boolean;
 }
 
@@ -1375,6 +1395,16 @@ export interface MessagesResult {
   stablePrefixUnchanged: boolean;
   warnings: string[];
   capacityPercent: number;
+}
+
+/** What a language model replied to the text of `project:understand:request`. */
+export interface ModelReply {
+  /** Names the project; any other than the one that is open is refused, empty is that one. */
+  projectId?: string | null;
+  /** The reply as it came. */
+  reply: string;
+  /** Name of the model, written beside what is applied. */
+  model?: string | null;
 }
 
 /** A rule that every prompt is to state. */
@@ -1572,6 +1602,26 @@ export interface PromptPlace {
   source: string;
   /** Word for word; else but for width, case, white space, quotation marks and dashes. */
   exact: boolean;
+}
+
+/** What a model proposes, and what enters and leaves the prompts of tasks with it. */
+export interface Proposal {
+  about: "files" | "read" | "person" | "table" | "no name" | "project";
+  name: string;
+  says: string;
+  now: string;
+  files: number;
+  enters: string[];
+  leaves: string[];
+  warning: string;
+}
+
+/** What a reply proposes; `refused` is what of it could not be used, `cut` that it ends in the middle. */
+export interface Proposals {
+  items: Proposal[];
+  refused: string[];
+  unsure: string[];
+  cut: boolean;
 }
 
 /** A name that the chapters use and no profile describes. */
@@ -1782,6 +1832,14 @@ export interface Target {
   projectId?: string | null;
   target: string;
   documentId?: string | null;
+}
+
+/** One question to a language model, for any client: `text` or `messages`; `hash` stays while a reply does. */
+export interface Understanding {
+  text: string;
+  messages: Record<string, string>[];
+  tokens: number;
+  hash: string;
 }
 
 /** A profile, and the version that it was made from. */

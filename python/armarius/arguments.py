@@ -19,6 +19,8 @@ Kind = Literal[
     "manuscript",
 ]  # fmt: skip
 """Of a document; character profiles and places are `setting`. A `manuscript` holds several chapters or a whole book."""
+Edition = Literal["main", "copy", "translation", "archive"]
+"""Of the story: a folder's version of it."""
 BookFormat = Literal[
     "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",
     "lorebook-v3",

@@ -1,7 +1,5 @@
-"""The map of a project: shown as a tree, mended in one line of armarius.toml, proposed by a host's model."""
+"""The map of a project: shown as a tree, mended in one line of armarius.toml."""
 
-import asyncio
-import json
 import time
 import tomllib
 
@@ -12,7 +10,7 @@ from armarius.cli import main
 from armarius.documents.classify import is_hidden
 from armarius.documents.document import refusal_of
 from armarius.documents.project_map import MappedFile, ProjectMap, ShownMap, doubts_of
-from armarius.errors import ArmariusError, ConfigError, ContractError
+from armarius.errors import ConfigError, ContractError
 from armarius.io.toml import with_value
 from armarius.trust.settings import parse_config
 from armarius.verbs import methods_of
@@ -142,7 +140,6 @@ def test_the_engine_gives_the_map_of_its_folder(engine):
     ]
     assert "2 chapters, 1–2" in str(found)
     assert {one["path"] for one in found.to_wire()["files"]} == {one.path for one in engine.documents()}
-    assert found.proposals is None
 
 
 def test_set_kind_writes_one_line_and_keeps_every_other(engine, folder):
@@ -264,86 +261,6 @@ def test_a_pattern_that_sets_nothing_is_refused_in_python_on_the_channel_and_on_
 )
 def test_a_value_is_put_into_a_table_and_the_rest_stays(text, after):
     assert with_value(text, "documents", "a", "b") == (after and after.replace('"a" =', "a ="))
-
-
-REPLY = {
-    "kinds": {"杂/**": "setting", "没有/**": "note", "style.md": "essay"},
-    "people": [{"name": "林默", "aliases": ["阿默"], "path": "正文/第1章.md"}, {"name": "蒋夜晨"}, {"nome": "x"}],
-}
-
-
-def test_a_model_is_asked_once_and_what_it_says_is_written_only_on_consent(engine, folder):
-    asked = []
-
-    def model(messages):
-        asked.append(messages)
-        return f"好的：\n```json\n{json.dumps(REPLY, ensure_ascii=False)}\n```"
-
-    found = engine.map(model=model, model_name="qwen-x")
-    assert len(asked) == 1
-    assert not (folder / "armarius.toml").exists()
-    assert [(one.about, one.name, one.kind) for one in found.proposals] == [
-        ("kind", "杂/**", "setting"),
-        ("person", "林默", ""),
-    ]
-    assert found.proposals.refused == (
-        "'没有/**': no file matches it",
-        "'style.md': 'essay' is no kind",
-        "'蒋夜晨' stands in no file",
-        "{'nome': 'x'}: no name",
-    )
-    found.proposals.apply()
-    found.proposals.apply()
-    assert '"杂/**" = "setting"  # proposed by qwen-x' in (folder / "armarius.toml").read_text("utf-8")
-    assert "# proposed by qwen-x\n[[entity]]" in (folder / ".armarius/codex.toml").read_text("utf-8")
-    assert engine.document("杂/一.md").kind == "setting"
-    assert engine.entity("阿默").name == "林默"
-    engine.set_kind("杂/**", "setting")
-    assert "proposed by" not in (folder / "armarius.toml").read_text("utf-8")
-
-
-def test_what_is_taken_out_of_the_proposals_is_not_written(engine, folder):
-    found = engine.map(model=lambda _: REPLY).proposals
-    del found[0]
-    found.apply()
-    assert not (folder / "armarius.toml").exists()
-    assert engine.entity("林默")
-
-
-async def test_a_coroutine_is_awaited_where_the_caller_waits(engine):
-    loops = []
-
-    async def model(messages):
-        loops.append(asyncio.get_running_loop())
-        return json.dumps(REPLY)
-
-    assert len((await engine.amap(model=model)).proposals) == 2
-    assert loops == [asyncio.get_running_loop()]
-    assert len(engine.map(model=model).proposals) == 2  # inside a running loop, as in a notebook
-
-
-def test_what_would_be_sent_can_be_looked_at_first(engine):
-    request = engine.map_request()
-    sent = []
-    engine.map(model=lambda messages: sent.append(messages) or "{}")
-    assert sent == [request]
-    assert "2 chapters" in request.text
-    assert "随手记的话。" in request.text
-    assert request.tokens == armarius.TokenCounter.for_encoding("o200k_base").count(request.text)
-    assert json.loads(json.dumps(request)) == list(request)
-
-
-def test_no_answer_of_a_model_breaks_the_map(engine):
-    with pytest.raises(ContractError, match="no JSON object"):
-        engine.map(model=lambda _: "I cannot help with that.")
-    with pytest.raises(ContractError, match="neither callable"):
-        engine.map(model=3)
-    with pytest.raises(ArmariusError, match="no reply within"):
-        engine.map(model=lambda _: __import__("time").sleep(0.5), timeout_s=0.01)
-    with pytest.raises(ZeroDivisionError):
-        engine.map(model=lambda _: 1 / 0)
-    for reply in ("{}", '{"kinds": [1], "people": {"a": 1}}', {"kinds": {"杂/**": 3}}):
-        assert engine.map(model=lambda _, reply=reply: reply).proposals == []
 
 
 def test_the_channel_tells_the_map_and_mends_it(engine, folder):

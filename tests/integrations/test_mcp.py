@@ -30,7 +30,7 @@ from armarius.text.tokens import TokenCounter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TOOLS = {"find", "read", "context", "entities", "entity", "evidence"}
-WRITING = {"remember", "propose", "update", "pin"}
+WRITING = {"remember", "propose", "update", "pin", "understand"}
 tokens = TokenCounter.for_encoding("o200k_base").count
 
 

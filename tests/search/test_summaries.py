@@ -197,7 +197,7 @@ def test_no_secret_is_sent_to_a_model(engine, novel):
     prose = "The password was swordfish, said the captain. 口令：天王盖地虎。"
     (novel / "ch004.md").write_text(f"# Chapter 4\n\n{SECRETS}\n\n{prose}\n", encoding="utf8")
     (novel / "notes.md").write_text(f"# Notes\n\n{SECRETS}\n\n{prose}\n\n## token = abc99\n\nx\n", encoding="utf8")
-    for sent in (engine.summaries.request("ch004.md").text, engine.map_request().text):
+    for sent in (engine.summaries.request("ch004.md").text, engine.understanding_request().text):
         assert not [one for one in ("sk-live", "hunter", "ab.cd", "pw55", "AKIA", "abc99") if one in sent]
         assert "api_key = …" in sent
         assert "https://…@host.example/x" in sent

@@ -4,6 +4,11 @@
 
 armarius map novel/                                    # lines for the doubts, then the tree
 armarius map novel/ --set 'reviews/**=review'          # writes the line into armarius.toml, then the tree
+
+`armarius understand`: one question for a language model, and what its reply proposes.
+
+armarius understand novel/ | pbcopy                    # paste it into any chat
+armarius understand novel/ --reply answer.txt --apply
 """
 
 import argparse
@@ -19,8 +24,8 @@ import armarius.doors as doors
 from armarius.arguments import KINDS
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
-from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command, flag, repeated
-from armarius.cli.terminal import plain, printable, show_json
+from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command, flag, option, repeated
+from armarius.cli.terminal import note, plain, printable, show, show_json, words
 from armarius.cli.trusting import TrustReport, trust_report
 from armarius.codex.authored.in_place import EDITABLE
 from armarius.codex.codex_json import IMPORTERS
@@ -28,6 +33,7 @@ from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity, SharedName, shared_names
 from armarius.documents.classify import PROSE_SUFFIXES, unread_files
 from armarius.documents.data import json_fault
+from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.markup import MARKUP
@@ -37,7 +43,7 @@ from armarius.documents.titles import front_matter_faults
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, ConfigError, ContractError, GraphError
 from armarius.graph.entity_cache import read_graph_options
-from armarius.headings.display import counted
+from armarius.headings.display import counted, rich_table
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus
 from armarius.io import read_file
@@ -165,6 +171,46 @@ def _map(arguments: argparse.Namespace) -> int:
         show_json(found.to_wire())
     else:
         print("\n".join(map(printable, found.tree(every=arguments.all).split("\n"))))
+    return 0
+
+
+def _file(path: str) -> str:
+    try:
+        return decode(read_file(Path(path), limit=_MOST_BYTES, follow=True)).text
+    except (OSError, Undecodable) as error:
+        raise ContractError(f"--reply: {shown(path)}: {error}") from None
+
+
+@command(
+    "understand", "what a language model says the project is: the question to paste, then its reply",
+    PROJECT, SERIES, INDEX_DIR,
+    option("--reply", "a file with the reply; - reads it from standard input", metavar="FILE"),
+    option("--model", "name of the model, written beside what is applied", default="", metavar="MODEL"),
+    flag("--apply", "write what the reply proposes into [proposed.*] of armarius.toml"), JSON,
+    description="Prints one question of at most 6,000 tokens for any chat; with --reply what the answer proposes.",
+    example="novel/ --reply answer.txt --apply",
+)  # fmt: skip
+def _understand(arguments: argparse.Namespace) -> int:
+    options = {"index_dir": arguments.index_dir, "with_": arguments.series}
+    if arguments.apply and not arguments.reply:
+        raise ContractError("--apply needs --reply")
+    with open_engine(arguments.path, watch=False, **options) as engine:
+        asked = engine.understanding_request()
+        if not arguments.reply:
+            told = {"text": asked.text, "tokens": asked.tokens, "hash": asked.hash}
+            show_json(told) if arguments.json else print(asked.text)
+            return 0
+        reply = words("-", "--reply") if arguments.reply == "-" else _file(arguments.reply)
+        found = asked.parse(reply, model=arguments.model)
+        if arguments.apply:
+            found.apply()
+    if arguments.json:
+        show_json(found.to_wire())
+        return 0
+    show(rich_table(found.columns, [tuple(map(printable, found.cells(one))) for one in found]))
+    for line in (*found.refused, *(f"unsure: {one}" for one in found.unsure)):
+        note(printable(line))
+    note("written into armarius.toml" if arguments.apply else "nothing is written without --apply")
     return 0
 
 

@@ -13,7 +13,7 @@ from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, card_draft, parse_codex_json, profiles_of_data
 from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex, Origin
-from armarius.codex.names_in_story import Story, judged, names_sought, uses_in
+from armarius.codex.names_in_story import Story, as_said, judged, names_sought, uses_in
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
 from armarius.documents.classify import PROSE_SUFFIXES
@@ -28,7 +28,7 @@ from armarius.errors import CodexError, ConfigError
 from armarius.io import folder_lock, names_in, read_file, write_atomic
 from armarius.io.folder import project_folder
 from armarius.io.toml import rewrite_toml
-from armarius.trust.settings import CONFIG_NAME, Config, load_config
+from armarius.trust.settings import CONFIG_NAME, Config, People, PeopleTable, load_config
 from armarius.warnings import CODEX_INVALID
 
 BOOKS = ".armarius/books"
@@ -55,7 +55,10 @@ def load_codex(root: str | Path, *, config: Config | None = None, strict: bool =
     """
     root = project_folder(root)
     documents = list_documents(root, config).documents
-    return build_codex(documents, read_declared(root), authored=AuthoredCodex(root).read(), strict=strict)
+    config = load_config(root) if config is None else config
+    people = (config.people, config.proposed_people)
+    authored = AuthoredCodex(root).read()
+    return build_codex(documents, read_declared(root), authored=authored, strict=strict, people=people)
 
 
 def build_codex(
@@ -67,6 +70,7 @@ def build_codex(
     series: Sequence[SeriesFolder] = (),
     profiles: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
     story: Story | None = None,
+    people: Sequence[People] = (),
 ) -> Codex:
     """The codex of documents that are already in memory.
 
@@ -78,12 +82,13 @@ def build_codex(
         series: Other folders of a series, the strongest first; the project overrides all of them.
         profiles: Of documents that are not given, from `profiles_in`, by folder ("" is the project) and path in it.
         story: How the story uses the names of these profiles; counted in `documents` when not given.
+        people: What `armarius.toml` says of people: the user's words, then what a model proposed.
 
     Cost: one pass over the text of settings, outlines and notes, and one over the story for names that only a heading
         claims.
     """
     documents = list(documents)
-    found = _profiles(documents, profiles.get("", {}))
+    found = _profiles(documents, profiles.get("", {}), tables=[table for one in people for table in one.tables])
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
     for folder in series:
         found += [
@@ -93,6 +98,7 @@ def build_codex(
         authored_all.append(file_of(folder, folder.authored))
     if story is None:
         story = story_of(documents, names_sought(found))
+    found = as_said(found, people) if any(map(any, people)) else found
     found, rejected = judged(found, story)
     merged = merge(
         [draft for one in found for draft in one.drafts],
@@ -127,8 +133,14 @@ def story_of(documents: Iterable[Document], names: Sequence[str]) -> Story:
     return story
 
 
-def profiles_in(document: Document, path: str) -> Profiles:
-    """The profiles in one document, by its path inside its folder; none in chapters, code and manuscripts."""
+def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = ()) -> Profiles:
+    """The profiles in one document, by its path inside its folder; none in chapters, code and manuscripts.
+
+    Args:
+        document: The document.
+        path: Its path.
+        tables: Its tables of people, as `armarius.toml` names them.
+    """
     suffix = parts_of(path).suffix.lower()
     if document.kind not in CARD_KINDS:
         return Profiles()
@@ -140,7 +152,7 @@ def profiles_in(document: Document, path: str) -> Profiles:
     if suffix not in PROSE_SUFFIXES:
         return Profiles()
     text = markdown_of(suffix, document.text)
-    found = parse_profiles(path, text, kind)
+    found = parse_profiles(path, text, kind, tables)
     if kind == "state":  # its headings say what is counted there
         found.drafts = [draft for draft in found.drafts if draft.standing in ("declared", "cast", "label")]
     group = group_of(str(document.front_matter.get("kind", ""))) if suffix == ".nwd" else None
@@ -150,12 +162,14 @@ def profiles_in(document: Document, path: str) -> Profiles:
     return found
 
 
-def _profiles(documents: Iterable[Document], known: Mapping[str, Profiles], root: str = "") -> list[Profiles]:
+def _profiles(
+    documents: Iterable[Document], known: Mapping[str, Profiles], root: str = "", tables: Sequence[PeopleTable] = ()
+) -> list[Profiles]:
     """The profiles in documents, in path order."""
     found = dict(known)
     for document in documents:
         path = document.path.removeprefix(f"{root}/") if root else document.path
-        found[path] = profiles_in(document, path)
+        found[path] = profiles_in(document, path, [one for one in tables if one.path == path])
     return [found[path] for path in sorted(found)]
 
 

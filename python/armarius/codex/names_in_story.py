@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from armarius.codex.model import RejectedName
+from armarius.codex.model import Origin, RejectedName
 from armarius.codex.profiles.draft import Draft, Profiles
 from armarius.codex.profiles.entity import add_lead_names, is_han_name, is_name_shaped
 from armarius.codex.profiles.fields import NAME_PARTS
@@ -18,6 +18,7 @@ from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher
 from armarius.text.unicode import fold
+from armarius.trust.settings import CONFIG_NAME, People
 
 _BEGINS = re.compile(r"(?:^|[.!?:;\"“”‘’()\[\]\n—–…#>*_-])\s*$")
 _LOOK_BACK = 4
@@ -211,6 +212,54 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
     _name_leads(kept)
     _name_by_parts(kept, story)
     return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
+
+
+def as_said(found: Iterable[Profiles], people: Sequence[People]) -> list[Profiles]:
+    """The profiles as the configuration says of people; the first that says something of a name is heard.
+
+    The cards of one person are joined, somebody whom nobody describes has a card, and what is no name has none. What a
+    model proposed, the last of two, takes no card from what a field or a file declares.
+    """
+    every = [replace(one, drafts=[*one.drafts], rejected=[*one.rejected]) for one in found]
+    first = dict[str, Draft]()
+    drafts = [draft for one in every for draft in one.drafts]
+    for name, draft in [*((one.name, one) for one in drafts), *((name, one) for one in drafts for name in one.aliases)]:
+        first.setdefault(fold(name), draft)
+    whose, new = dict[str, str](), list[Draft]()
+    for name, aliases in (row for one in people for row in one.names):
+        names = [one for one in (name, *aliases) if fold(one) not in whose]
+        if fold(name) in whose or not names:
+            continue
+        main = next((one for one in names if fold(one) in first), name)
+        whose |= dict.fromkeys(map(fold, names), main)
+        others = [one for one in names if one != main]
+        if fold(main) in first:
+            whose.setdefault(fold(first[fold(main)].name), main)
+        else:
+            new.append(Draft(main, Origin(CONFIG_NAME, "people"), type="character", aliases=others))
+    called = {main: [key for key, one in whose.items() if one == main] for main in whose.values()}
+    spelt = {fold(one): one for said in people for name, aliases in said.names for one in (name, *aliases)}
+    no_names = {fold(one): at for at, said in reversed([*enumerate(people)]) for one in said.no_names}
+    for one in every:
+        kept = list[Draft]()
+        for draft in one.drafts:
+            key = fold(draft.name)
+            if (at := no_names.get(key)) is not None and (at == 0 or draft.standing != "declared"):
+                where = draft.origin
+                one.rejected.append(
+                    RejectedName(draft.name, where.path, where.line, "armarius.toml says it is no name")
+                )
+                continue
+            if (owner := whose.get(key)) is not None:
+                name = first[fold(owner)].name if fold(owner) in first else owner
+                others = [spelt[other] for other in called[owner] if other in spelt and other != fold(name)]
+                type_ = draft.type or "character"
+                named = replace(draft, name=name, type=type_, aliases=[*draft.aliases], standing="declared")
+                named.add_aliases([draft.name, *others])
+                draft = named
+            kept.append(draft)
+        one.drafts = kept
+    return [*every, Profiles(new)]
 
 
 def _named_by_files(found: Iterable[Profiles]) -> list[Profiles]:

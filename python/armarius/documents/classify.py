@@ -193,18 +193,20 @@ _NEVER = frozenset({".armarius", ".git"})
 
 def opened(config: Config) -> list[str]:
     """Gitignore patterns of the hidden folders and files that `[documents]` names."""
-    return [f"/{one}" for one in _opened(config.kinds)]
+    return [f"/{one}" for one in _opened(config.kinds, config.read)]
 
 
 @lru_cache(maxsize=64)
-def _opened(kinds: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    found = (prefix for _, pattern in kinds for prefix in _hidden_prefixes(pattern.strip("/")))
+def _opened(kinds: tuple[tuple[str, str], ...], read: tuple[str, ...]) -> tuple[str, ...]:
+    patterns = (*(pattern for _, pattern in kinds), *read)
+    found = (prefix for pattern in patterns for prefix in _hidden_prefixes(pattern.strip("/")))
     return tuple(dict.fromkeys(one for one in found if _NEVER.isdisjoint(one.split("/"))))
 
 
 def is_hidden(path: str, config: Config) -> bool:
     """Whether a path lies in a hidden folder, or is a hidden file, that `[documents]` does not name."""
-    return any(not any(glob(one).matches(prefix) for one in _opened(config.kinds)) for prefix in _hidden_prefixes(path))
+    patterns = _opened(config.kinds, config.read)
+    return any(not any(glob(one).matches(prefix) for one in patterns) for prefix in _hidden_prefixes(path))
 
 
 def is_closed(pattern: str) -> bool:

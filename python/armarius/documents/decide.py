@@ -8,17 +8,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from statistics import median
-from typing import Final
+from types import MappingProxyType
+from typing import Final, cast, get_args
 
 from armarius.arguments import Kind
-from armarius.documents.classify import stated_kind
+from armarius.documents.classify import kind_named, stated_kind
 from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, is_data
-from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS, Clue, Vote, best_of, sums_of, votes_of
+from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS, Clue, Vote, best_of, glob, sums_of, votes_of
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, inside, parts_of
 from armarius.documents.series import Series, about, editions_of, kind_of_folder, orders_of, place_of, series_of
 from armarius.documents.units import bare_number, unnumbered
+from armarius.trust.settings import FileLine
 
 _DRAFTS: Final = frozenset({"draft", "草稿", "wip", "in progress", "first draft", "rough draft"})
 _SAME: Final = 0.5  # share of sentences that a text and its copy have in common at least
@@ -27,18 +30,24 @@ _LAST: Final = re.compile("|".join(unnumbered("epilogue", "extra")), re.IGNORECA
 _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
 _A_BOOK: Final = 0.8  # share of the story in a list of files that is the list of its chapters
 _END: Final = float(1 << 31)
+_PROPOSED: Final = 0.95  # how sure a model's proposal is
 
 Place = tuple[int | None, float | tuple[int, int, int]]
 Rules = Sequence[tuple[str, str]]
 """Pairs of kind and glob of the configuration; the first match decides."""
 
 
-def decide(features: Mapping[str, Features], rules: Mapping[str, Rules]) -> ProjectMap:
+def decide(
+    features: Mapping[str, Features],
+    rules: Mapping[str, Rules],
+    lines: Mapping[str, Sequence[FileLine]] = MappingProxyType({}),
+) -> ProjectMap:
     """What the files are.
 
     Args:
         features: Of every file, by path, in path order.
         rules: By the folder of a series, "" for the project.
+        lines: As well: what else is said of files, and what a model proposed.
 
     Cost: linear in the files, and in the pairs of folders that hold story text; 1,000 files take some milliseconds.
     """
@@ -46,7 +55,7 @@ def decide(features: Mapping[str, Features], rules: Mapping[str, Rules]) -> Proj
     for path, one in features.items():
         name, own = inside(path, rules)
         folders[name][own] = one
-    return ProjectMap.joined({name: _decide(folders[name], rules[name]) for name in rules})
+    return ProjectMap.joined({name: _decide(folders[name], rules[name], lines.get(name, ())) for name in rules})
 
 
 def stored_as(one: MappedFile, folders: Container[str] = ()) -> tuple[Kind, int | None]:
@@ -63,25 +72,51 @@ def diff(mapped: ProjectMap, stored: Mapping[str, tuple[Kind, int | None]], fold
     ]
 
 
-def _decide(features: Mapping[str, Features], rules: Rules) -> ProjectMap:
+def _decide(features: Mapping[str, Features], rules: Rules, lines: Sequence[FileLine]) -> ProjectMap:
     prose = {path: one for path, one in features.items() if one.kind != "code"}
     series = series_of(prose)
     orders = orders_of(prose, series)
     votes = _beside(prose, series, orders)
     places = {path: numbers for one in series for path, numbers in one.paths.items()}
-    files = {path: _file(path, one, rules, votes.get(path, ()), places.get(path, ())) for path, one in features.items()}
-    declared = frozenset(path for path in files if stated_kind(path, rules) in STORY_KINDS)
-    _Stories(files, prose, declared, series, orders).place()
+    said = {path: line for path in features if (line := _said_of(path, lines)) is not None} if lines else {}
+    files = {
+        path: _file(path, one, rules, votes.get(path, ()), places.get(path, ()), said.get(path))
+        for path, one in features.items()
+    }
+    declared = frozenset(
+        path
+        for path, file in files.items()
+        if file.kind in STORY_KINDS
+        and (stated_kind(path, rules) is not None or (path in said and said[path].edition == "main"))
+    )
+    _Stories(files, prose, declared, series, orders, said).place()
     return ProjectMap(files.values(), _main(files, prose))
 
 
-def _file(path: str, one: Features, rules: Rules, beside: Sequence[Vote], place: Sequence[float]) -> MappedFile:
+def _said_of(path: str, lines: Sequence[FileLine]) -> FileLine | None:
+    """What the lines say of a file together: of each field the first that says it."""
+    found = [one for one in lines if glob(one.pattern).matches(path)]
+    if not found:
+        return None
+    kind, edition, place, of = (
+        next(filter(None, map(attrgetter(name), found)), "") for name in ("kind", "edition", "place", "of")
+    )
+    return FileLine(path, kind, edition, place, of, any(one.proposed and (one.kind or one.edition) for one in found))
+
+
+def _file(
+    path: str, one: Features, rules: Rules, beside: Sequence[Vote], place: Sequence[float], said: FileLine | None
+) -> MappedFile:
     declared = stated_kind(path, rules)
     kind, sure, why = best_of((*one.votes, *beside))
     if declared is not None:
         kind, sure, why = declared, 1.0, (f"armarius.toml says {declared}", *why)
-    elif one.declared or one.kind == "code":
-        kind, sure, why = one.kind, 1.0, (f"front matter says {one.kind}" if one.declared else "source code",)
+    elif one.declared:
+        kind, sure, why = one.kind, 1.0, (f"front matter says {one.kind}",)
+    elif said is not None and said.kind:
+        kind, sure, why = kind_named(said.kind), _PROPOSED, ("a model proposed it", *why)
+    elif one.kind == "code":
+        kind, sure, why = one.kind, 1.0, ("source code",)
     elif kind == "chapter" and one.holds_several(beside=any(vote == "chapter" for vote, _, _ in beside)):
         kind = "manuscript"
     number = _number(one, beside) if kind == "chapter" else None
@@ -93,6 +128,7 @@ def _file(path: str, one: Features, rules: Rules, beside: Sequence[Vote], place:
         path, kind, volume, number,
         state=state, confidence=sure, evidence=why[:6], declared=declared is not None or one.declared,
         chapters=len(one.numbers) if kind == "manuscript" else 0,
+        proposed=said is not None and said.proposed, of="" if said is None else said.of,
     )  # fmt: skip
 
 
@@ -255,6 +291,7 @@ class _Stories:
     declared: frozenset[str]  # story files whose kind armarius.toml states
     series: Sequence[Series]
     orders: Sequence[tuple[float, Sequence[str]]]
+    said: Mapping[str, FileLine] = field(default_factory=dict)
     language: str = ""
     by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
     listed: dict[str, int] = field(default_factory=dict)  # places that a file gives which puts them in order
@@ -307,7 +344,12 @@ class _Stories:
                 self.files[path] = replace(self.files[path], number=None)
 
     def _take_out(self, folder: str, paths: list[str]) -> None:
-        """Take out of `paths` what a project of novelWriter leaves out of the novel."""
+        """Take out of `paths` what is said to be of another edition, and what a project of novelWriter leaves out."""
+        for edition in get_args(Edition)[1:]:
+            stated = [path for path in paths if path in self.said and self.said[path].edition == edition]
+            if stated:
+                self._in_order(self._run(f"{folder}/{edition}".lstrip("/"), stated), edition)
+                paths[:] = [path for path in paths if path not in stated]
         out = {path for path in paths if path not in self.listed and path not in self.declared}
         if out and any(path.endswith(".nwd") for path in self.listed.keys() & paths):
             self._in_order(self._run(f"{folder}/archive".lstrip("/"), [*out]), "archive")
@@ -432,6 +474,13 @@ class _Stories:
         volume, number = self._place(path)
         stem = parts_of(path).stem
         where = -1 if number == _END and _FIRST.search(stem) else 1 if number == _END and _LAST.search(stem) else 0
+        if path in self.said and (said := self.said[path].place):
+            word, _, beside = said.partition(" ")
+            if beside.isdigit():  # before 3, after 29
+                number = float(beside) + (0.5 if word == "after" else -0.5)
+            else:
+                where = -1 if word == "first" else 1
+                volume = volume if beside else None if word == "first" else int(_END)
         by_number = (0, (0, 0, 0), number) if isinstance(number, float | int) else (1, number, 0.0)
         return (volume or 0, where if volume is not None or where <= 0 else 0, by_number, where, _natural(path))
 
@@ -455,7 +504,9 @@ class _Stories:
             if self.files[path].kind in STORY_KINDS:
                 continue
             marks = editions_of(folder_of(path))
-            if "archive" in marks:
+            if path in self.said and self.said[path].edition:
+                self.files[path] = replace(self.files[path], edition=cast("Edition", self.said[path].edition))
+            elif "archive" in marks:
                 self.files[path] = replace(self.files[path], edition="archive")
             elif "translation" in marks and one.language not in ("", self.language):
                 self.files[path] = replace(self.files[path], edition="translation")

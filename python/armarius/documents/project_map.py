@@ -19,6 +19,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
+from armarius.arguments import Edition as Edition
 from armarius.arguments import Kind
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS
 from armarius.documents.segments import folder_of
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-Edition = Literal["main", "copy", "translation", "archive"]
 DocumentState = Literal["", "draft", "cut"]
 _DOUBTFUL: Final = 0.8  # of labelled files, 6 of 36 below it and 2 of 614 others were wrong
 
@@ -50,6 +50,8 @@ class MappedFile:
         confidence: 0 to 1.
         evidence: Short sentences, the most weighty first.
         declared: `armarius.toml` or its front matter states the kind.
+        proposed: A model proposed its kind or its edition, and nobody has said otherwise.
+        of: What it accompanies, as `armarius.toml` says.
         chapters: How many a manuscript holds; else 0.
     """
 
@@ -65,11 +67,13 @@ class MappedFile:
     evidence: tuple[str, ...] = ()
     declared: bool = False
     chapters: int = 0
+    proposed: bool = False
+    of: str = ""
 
     @property
     def is_guessed(self) -> bool:
-        """Whether nobody declared its kind, and it is of the main edition."""
-        return self.edition == "main" and not self.declared
+        """Whether nobody declared its kind, and it is of the main edition, or no person said of which it is."""
+        return (self.edition == "main" or self.proposed) and not self.declared
 
 
 _FIELDS: Final = attrgetter(*(one.name for one in fields(MappedFile)))

@@ -5,7 +5,8 @@
 
 `ContextEngine` (`engine.py`) delegates each verb to one of its parts (`armarius.deadline`), which has signature and
 docstring. Parts: `prompts.py` (assembly), `questions.py` (queries without a prompt, query variants, follow-ups),
-`summaries.py` (document summaries), `maps.py` (what the files are). Verbs of one other room
+`summaries.py` (document summaries), `maps.py` (what the files are), and what a model says of
+the project: `asking.py`, `replies.py`. Verbs of one other room
 (`similar`, `subgraph`) are methods of its objects. `build.py` creates and connects the parts; code that needs two rooms
 belongs there or in `project.py`, the views of a project.
 
@@ -17,8 +18,9 @@ from armarius.doors import lazy
 
 TABLE = {
     "engine.engine": "ContextEngine open",
-    "engine.maps": "AnsweredMap MapRequest Proposal Proposals",
     "engine.summaries": "ProjectSummaries RefreshCost SummaryReply SummaryRequest",
+    "engine.replies": "Proposal Proposals",
+    "engine.maps": "UnderstandingRequest",
 }
 
 __getattr__, __all__ = lazy(__name__, TABLE)

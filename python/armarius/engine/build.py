@@ -5,7 +5,7 @@ from os import PathLike
 
 import armarius.doors as doors
 from armarius.deadline import SingleFlight
-from armarius.engine.maps import Maps
+from armarius.engine.maps import Maps, Understanding
 from armarius.engine.project import Project
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import FollowUps, Questions, Rewords
@@ -108,7 +108,7 @@ class EngineParts:
         self.resolver = resolver
         self.prompts = Prompts(project, resolver, assembler, SingleFlight(*queue), profiles, rewords, follow_ups)
         self.questions = Questions(project, rewords, follow_ups, settings.language)
-        self.maps = Maps(project)
+        self.maps, self.understanding = Maps(project), Understanding(project)
 
 
 def _check_fetchers(fetchers: Sequence[Fetcher]) -> None:

@@ -14,7 +14,7 @@ from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.codex.authored.record_file import FOLDER
 from armarius.deadline import awaitable, verb_of
 from armarius.engine.build import NO_EMBEDDER, EngineParts
-from armarius.engine.maps import Maps
+from armarius.engine.maps import Maps, Understanding
 from armarius.engine.project import counter_for
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
@@ -343,12 +343,15 @@ class ContextEngine:
     document = verb_of(lambda self: self._parts.questions, Questions.document)
 
     map = verb_of(lambda self: self._parts.maps, Maps.map)
-    """What every file is taken for, doubts first; with a host's model, what that proposes."""
+    """What every file is taken for, doubts first."""
     amap = awaitable(map)  # noqa: A003 - the verb
-    map_request = verb_of(lambda self: self._parts.maps, Maps.map_request)
-    """What `map(model=…)` would send."""
     set_kind = verb_of(lambda self: self._parts.maps, Maps.set_kind)
     """Say what files are: one line of armarius.toml."""
+    understand = verb_of(lambda self: self._parts.understanding, Understanding.understand)
+    """Ask a host's model once what the project, its files and its people are; what it proposes."""
+    aunderstand = awaitable(understand)
+    understanding_request = verb_of(lambda self: self._parts.understanding, Understanding.understanding_request)
+    """What `understand` would send, and what reads a reply."""
 
     active = verb_of(lambda self: self._parts.project.doors.lore.asked, _active, "active")
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import suppress
 from inspect import isawaitable
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +15,7 @@ from armarius.errors import ArmariusError, ContractError, UnknownId, message_of
 from armarius.headings import Language
 from armarius.index.status import IndexStatus
 from armarius.search.signals import stated
-from armarius.text.chat import Asked, Message, read_objects, said_in, without_secrets
+from armarius.text.chat import Asked, Message, read_answers, without_secrets
 from armarius.text.tokens import TokenCounter
 from armarius.validation import near, shown, suggestion, whole
 
@@ -72,14 +71,11 @@ class SummaryRequest(Asked):
         Raises:
             ContractError: There is no summary in it.
         """
-        objects = read_objects(reply)
-        said = next((one for one in reversed(objects) if _is_said(one.get("summary"))), None)
-        if said is None:  # cut short: its passages stand alone
-            said = {"summary": _cut_summary(said_in(reply)), "passages": objects}
-        text, passages = said["summary"], said.get("passages")
-        if text is None:
+        said = next((one for one in reversed(read_answers(reply).objects) if _is_said(one.get("summary"))), None)
+        if said is None:
             raise ContractError(f"{self.document}: expected JSON like {_FORM}, got {shown(reply)}")
-        return SummaryReply(text.strip(), tuple(self._passages(passages if isinstance(passages, list) else [])))
+        passages = said["passages"] if isinstance(said.get("passages"), list) else []
+        return SummaryReply(said["summary"].strip(), tuple(self._passages(passages)))
 
     def _passages(self, said: Sequence[object]) -> Iterator[PassageSummary]:
         found: list[tuple[int, int, str]] = []
@@ -96,18 +92,7 @@ class SummaryRequest(Asked):
                 begin = last + 1
 
 
-_SUMMARY: Final = re.compile(r'"summary"\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
 _WHOLE: Final = re.compile(r"\d{1,9}(?:\.0)?", re.ASCII)
-
-
-def _cut_summary(reply: str) -> str | None:
-    """The last whole summary in a reply that is cut short."""
-    for found in reversed(_SUMMARY.findall(reply)):
-        with suppress(ValueError):
-            text: str = json.loads(found, strict=False)
-            if _is_said(text):
-                return text
-    return None
 
 
 def _is_said(text: object) -> bool:

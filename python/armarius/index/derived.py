@@ -47,6 +47,7 @@ from armarius.store.protocol import (
     join_pieces,
     split_pieces,
 )
+from armarius.trust.settings import FileLine, People, PeopleTable
 
 _ROW = struct.Struct("<IiII")  # index into the ids, paragraph, start, end
 _LEVEL = 1
@@ -167,10 +168,12 @@ class Describing:
 
     Args:
         authored: The user's codex files and records.
+        config: What it says of people.
     """
 
-    def __init__(self, authored: Authored) -> None:
-        self._authored = authored
+    def __init__(self, authored: Authored, config: LiveConfig) -> None:
+        self._authored, self._config = authored, config
+        self._people: Sequence[People] = ()
         self._profiles: dict[str, Profiles] = {}
         self._unkept: list[DerivedRow] = []
         self._story = _Story()
@@ -183,7 +186,8 @@ class Describing:
         """
         self._profiles, self._unkept, self._sought = {}, [], None
         self._story = _Story({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY_KINDS)})
-        fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=CARD_KINDS)}
+        cards = store.documents(kinds=CARD_KINDS)
+        fingerprints = {row.path: self._fingerprint(row.path, row.kind, row.content_hash) for row in cards}
         kept = _PROFILES.load(store, fingerprints)
         for path, profiles in kept.items():
             self._take(path, profiles)
@@ -197,7 +201,8 @@ class Describing:
         dropped = self.drop(document.path)
         if document.kind in STORY_KINDS:
             self._story.take(document)
-        return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or dropped
+        found = profiles_in(document, self._inside(document.path)[1], self._tables(document.path))
+        return self._take(document.path, found) or dropped
 
     def drop(self, path: str) -> bool:
         """Drop a removed document. True if it had profiles."""
@@ -219,7 +224,18 @@ class Describing:
         if self._sought is None:
             self._sought = names_sought(self._profiles.values())
         self._unkept += self._story.count(store, self._sought)
-        return self._story.verdict != before
+        return self._story.verdict != before or self._people != self._said
+
+    @property
+    def _said(self) -> Sequence[People]:
+        return self._config.now.people, self._config.now.proposed_people
+
+    def _tables(self, path: str) -> Sequence[PeopleTable]:
+        return [table for one in self._said for table in one.tables if table.path == path]
+
+    def _fingerprint(self, path: str, kind: str, content_hash: str) -> str:
+        tables = self._tables(path)
+        return f"{kind} {content_hash}{f' {tables!r}' if tables else ''}"
 
     def codex(self) -> Codex:
         """The codex of the documents and the user's files; see `build_codex`."""
@@ -230,16 +246,21 @@ class Describing:
         series: Sequence[SeriesFolder] = (
             self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
         )
-        authored = AuthoredCodex(self._authored).read()
+        authored, self._people = AuthoredCodex(self._authored).read(), self._said
         return build_codex(
-            (), self._authored.declared(), authored=authored, series=series, profiles=profiles, story=self._story.story
-        )
+            (), self._authored.declared(), authored=authored, series=series, profiles=profiles, story=self._story.story,
+            people=self._people,
+        )  # fmt: skip
 
     def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
         """The rows to store for documents that were taken."""
         documents = list(documents)
         return [
-            _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._profiles.get(one.path, Profiles()))
+            _PROFILES.row(
+                one.path,
+                self._fingerprint(one.path, one.kind, one.content_hash),
+                self._profiles.get(one.path, Profiles()),
+            )
             for one in documents
             if one.kind in CARD_KINDS
         ] + self._story.rows([one.path for one in documents])
@@ -258,10 +279,6 @@ class Describing:
     def _inside(self, path: str) -> tuple[str, str]:
         """The folder of a series that a document lies in, and its path inside it, which takes part in what it says."""
         return self._authored.inside(path) if isinstance(self._authored, SeriesAuthored) else ("", path)
-
-
-def _fingerprint(kind: str, content_hash: str) -> str:
-    return f"{kind} {content_hash}"
 
 
 class _Story:
@@ -479,9 +496,14 @@ class Decision:
         config = self._evidence.config
         return {"": config.now.kinds, **{name: one.now.kinds for name, one in config.folders.items()}}
 
+    @property
+    def _lines(self) -> Mapping[str, Sequence[FileLine]]:
+        config = self._evidence.config
+        return {"": config.now.lines, **{name: one.now.lines for name, one in config.folders.items()}}
+
     def _decide(self) -> None:
         if self._is_due:
-            decided = decide(self._evidence.all(self._store, self._hashes), self._rules)
+            decided = decide(self._evidence.all(self._store, self._hashes), self._rules, self._lines)
             self.map, self._is_due = self.map if decided == self.map else decided, False
 
     def _mapped(self, document: Document) -> Document:
@@ -501,7 +523,7 @@ class Decision:
     def _digest(self) -> str:
         """Of all that decides the map."""
         rows = [f"{path} {content}" for path, content in sorted(self._hashes.items())]
-        return _digest_of("\n".join([_VERSION, repr(self._rules), *rows]))
+        return _digest_of("\n".join([_VERSION, repr((self._rules, self._lines)), *rows]))
 
 
 def _digest_of(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Final, Literal, TypeVar
 from armarius.codex.authored.protocol import Authored
 from armarius.deadline import landed, wait_until
 from armarius.documents.document import Document, Skipped
+from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.derived import Decision, Describing, KindEvidence, as_mapped, read_names, read_names_again
@@ -66,7 +67,7 @@ class Refresher:
         self.loaded = threading.Event()
         self._source = source
         self._authored = authored
-        self._describing = Describing(authored)
+        self._describing = Describing(authored, config)
         self._evidence = KindEvidence(config)
         self._fresh = fresh
 
@@ -144,6 +145,11 @@ class Refresher:
         self.snapshot = self._fresh.read_codex(lambda: snapshot_of(self._describing.codex()), store)
         self.loaded.set()
         return self.snapshot
+
+    def features(self, store: Store) -> dict[str, Features]:
+        """The evidence of every document. Cost: linear in them the first time."""
+        files = self._fresh.contents(store).files
+        return self._evidence.all(store, {path: row.content_hash for path, row in files.items()})
 
     def forget(self) -> None:
         """Drop all state that was read from the store: its transaction may have been rolled back."""

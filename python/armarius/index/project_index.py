@@ -23,6 +23,7 @@ from armarius.corpus.part import StoreCorpus, by_words
 from armarius.deadline import verb_of
 from armarius.documents.classify import is_hidden
 from armarius.documents.document import Document, Skipped
+from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
 from armarius.index.derived import count_mentions
@@ -229,6 +230,10 @@ class ProjectIndex:
         """Files that could not be read as documents, with the reason, in path order."""
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
+
+    def features(self) -> Mapping[str, Features]:
+        """The evidence of what each file is, by path."""
+        return self.ask(self._refresher.features)
 
     def marked(self, document: Document) -> Document:
         """A document of the store, marked `past` if it belongs to an earlier book of a series."""

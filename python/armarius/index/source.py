@@ -49,7 +49,9 @@ _READER = 4
 
 def reader_note(config: Config) -> str:
     """Reader version and settings, stored in the index; when they change, all texts are read again."""
-    return f"{_READER}:{config.kinds!r}:{config.max_bytes}"
+    said = (config.lines, config.read, config.people, config.proposed_people)
+    more = f":{said!r}" if any(map(any, said)) else ""
+    return f"{_READER}:{config.kinds!r}:{config.max_bytes}{more}"
 
 
 class LiveConfig:

@@ -370,11 +370,31 @@ def pin(engine: "Engine", *, target: Target, mute: Mute = False, undo: Flag = Fa
     return [f"{target} is {'muted' if mute else 'pinned'}, in .armarius/pins.toml."]
 
 
+def understand(
+    engine: "Engine",
+    *,
+    reply: Annotated[str, Field(max_length=100_000, description="JSON, as the question asks.")] = "",
+) -> Iterator[str]:
+    """Ask what the files, people and form of the project are, once for a new folder: read the question, then reply.
+
+    The reply is written into armarius.toml as a guess: the user's own lines go before it.
+    """
+    asked = engine.understanding_request()
+    if not reply:
+        yield from asked.text.splitlines()
+        return
+    found = asked.parse(reply, model="the model of this session")
+    found.apply()
+    yield f"Proposed {counted(len(found), 'line')} in [proposed.*] of armarius.toml."
+    yield from (f"{one.name}: {one.says}{f' ({one.warning})' * bool(one.warning)}" for one in found)
+    yield from (f"not used: {one}" for one in found.refused)
+
+
 READING: Final[tuple[Tool, ...]] = (find, read, context, entities, entity, evidence)
 """The tools of every project."""
 CODE: Final[tuple[Tool, ...]] = (subgraph,)
 """Those of a project that has code."""
-WRITING: Final[tuple[Tool, ...]] = (remember, propose, update, pin)
+WRITING: Final[tuple[Tool, ...]] = (remember, propose, update, pin, understand)
 """Those of a server that may write."""
 REPLACING: Final[tuple[Tool, ...]] = (update, pin)
 """Of these, what may change what is there."""

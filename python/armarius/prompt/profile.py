@@ -17,7 +17,7 @@ from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWar
 from armarius.headings import FRAMES, Language
 from armarius.headings.display import camel_case
 from armarius.search.query.recipe import task_of
-from armarius.trust.settings import CONFIG_NAME, Config
+from armarius.trust.settings import ABOUT, CONFIG_NAME, Config
 from armarius.types import LAYERS, LayerName, TaskName
 from armarius.validation import shown, whole
 from armarius.warnings import PROFILE_INVALID
@@ -357,7 +357,7 @@ def read_settings(config: Config) -> AssemblySettings:
     Raises:
         ConfigError: An unknown key or a value of the wrong kind; names file, table and key.
     """
-    project = _checked(config.table("project"), "project", {"id": str})
+    project = _checked(config.table("project"), "project", dict.fromkeys(("id", *ABOUT), str))
     assembly = _checked(
         config.table("assembly"),
         "assembly",

@@ -8,18 +8,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, runtime_checkable
 
 from armarius.errors import ContractError
 
 if TYPE_CHECKING:
     import asyncio
 
-LONGEST_REPLY = 20_000  # code points read of a reply
-THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+LONGEST_REPLY = 100_000  # code points read of a reply
+THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
 _BRACKETS = 40  # opening brackets that are tried as the start of a JSON value
 _DECODER = json.JSONDecoder(strict=False)  # line ends inside a string
-_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])')
 _LABEL = (
     r"(?:api|access|private|encryption|secret)[ _-]?key|(?:client|app|api|shared)[ _-]?secret"
     r"|secret(?=[\"'`]?[ \t]{0,8}=)|passw(?:or)?d|token|authorization|密码|密碼|密钥|密鑰|口令|令牌"
@@ -101,35 +100,154 @@ def reply_of(
     return asyncio.run_coroutine_threadsafe(wait(), caller).result(2 * timeout_s)
 
 
-def read_object(reply: object) -> dict[str, Any] | None:
-    """The first of `read_objects`, None when there is none. Never raises."""
-    return next(iter(read_objects(reply)), None)
+class Answers(NamedTuple):
+    """The objects and lists in a reply, in its order, and whether the reply ends inside the last."""
+
+    values: list[Any]
+    cut: bool = False
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """The objects, also those that a list holds."""
+        found = (one if isinstance(one, list) else [one] for one in self.values)
+        return [one for values in found for one in values if isinstance(one, dict)]
 
 
-def read_objects(reply: object) -> list[dict[str, Any]]:
-    """The JSON objects in a reply, in its order, that are not part of another one; of one cut short, its whole parts.
+def read_answers(reply: object) -> Answers:
+    """The JSON in a reply as models write it: between other words, in single quotes, with too many commas or too few.
 
-    Then, where commas stand before a closing bracket, the same without those. Never raises.
+    Of a reply that is cut short what is whole. Never raises.
 
-    Cost: linear in the first 20,000 characters.
+    Cost: linear in the first 100,000 characters.
     """
     if isinstance(reply, Mapping) and not {"content", "text"} & reply.keys():
-        return [dict(reply)]
-    text = said_in(reply)
-    bare = _LAST_COMMA.sub(lambda found: found[1] or "", text)
-    return [one for version in dict.fromkeys((text, bare)) for one in _objects(version)]
+        return Answers([dict(reply)])
+    text, values, at = said_in(reply), list[Any](), 0
+    while (begin := _OPENING.search(text, at)) is not None:
+        reader = _Reader(text, begin.start())
+        with suppress(RecursionError):
+            if value := reader.value():
+                values.append(value)
+            if reader.cut:
+                return Answers(values, cut=True)
+        at = max(reader.at, begin.end())
+    return Answers(values)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    at = text.find("{")
-    for _ in range(_BRACKETS):
-        if at < 0:
-            return
-        end = at + 1
-        with suppress(ValueError, RecursionError):
-            value, end = _DECODER.raw_decode(text, at)
-            yield value
-        at = text.find("{", end)
+_OPENING = re.compile(r"[{\[]")
+_SKIPPED = re.compile(r"(?:[\s,，;；]|//[^\n]*|/\*.*?(?:\*/|\Z)|\.{3}|…)*", re.DOTALL)
+_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_QUOTES = {'"': '"', "'": "'", "“": '”"', "‘": "’'", "`": "`"}
+_BEHIND = re.compile(
+    r"\s*(?:[,，:：=\]}]|\Z)|[ \t]*\n|\s*//|[ \t]+[\"'“]\w{1,30}[\"'”][ \t]*[:：]"
+)  # what stands behind the end of a text
+_BARE = re.compile(r"(?:(?!//)[^,，:：={}\[\]\n])+")
+_NAMED = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
+_ESCAPED = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
+_CUT: Any = object()  # instead of what the text ends in
+
+
+class _Reader:
+    """Reads one value of a text from an opening bracket.
+
+    Attributes:
+        at: Where it is.
+        cut: The text has ended inside the value.
+    """
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text, self.at, self.cut = text, at, False
+
+    def value(self) -> Any:  # noqa: ANN401 - JSON
+        char = self.text[self.at : self.at + 1]
+        if char == "{":
+            return self._object()
+        if char == "[":
+            return self._list()
+        return self._quoted(_QUOTES[char]) if char in _QUOTES and char else self._bare()
+
+    def _skip(self, what: re.Pattern[str]) -> None:
+        if found := what.match(self.text, self.at):
+            self.at = found.end()
+
+    def _next(self, closing: str) -> bool:
+        """Whether a further part of an object or a list begins here, behind what stands between them."""
+        self._skip(_SKIPPED)
+        char = self.text[self.at : self.at + 1]
+        if not char:
+            self.cut = True
+        elif char in "]}":
+            self.at += char == closing  # else what is around it ends here
+        return bool(char) and char not in "]}"
+
+    def _list(self) -> list[Any]:
+        found: list[Any] = []
+        self.at += 1
+        while self._next("]"):
+            before, value = self.at, self.value()
+            if self.cut and (value is _CUT or isinstance(value, dict)):
+                break
+            if self.at == before:
+                self.at += 1  # a bracket or a mark that begins nothing
+            else:
+                found.append(value)
+        return found
+
+    def _object(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        self.at += 1
+        while self._next("}"):
+            before, key = self.at, self.value()
+            self._skip(_SPACE)
+            if self.text[self.at : self.at + 1] in (":", "：", "=") and self.at < len(self.text):
+                self.at += 1
+                self._skip(_SPACE)
+                value = self.value() if self.at < len(self.text) else _CUT
+                self.cut |= value is _CUT
+                if value is not _CUT and isinstance(key, str):
+                    found[key] = value
+            self.cut |= self.at >= len(self.text)
+            if self.at == before:
+                self.at += 1
+        return found
+
+    def _quoted(self, closing: str) -> Any:  # noqa: ANN401
+        said: list[str] = []
+        self.at += 1
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            self.at += 1
+            if char == "\\":
+                escaped = self.text[self.at : self.at + 1]
+                self.at += 1
+                if escaped == "u" and re.fullmatch("[0-9a-fA-F]{4}", code := self.text[self.at : self.at + 4]):
+                    self.at += 4
+                    said.append(chr(int(code, 16)))
+                else:
+                    said.append(_ESCAPED.get(escaped, escaped))
+            elif char in closing and _BEHIND.match(self.text, self.at):
+                return "".join(said).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            else:
+                said.append(char)
+        self.cut = True
+        return _CUT
+
+    def _bare(self) -> Any:  # noqa: ANN401
+        found = _BARE.match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        if self.at == len(self.text):
+            self.cut = True
+            return _CUT
+        word = found[0].strip()
+        if word.lower() in _NAMED:
+            return _NAMED[word.lower()]
+        with suppress(ValueError):
+            return int(word)
+        with suppress(ValueError):
+            return float(word)
+        return word
 
 
 def json_values(text: str, opening: str) -> Iterator[Any]:

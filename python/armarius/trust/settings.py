@@ -5,11 +5,24 @@
     max_bytes = 33554432                 # larger files are reported and skipped; at most 268435456
     index_dir = ".armarius/index"        # where the index lives instead of the user's cache directory: a folder of the
                                          # project, or a name under [indexes] of the user's configuration
+    read = [".story/**"]                 # files of folders with a dot before their name that are read
     "reviews/**" = "review"              # what these files are, whatever else says otherwise; first match wins
+    "draft2/**" = {kind = "chapter", edition = "main"}     # also their edition and their place in the story
 
     [kinds]                              # the same by kind; after those
     chapter = ["manuscript/**"]
     setting = ["bible/**"]
+
+    [people]                             # a name and the other names of that person
+    "Magwitch" = ["Provis"]
+    no_names = ["Brief description"]     # headings that are nobody
+    tables = [{path = "staff.md", name = "Who", aliases = ["Code"]}]
+
+    [model]
+    never = ["diary/**"]                 # files of which no request to a language model holds anything
+
+    [proposed.documents]                 # the same words from a model, as a guess: any line above goes before it
+    "notes/**" = "setting"
 
 Other tables belong to the rooms that read them (`Config.table`). The file came with the project: it names no program
 and nothing outside the project but by a name that the user's own configuration explains (`armarius.trust`).
@@ -25,10 +38,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, get_args
 
 import armarius._core as _core
-from armarius.arguments import KINDS
+from armarius.arguments import KINDS, Edition
 from armarius.errors import ConfigError, ContextWarning, ContractError
 from armarius.io import folder_lock, write_atomic
 from armarius.io.folder import no_path
@@ -54,11 +67,54 @@ _LONGEST_S = 86_400
 _NOWHERE = "\0"  # no system has a folder of that name
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
-_OF_DOCUMENTS = ("exclude", "max_bytes", "index_dir")
+_OF_DOCUMENTS = ("exclude", "max_bytes", "index_dir", "read")
 TABLES = frozenset(
-    {"assembly", "books", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "skills", "style"}
-)
+    {"assembly", "books", "budget", "code", "documents", "embedding", "graph", "kinds", "model", "people", "project",
+     "proposed", "skills", "style"}
+)  # fmt: skip
 """What may stand in `armarius.toml`; each room checks the keys of its own."""
+ABOUT: Final = ("form", "language", "unit", "about")
+"""What `[project]` says of the work: novel, game, …; its language; what its chapters are called; a sentence."""
+_PLACE = re.compile(r"first|last|end of part|(?:before|after) \d{1,5}")
+
+
+class FileLine(NamedTuple):
+    """What `[documents]` says of the files that a pattern matches; "" is nothing.
+
+    Attributes:
+        pattern: A path, or a gitignore-like pattern.
+        kind: What they are.
+        edition: Of the story.
+        place: In it: `first`, `last`, `end of part`, `before 3`, `after 29`.
+        of: What they accompany.
+        proposed: A model said it.
+    """
+
+    pattern: str
+    kind: str = ""
+    edition: str = ""
+    place: str = ""
+    of: str = ""
+    proposed: bool = False
+
+
+class PeopleTable(NamedTuple):
+    """A table of people in a file: its column of names, and those of other names."""
+
+    path: str
+    name: str
+    aliases: tuple[str, ...] = ()
+
+
+class People(NamedTuple):
+    """What `[people]` says: names with their other names, headings that are nobody, tables of people."""
+
+    names: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    no_names: tuple[str, ...] = ()
+    tables: tuple[PeopleTable, ...] = ()
+
+
+NOBODY_SAID: Final = People()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +124,12 @@ class Config:
     Attributes:
         kinds: `(kind, glob)` pairs, those of `[documents]` before those of `[kinds]`, each in file order; the first
             that matches a path decides.
+        lines: What is said of files besides a kind, and then what a model proposed of them.
+        read: Patterns of files below hidden folders that are read.
+        people: What the project says of people.
+        proposed_people: What a model said of them.
+        about: What the project is, by the names in `ABOUT`.
+        never: Patterns of files that no request to a language model holds.
         exclude: Gitignore patterns of files that are not documents; the folder of a configured embedding model is
             among them, for its `vocab.txt` is nobody's prose.
         max_bytes: Files larger than this, and manuscripts with more text, are skipped with a reason.
@@ -76,6 +138,12 @@ class Config:
     """
 
     kinds: tuple[tuple[str, str], ...] = ()
+    lines: tuple[FileLine, ...] = ()
+    read: tuple[str, ...] = ()
+    people: People = NOBODY_SAID
+    proposed_people: People = NOBODY_SAID
+    about: Mapping[str, str] = field(default_factory=dict)
+    never: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     max_bytes: int = 32 * 1024 * 1024
     index_dir: str | None = None
@@ -141,11 +209,13 @@ def _config(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")
     if unknown := sorted(raw.keys() - TABLES):
         raise ConfigError(f"{CONFIG_NAME}: unknown table {unknown[0]}; known: {', '.join(sorted(TABLES))}")
-    stated = [(kind, pattern) for pattern, kind in documents.items() if pattern not in _OF_DOCUMENTS]
-    if wrong := [pattern for kind, pattern in stated if kind not in KINDS]:
-        kinds_of_a_pattern = f"to a pattern of files belongs one of {', '.join(KINDS)}"
-        known = f"known: {', '.join(_OF_DOCUMENTS)}"
-        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{wrong[0]}; {kinds_of_a_pattern}; {known}")
+    if unknown := sorted(_table(raw, "model").keys() - {"never"}):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key model.{unknown[0]}; known: never")
+    proposed = _table(raw, "proposed")
+    if unknown := sorted(proposed.keys() - {"documents", "people", "project"}):
+        raise ConfigError(f"{CONFIG_NAME}: unknown table proposed.{unknown[0]}; known: documents, people, project")
+    lines = _file_lines(documents, "documents")
+    guesses = _file_lines(guessed := _table(proposed, "documents"), "proposed.documents", proposed=True)
     if unknown := sorted(kinds.keys() - set(KINDS)):
         raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(KINDS)}")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)
@@ -156,12 +226,82 @@ def _config(raw: Mapping[str, Any]) -> Config:
     if index_dir is not None and not isinstance(index_dir, str):
         raise ConfigError(f"{CONFIG_NAME}: documents.index_dir must be a string, got {index_dir!r}")
     return Config(
-        kinds=(*stated, *((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds"))),
+        kinds=(
+            *((one.kind, one.pattern) for one in lines if one.kind),
+            *((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds")),
+        ),
+        lines=(*(one for one in lines if one.edition or one.place or one.of), *guesses),
+        read=(*_strings(documents, "read", "documents"), *_strings(guessed, "read", "proposed.documents")),
+        people=_people(_table(raw, "people"), "people"),
+        proposed_people=_people(_table(proposed, "people"), "proposed.people"),
+        never=(*_strings(_table(raw, "model"), "never", "model"),),
+        about={
+            key: said
+            for key in ABOUT
+            for said in [_table(raw, "project").get(key) or _table(proposed, "project").get(key)]
+            if isinstance(said, str)
+        },
         exclude=(*_strings(documents, "exclude", "documents"), *_model_folder(_table(raw, "embedding"))),
         max_bytes=max_bytes,
         index_dir=index_dir,
-        tables={name: value for name, value in raw.items() if name not in ("documents", "kinds")},
+        tables={
+            name: value
+            for name, value in raw.items()
+            if name not in ("documents", "kinds", "model", "people", "proposed")
+        },
     )
+
+
+def _file_lines(table: Mapping[str, Any], section: str, *, proposed: bool = False) -> tuple[FileLine, ...]:
+    lines = []
+    for pattern, said in table.items():
+        if pattern in _OF_DOCUMENTS and (not proposed or pattern == "read"):
+            continue
+        line = {"kind": said} if isinstance(said, str) else said
+        known = {"kind", "edition", "place", "of"}
+        if not isinstance(line, dict) or not line or line.keys() - known or {*map(type, line.values())} != {str}:
+            raise _no_kind(section, pattern)
+        found = FileLine(pattern, **line, proposed=proposed)
+        if found.kind and found.kind not in KINDS:
+            raise _no_kind(section, pattern)
+        if found.edition and found.edition not in get_args(Edition):
+            what = f"{section}.{pattern}: edition must be one of {', '.join(get_args(Edition))}"
+            raise ConfigError(f"{CONFIG_NAME}: {what}, got {found.edition!r}")
+        if found.place and not _PLACE.fullmatch(found.place):
+            what = f"{section}.{pattern}: place must be first, last, end of part, before 3 or after 3"
+            raise ConfigError(f"{CONFIG_NAME}: {what}, got {found.place!r}")
+        lines.append(found)
+    return tuple(lines)
+
+
+def _no_kind(section: str, pattern: str) -> ConfigError:
+    kinds_of_a_pattern = f"to a pattern of files belongs one of {', '.join(KINDS)}"
+    known = f"known: {', '.join(_OF_DOCUMENTS)}"
+    return ConfigError(f"{CONFIG_NAME}: unknown key {section}.{pattern}; {kinds_of_a_pattern}; {known}")
+
+
+def _people(table: Mapping[str, Any], section: str) -> People:
+    tables = table.get("tables", [])
+    for one in tables if isinstance(tables, list) else [tables]:
+        if not isinstance(one, dict) or one.keys() - set(PeopleTable._fields) or not {"path", "name"} <= one.keys():
+            raise ConfigError(f"{CONFIG_NAME}: {section}.tables: expected path, name and aliases, got {one!r}")
+    names = [name for name in table if name not in ("no_names", "tables")]
+    return People(
+        tuple((name, tuple(_texts(table, name, section))) for name in names),
+        tuple(_texts(table, "no_names", section)),
+        tuple(
+            PeopleTable(str(one["path"]), str(one["name"]), tuple(_texts(one, "aliases", f"{section}.tables")))
+            for one in tables
+        ),
+    )
+
+
+def _texts(table: Mapping[str, Any], key: str, section: str) -> list[str]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+        what = f"{section}.{key} must be a list of names, got {value!r}; known: no_names, tables"
+        raise ConfigError(f"{CONFIG_NAME}: {what}")
+    return value
 
 
 def _table(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:

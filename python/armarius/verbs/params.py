@@ -307,6 +307,19 @@ class NewKind(Params):
     kind: Kind
 
 
+class ModelReply(Params):
+    """What a language model replied to the text of `project:understand:request`."""
+
+    reply: Text = Field(description="The reply as it came.", min_length=1)
+    model: Text = Field(default="", description="Name of the model, written beside what is applied.")
+
+
+class AppliedReply(ModelReply):
+    """A reply, of which all is applied but what is named."""
+
+    without: tuple[Text, ...] = Field(default=(), description="Names of proposals that are left out, and stay out.")
+
+
 class _Bounded(Params):
     query: QueryIn
     chapters: ChaptersIn = OPEN

@@ -13,6 +13,7 @@ from armarius.arguments import Kind, ProfileName
 from armarius.codex.model import ContextLevel, Entity
 from armarius.codex.proposals import ProposedName
 from armarius.documents import project_map
+from armarius.engine import replies
 from armarius.index.status import IndexStatus
 from armarius.io.folder import answer_without_paths
 from armarius.requests import Flag, Share, Text, Whole, Wire, wire_name
@@ -257,6 +258,29 @@ class ProjectMap(Wire):
     files: list[MappedFile]
     doubts: list[Doubt]
     unread: dict[str, int]
+
+
+class Understanding(Wire):
+    """One question to a language model, for any client: `text` or `messages`; `hash` stays while a reply does."""
+
+    text: str
+    messages: list[dict[str, str]]
+    tokens: int
+    hash: str
+
+
+@_with_fields_of(replies.Proposal, "lines")
+class Proposal(Wire):
+    """What a model proposes, and what enters and leaves the prompts of tasks with it."""
+
+
+class Proposals(Wire):
+    """What a reply proposes; `refused` is what of it could not be used, `cut` that it ends in the middle."""
+
+    items: list[Proposal]
+    refused: list[str]
+    unsure: list[str]
+    cut: bool
 
 
 class Part(Wire):

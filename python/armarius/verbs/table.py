@@ -25,6 +25,7 @@ from armarius.requests import (
     wire_name,
 )
 from armarius.search.contradictions.statements import Statement
+from armarius.validation import shown
 from armarius.verbs import params as p
 from armarius.verbs import schemas as s
 from armarius.verbs.schemas import Verb
@@ -428,6 +429,30 @@ def _map(engine: "Engine", asked: p.Params) -> Json:
 def _set_kind(engine: "Engine", asked: p.NewKind) -> Json:
     """Say what files are, in armarius.toml; the map after it."""
     return engine.set_kind(asked.pattern, asked.kind).to_wire()
+
+
+@_verb("project:understand:request", s.Understanding, "understanding_request", command="understand")
+def _understanding(engine: "Engine", asked: p.Params) -> Json:
+    """One question to a language model about the project, its files and its people; at most 6,000 tokens."""
+    made = engine.understanding_request()
+    return {"text": made.text, "messages": list(made), "tokens": made.tokens, "hash": made.hash}
+
+
+@_verb("project:understand:parse", s.Proposals, "understanding_request")
+def _understood(engine: "Engine", asked: p.ModelReply) -> Json:
+    """What a model's reply proposes; nothing is applied."""
+    return engine.understanding_request().parse(asked.reply, model=asked.model).to_wire()
+
+
+@_verb("project:understand:apply", s.Proposals, "understanding_request")
+def _apply_reply(engine: "Engine", asked: p.AppliedReply) -> Json:
+    """Write what a model's reply proposes into `[proposed.*]` of armarius.toml, all or nothing; what was written."""
+    found = engine.understanding_request().parse(asked.reply, model=asked.model)
+    if unknown := {*asked.without} - {one.name for one in found}:
+        raise ContractError(f"params.without: {shown(min(unknown))} is the name of no proposal")
+    found[:] = [one for one in found if one.name not in asked.without]
+    found.apply()
+    return found.to_wire()
 
 
 @_verb("summaries:list", {"items": list[Summary], "stale": list[str]}, "summaries.list")

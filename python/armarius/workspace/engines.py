@@ -292,7 +292,9 @@ class ShelvedEngine(ContextEngine):
     document = _asked(ContextEngine.document)
     map = _asked(ContextEngine.map)
     amap = awaitable(map)  # noqa: A003 - the verb
-    map_request = _asked(ContextEngine.map_request)
+    understand = _asked(ContextEngine.understand)
+    aunderstand = awaitable(understand)
+    understanding_request = _asked(ContextEngine.understanding_request)
     set_kind = _asked(ContextEngine.set_kind)
     active = _asked(ContextEngine.active)
     similar = _asked(ContextEngine.similar)

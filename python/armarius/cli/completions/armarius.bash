@@ -6,7 +6,7 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_armarius_server_subparsers=(migrate status push pull doctor)
-_shtab_armarius_subparsers=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map embed import export new completion studio serve channel server code-index subgraph trust)
+_shtab_armarius_subparsers=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand embed import export new completion studio serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --story --include --exclude --language --position-encoding --with --json)
 _shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --story --include --exclude --language --position-encoding --with --all --json --html)
@@ -23,6 +23,7 @@ _shtab_armarius_index_option_strings=(-h --help --with --index-dir --json)
 _shtab_armarius_watch_option_strings=(-h --help --with --index-dir)
 _shtab_armarius_doctor_option_strings=(-h --help --with --index-dir --json --move)
 _shtab_armarius_map_option_strings=(-h --help --with --index-dir --set --all --json)
+_shtab_armarius_understand_option_strings=(-h --help --with --index-dir --reply --model --apply --json)
 _shtab_armarius_embed_option_strings=(-h --help --model --reembed --threads --index-dir)
 _shtab_armarius_import_option_strings=(-h --help --into --profile --updates --theirs --allow-rules --yes --json)
 _shtab_armarius_export_option_strings=(-h --help --book --as --out --json --all)
@@ -73,6 +74,8 @@ _shtab_armarius_doctor_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_doctor___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_map_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_map___with_COMPGEN=_shtab_compgen_files
+_shtab_armarius_understand_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_armarius_understand___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_embed_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_embed___model_COMPGEN=_shtab_compgen_files
 _shtab_armarius_import_pos_0_COMPGEN=_shtab_compgen_files
@@ -114,7 +117,7 @@ _shtab_armarius_completion_pos_0_choices=(bash zsh fish)
 _shtab_armarius_server_pos_0_choices=(migrate status push pull doctor)
 _shtab_armarius_subgraph___direction_choices=(callers callees both)
 _shtab_armarius_subgraph___source_choices=(auto scip ckb)
-_shtab_armarius_pos_0_choices=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map embed import export new completion studio serve channel server code-index subgraph trust)
+_shtab_armarius_pos_0_choices=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand embed import export new completion studio serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble__h_nargs=0
 _shtab_armarius_assemble___help_nargs=0
@@ -175,6 +178,10 @@ _shtab_armarius_map__h_nargs=0
 _shtab_armarius_map___help_nargs=0
 _shtab_armarius_map___all_nargs=0
 _shtab_armarius_map___json_nargs=0
+_shtab_armarius_understand__h_nargs=0
+_shtab_armarius_understand___help_nargs=0
+_shtab_armarius_understand___apply_nargs=0
+_shtab_armarius_understand___json_nargs=0
 _shtab_armarius_embed__h_nargs=0
 _shtab_armarius_embed___help_nargs=0
 _shtab_armarius_embed___reembed_nargs=0

@@ -50,8 +50,8 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
+set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reply --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -236,6 +236,15 @@ complete -c armarius -n '_shtab_armarius_using map' -l set -x -d 'write this int
 complete -c armarius -n '_shtab_armarius_using map' -l all -d 'a line for each file, with the evidence'
 complete -c armarius -n '_shtab_armarius_using map' -l json -d json
 complete -c armarius -n '_shtab_armarius_using map; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a understand -d 'Prints one question of at most 6,000 tokens for any chat; with --reply what the answer proposes.'
+complete -c armarius -n '_shtab_armarius_using understand' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using understand' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using understand' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
+complete -c armarius -n '_shtab_armarius_using understand' -l reply -x -d 'a file with the reply; - reads it from standard input'
+complete -c armarius -n '_shtab_armarius_using understand' -l model -x -d 'name of the model, written beside what is applied'
+complete -c armarius -n '_shtab_armarius_using understand' -l apply -d 'write what the reply proposes into [proposed.*] of armarius.toml'
+complete -c armarius -n '_shtab_armarius_using understand' -l json -d json
+complete -c armarius -n '_shtab_armarius_using understand; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a embed -d 'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
 complete -c armarius -n '_shtab_armarius_using embed' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using embed' -l model -xka "(__fish_complete_path (commandline -ct))" -d 'or e5 or lexical; default: [embedding] model'

@@ -36,6 +36,7 @@ _shtab_armarius_commands() {
     studio:'Prints an address of this machine and opens it; where a studio runs, that one. Everybody who has the address may read and change the project. Port and token stay those of the folder. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
     trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.'
+    understand:'Prints one question of at most 6,000 tokens for any chat; with --reply what the answer proposes.'
     watch:'Keep the index equal to the folder until interrupted'
   )
   _describe 'armarius commands' _commands
@@ -515,6 +516,20 @@ _shtab_armarius_trust_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_trust_defaults_added=0
 
+_shtab_armarius_understand_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
+  "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
+  "--reply[a file with the reply\; - reads it from standard input]:FILE:"
+  "--model[name of the model, written beside what is applied]:MODEL:"
+  "--apply[write what the reply proposes into \[proposed.\*\] of armarius.toml]"
+  "--json[json]"
+  ":the project folder (default\: this one):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_understand_defaults_added=0
+
 _shtab_armarius_watch_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
@@ -570,6 +585,7 @@ _shtab_armarius() {
         studio) _arguments -C -s $_shtab_armarius_studio_options ;;
         subgraph) _arguments -C -s $_shtab_armarius_subgraph_options ;;
         trust) _arguments -C -s $_shtab_armarius_trust_options ;;
+        understand) _arguments -C -s $_shtab_armarius_understand_options ;;
         watch) _arguments -C -s $_shtab_armarius_watch_options ;;
       esac
   esac

@@ -176,7 +176,7 @@ def _escaped(text: str) -> str:
     return "".join(f"\\u{ord(char):04x}" if char in "\x7f\x85\u2028\u2029" else char for char in escaped)
 
 
-BookName = Literal["codex", "memories", "constraints", "pins", "summaries"]
+BookName = Literal["codex", "memories", "constraints", "pins", "summaries", "understanding"]
 Check = Callable[[Block], str]
 """The error of a record, or ""."""
 

@@ -15,7 +15,7 @@ attributes, prose the description, `第30章起：…` a fact.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from armarius.arguments import Kind
@@ -72,18 +72,20 @@ from armarius.documents.titles import (
     strip_numbering,
 )
 from armarius.text.unicode import HAN_EVERY, fold, joined
+from armarius.trust.settings import PeopleTable
 
 _OWNER = re.compile(rf"(?:^|[:：])([{HAN_EVERY}]{{2,4}}?)(?=[的是])")  # 沈雨 of 沈雨的研究
 _OPEN: Final = ("setting", "note")  # kinds of files with entities that only a tag, an alias or their heading declares
 
 
-def parse_profiles(path: str, text: str, kind: Kind) -> Profiles:
+def parse_profiles(path: str, text: str, kind: Kind, tables: Iterable[PeopleTable] = ()) -> Profiles:
     """The entities that one file describes, and lines that may state their relations.
 
     Args:
         path: Project-relative, `/`-separated; its names give a type to the entities of a file of settings.
         text: The whole file.
         kind: What the file is, as the map says. Headings are entities in settings only.
+        tables: Its tables of people, by their columns.
 
     Cost: one pass over the text.
     """
@@ -110,6 +112,8 @@ def parse_profiles(path: str, text: str, kind: Kind) -> Profiles:
         if kind == "setting":
             reader.group(page.root, type_)
     reader.cast(page.root)
+    for table in tables:
+        reader.people(page.root, table)
     return reader.found
 
 
@@ -430,9 +434,22 @@ class _Pages:
         elif lists and type_ is not None:
             self.found.drafts += listed(self.path, section, type_)
 
-    def _roster(self, table: ProfileTable, section: ProfileSection, type_: str | None) -> None:
+    def people(self, section: ProfileSection, said: PeopleTable) -> None:
+        """The rows of the tables with the column of names that is said, here and below."""
+        for table in section.tables:
+            if said.name in table.header:
+                self._roster(table, section, "character", said)
+        for child in section.children:
+            self.people(child, said)
+
+    def _roster(
+        self, table: ProfileTable, section: ProfileSection, type_: str | None, said: PeopleTable | None = None
+    ) -> None:
         columns = [role_of(cell) for cell in table.header]
         at = next((i for i, role in enumerate(columns) if role == "name"), None)
+        if said is not None:
+            at = table.header.index(said.name)
+            columns[at] = "name"
         if at is None and group_of(table.header[0]) is not None and len(table.header) > 1:
             at = 0
         if at is None:
@@ -444,7 +461,9 @@ class _Pages:
             draft = read_name(row[at], Origin(self.path, section.heading, line))
             draft.standing = "declared" if columns[at] == "name" or type_ in _THINGS else "listed"
             for column, cell in zip(table.header, row, strict=False):
-                if column != table.header[at] and column and not is_nothing(cell):
+                if said is not None and column in said.aliases and not is_nothing(cell):
+                    draft.add_aliases([cell])
+                elif column != table.header[at] and column and not is_nothing(cell):
                     add_label(draft, Field(column, cell, line))
             draft.type = draft.type or type_
             self.found.drafts.append(draft)

@@ -1,0 +1,532 @@
+"""A reply to the one question of `asking.py` as proposals: every entry alone, as weak models write it too."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Literal, cast, get_args
+
+from armarius.arguments import KINDS, Edition, Kind
+from armarius.documents.classify import has_files, is_closed
+from armarius.documents.decide import decide
+from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, glob
+from armarius.documents.project_map import ProjectMap
+from armarius.documents.titles import group_of, is_generic
+from armarius.engine.asking import Asking, Group, line_key, table_row
+from armarius.engine.project import ProjectView
+from armarius.errors import ContractError
+from armarius.headings.display import ResultList, counted
+from armarius.lexicon import word_file
+from armarius.text.chat import read_answers
+from armarius.text.unicode import fold, is_han
+from armarius.trust.settings import ABOUT, FileLine, PeopleTable
+from armarius.validation import shown
+
+_MOST_LINES: Final = 60  # paths that one answer may become
+_LONGEST: Final = 80  # code points of a name
+About = Literal["files", "read", "person", "table", "no name", "project"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a model proposes: lines of armarius.toml.
+
+    Attributes:
+        about: What it is about.
+        name: The group or path of the files, the name of the person, or what is said of the project.
+        says: What is proposed.
+        now: What it is now, "" where nothing is known.
+        files: How many files it is about.
+        enters: Paths, or the name of a card, that prompts of tasks have with it and did not have.
+        leaves: That they had and have in answers to questions alone, or of somebody who is nobody.
+        warning: Why it should be looked at, "" for nothing.
+        lines: The lines that say it: table, key and value.
+    """
+
+    about: About
+    name: str
+    says: str
+    now: str = ""
+    files: int = 0
+    enters: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    warning: str = ""
+    lines: tuple[tuple[str, str, Any], ...] = field(default=(), repr=False)
+
+
+class Proposals(ResultList[Proposal]):
+    """What a model proposes: an ordinary list, so that what is wrong can be taken out; written by `apply` alone.
+
+    Attributes:
+        model: Its name, which is written beside what is applied.
+        refused: What of the reply could not be used, a sentence each.
+        unsure: What the model itself doubts.
+        cut: The reply ends in the middle; what is whole was taken.
+    """
+
+    noun = ("proposal", "proposals")
+    columns = ("about", "name", "proposed", "now", "files", "enters", "leaves", "")
+
+    def __init__(
+        self,
+        rows: Iterable[Proposal] = (),
+        *,
+        model: str = "",
+        refused: Iterable[str] = (),
+        unsure: Iterable[str] = (),
+        cut: bool = False,
+        write: Callable[["Proposals"], None] | None = None,
+    ) -> None:
+        super().__init__(rows)
+        self.model, self.cut = model, cut
+        self.refused, self.unsure = tuple(refused), tuple(unsure)
+        self.every = tuple(self)
+        self._write = write
+
+    @classmethod
+    def brief(cls, one: Proposal, /) -> str:
+        """The name and what it is."""
+        return f"{one.name}: {one.says}"
+
+    @classmethod
+    def cells(cls, one: Proposal, /) -> tuple[str, ...]:
+        """One text for each column."""
+        many = [str(len(paths) or "") for paths in (one.enters, one.leaves)]
+        return one.about, one.name, one.says, one.now, str(one.files or ""), *many, one.warning
+
+    def to_wire(self) -> dict[str, Any]:
+        """The proposals as plain JSON."""
+        names = [one.name for one in fields(Proposal) if one.name != "lines"]
+        items = [{name: value for name in names for value in [getattr(one, name)]} for one in self]
+        for one in items:
+            one |= {key: [*one[key]] for key in ("enters", "leaves")}
+        return {"items": items, "refused": [*self.refused], "unsure": [*self.unsure], "cut": self.cut}
+
+    def apply(self) -> None:
+        """Write all of them, or nothing, as `[proposed.*]` of armarius.toml, in place of what was proposed before.
+
+        What was taken out of the list, or out of armarius.toml since the last time, is not proposed again.
+
+        Raises:
+            ContractError: A slice, which knows no project: take out of the list itself what is not wanted.
+            ConfigError, StoreFull: The file is wrong, or it cannot be written.
+        """
+        if self._write is None:
+            raise ContractError("proposals: a slice cannot be applied; remove from the list what is not wanted")
+        self._write(self)
+
+
+_KEYS: Final[Mapping[str, str]] = {
+    word: key for key, words in word_file("kinds")["keys"].items() for word in (key, *words.split())
+}
+"""Word for a part of a reply, folded, to the part."""
+_PARTS: Final = ("about", "files", "read", "people", "people_tables", "same", "no_names", "unsure")
+_NUMBER: Final = re.compile(r"[gG#组]?\s*(\d{1,4})\.?")
+_SAID: Final = re.compile(r"\s*(.+?)\s*(?:[:：=]|->|→)\s*(\S.*?)\s*")
+_COMMON: Final = frozenset(word for words in LANGUAGE_WORDS.values() for word in words) | {
+    "he", "she", "it", "they", "i", "you", "we", "him", "her", "them", "me", "man", "woman", "boy", "girl", "his",
+    "他", "她", "它", "我", "你", "他们", "她们", "我们", "你们", "某人", "自己", "彼", "彼女", "私",
+}  # fmt: skip
+
+
+class Reading:
+    """Reads one reply."""
+
+    def __init__(self, asking: Asking) -> None:
+        self.asking = asking
+        self.refused: list[str] = []
+        self.rows: list[tuple[Proposal, Sequence[str]]] = []  # with the paths that it is about
+
+    def proposals(self, reply: object, model: str, write: Callable[[Proposals], None]) -> Proposals:
+        """What is in it. Raises ContractError when there is nothing of the form."""
+        said, cut = _parts_of(reply)
+        if not said:
+            what = (
+                "the reply holds no JSON with " + ", ".join(_PARTS[:4])
+                if not cut
+                else "the reply is cut before its end"
+            )
+            raise ContractError(f"model: {what}")
+        if cut:
+            self.refused.append("the reply ends in the middle: what is whole was taken, ask again for the rest")
+        self._project(said.get("about"))
+        self._files(said.get("files"))
+        self._unread(said.get("read"))
+        self._people(said.get("people"), said.get("same"))
+        self._tables(said.get("people_tables"))
+        self._no_names(said.get("no_names"))
+        unsure = [
+            f"{self._selected(*pair)[0] or pair[0]}: {_text(one.get('why'))}"
+            for one in _list(said.get("unsure"))
+            if isinstance(one, dict) and not _is_form(pair := (one.get("g"), one.get("path")))
+        ]
+        rows = self._with_effects()
+        return Proposals(rows, model=model, refused=self.refused, unsure=unsure, cut=cut, write=write)
+
+    def _add(self, one: Proposal, paths: Sequence[str] = ()) -> None:
+        lines = tuple(line for line in one.lines if line_key(line) not in self.asking.out)
+        if not lines:
+            self.refused.append(f"{shown(one.name)}: {one.says}: was taken out before")
+        else:
+            self.rows.append((one if lines == one.lines else replace(one, lines=lines), paths))
+
+    def _project(self, said: object) -> None:
+        for key, value in said.items() if isinstance(said, dict) else ():
+            text = _text(value)
+            now = self.asking.config.table("project").get(key, "")
+            if key in ABOUT and text not in ("", now) and not _is_form(text):
+                self._add(Proposal("project", key, text, now, lines=(("project", key, text[:200]),)))
+
+    def _files(self, said: object) -> None:
+        entries = []
+        for selector, values in _entries(said):
+            if _is_form(selector) or _is_form(values.get("kind")):
+                continue
+            name, paths, group = self._selected(*selector)
+            kind, edition, place = (_text(values.get(key)) for key in ("kind", "edition", "place"))
+            if not paths:
+                self.refused.append(f"{name}: no file matches it")
+            elif kind and (found := _kind_of(kind)) is None:
+                self.refused.append(f"{name}: {shown(kind)} is no kind")
+            elif edition and _edition_of(edition) is None:
+                self.refused.append(f"{name}: {shown(edition)} is no edition")
+            else:
+                values = {"kind": found if kind else "", "edition": edition and _edition_of(edition)}
+                if place and _place_of(place) is None:
+                    self.refused.append(f"{name}: {shown(place)} is no place")
+                values["place"] = _place_of(place) if place else ""
+                stated = {key: value for key, value in values.items() if value}
+                if stated:
+                    entries.append((name, paths, group, stated))
+        changes = [self._changes(paths, stated) for _, paths, _, stated in entries]
+        moved = {path for one in changes for path in one}
+        for (name, paths, group, stated), changed in sorted(
+            zip(entries, changes, strict=True), key=lambda one: len(one[0][1])
+        ):
+            broader = any(len(other) > len(paths) and {*paths} & {*other} for _, other, _, _ in entries)
+            if not changed and not (broader and moved.intersection(paths)):
+                continue  # nothing new, and nothing of the reply that would change it
+            patterns = self._patterns(paths, group)
+            if patterns is None:
+                self.refused.append(f"{name}: no pattern matches these {len(paths)} files alone")
+                continue
+            value = stated["kind"] if stated.keys() == {"kind"} else stated
+            lines = tuple(("documents", pattern, kept or value) for pattern, kept in patterns)
+            says = ", ".join(value if key != "edition" else f"{value} edition" for key, value in stated.items())
+            self._add(Proposal("files", name, says, self.asking.now(paths), len(paths), lines=lines), paths)
+
+    def _changes(self, paths: Sequence[str], said: Mapping[str, str]) -> list[str]:
+        """Of these files those that are taken for something else, or for the same with a doubt."""
+        mapped = self.asking.view.map
+        doubtful = {one.path for one in mapped.doubtful}
+        return [
+            path
+            for path in paths
+            for file in [self.asking.files[path]]
+            if not file.declared
+            and (
+                said.get("kind", file.kind) != file.kind
+                or path in doubtful
+                or file.proposed
+                or said.get("edition", file.edition) != file.edition
+                or "place" in said
+            )
+        ]
+
+    def _selected(self, number: object, path: object = None) -> tuple[str, Sequence[str], Group | None]:
+        """What an answer is about: its name, its files, and the group."""
+        groups, files = self.asking.groups, self.asking.files
+        found = _NUMBER.fullmatch(str(number)) if number is not None else None
+        if found is not None and 0 < int(found[1]) <= len(groups) and not path:
+            group = groups[int(found[1]) - 1]
+            return group.name, group.paths, group
+        name = _text(path or number)
+        if name in files:
+            return name, [name], None
+        same = [one for one in groups if name and one.name.strip("/") == name.strip("/")]
+        if same:
+            return same[0].name, same[0].paths, same[0]
+        pattern = f"{name}**" if name.endswith("/") else name
+        matching = glob(pattern) if name else None
+        paths = [one for one in files if matching is not None and matching.matches(one)]
+        if not paths and name and "*" not in name and found is not None:
+            inside = groups[int(found[1]) - 1].name if 0 < int(found[1]) <= len(groups) else ""
+            paths = [one for one in files if one == f"{inside}{name}"]
+        if not paths and name and "*" not in name:
+            ends = [one for one in files if one.endswith(f"/{name}")]
+            paths = ends if len(ends) == 1 else []
+        return pattern or str(number), paths, Group(pattern, paths) if len(paths) > 1 else None
+
+    def _patterns(self, paths: Sequence[str], group: Group | None) -> list[tuple[str, str]] | None:
+        """Patterns that match these files, and for what else they would match before them what that is taken for."""
+        if group is not None and "*" in group.name and not group.series:
+            return [(group.name, "")]  # what the model wrote itself
+        if len(paths) <= 2 or group is None:
+            return [(path, "") for path in paths] if len(paths) <= _MOST_LINES else None
+        wanted, files = {*paths}, self.asking.files
+        best: tuple[int, str, list[str]] | None = None
+        for pattern in group.patterns():
+            matched = {path for path in self.asking.view.map.files if glob(pattern).matches(path)}
+            others = sorted(matched - wanted)
+            if wanted <= matched and (best is None or len(others) < best[0]):
+                best = len(others), pattern, others
+        if best is None or (best[0] > len(paths) > 8 and best[0] > 2 * _MOST_LINES):
+            return [(path, "") for path in paths] if len(paths) <= _MOST_LINES else None
+        if best[0] and len(paths) <= 8:
+            return [(path, "") for path in paths]
+        kept = list[tuple[str, str]]()
+        left = [path for path in best[2] if path in files]
+        for other in sorted(self.asking.groups, key=lambda one: len(one.paths)):
+            mine = [path for path in left if path in {*other.paths}]
+            kinds = {files[path].kind for path in mine}
+            pattern = next(other.patterns()) if len(mine) > 2 else ""
+            if pattern and len(kinds) == 1 and not any(glob(pattern).matches(path) for path in wanted):
+                kept.append((pattern, kinds.pop()))
+                left = [path for path in left if path not in {*mine}]
+        if len(left) > _MOST_LINES:
+            return [(path, "") for path in paths] if len(paths) <= _MOST_LINES else None
+        return [*((path, files[path].kind) for path in left), *kept, (best[1], "")]
+
+    def _unread(self, said: object) -> None:
+        index, config = self.asking.index, self.asking.config
+        for one in _list(said):
+            pattern = _text(one)
+            pattern = f"{pattern}**" if pattern.endswith("/") else pattern
+            if _is_form(pattern):
+                continue
+            if not pattern or is_closed(pattern) or ".." in pattern.split("/") or index.root is None:
+                self.refused.append(f"{shown(one)}: stays closed")
+            elif not has_files(index.root, config, pattern):
+                self.refused.append(f"{pattern}: no file matches it")
+            elif any(part.startswith(".") for part in pattern.split("/")):
+                self._add(Proposal("read", pattern, "is read", "not read", lines=(("documents", "read", pattern),)))
+
+    def _people(self, said: object, same: object) -> None:
+        known = _bearers(self.asking.view)
+        before = {fold(name): {*map(fold, aliases)} for name, aliases in self.asking.config.proposed_people.names}
+        asked, joined, owners = dict[str, tuple[str, list[str]]](), set[tuple[str, str]](), Counter[str]()
+        for name, aliases in (*_named(said), *((names[0], names[1:]) for names in _pairs(same))):
+            if not _is_form(name):
+                asked.setdefault(fold(name), (name, []))[1].extend(one for one in aliases if not _is_form(one))
+        joined = {(fold(names[0]), fold(one)) for names in _pairs(same) for one in names[1:]}
+        for key, (_, aliases) in asked.items():
+            owners.update({key, *map(fold, aliases)})
+        for key, (name, aliases) in asked.items():
+            bearer = known.get(key)
+            if bearer is None and (why := self._unfit(name)):
+                self.refused.append(f"{shown(name)}: {why}")
+                continue
+            kept, cards = list[str](), [] if bearer is None else [bearer]
+            said_before = before.get(fold(bearer or name), set())
+            for alias in {fold(one): one for one in aliases}.values():
+                other = known.get(fold(alias))
+                if fold(alias) == key or (other is not None and other == bearer and fold(alias) not in said_before):
+                    continue
+                if why := self._unfit(alias):
+                    self.refused.append(f"{shown(name)}: {shown(alias)}: {why}")
+                elif (key, fold(alias)) not in joined and owners[fold(alias)] > 1:
+                    self.refused.append(f"{shown(name)}: {shown(alias)}: is said of several")
+                elif (key, fold(alias)) not in joined and other not in (None, bearer) and bearer is not None:
+                    self.refused.append(f"{shown(name)}: {shown(alias)}: is {shown(other)}")
+                else:
+                    kept.append(alias)
+                    cards += [other] if other is not None and other not in cards else []
+            if bearer is not None and not kept and fold(bearer) not in before:
+                continue  # nothing new
+            main = next(iter(cards), name)
+            others = [one for one in (name, *kept) if fold(one) != fold(main)]
+            files = sum(main in one.text for one in self.asking.view.documents.values())
+            says = f"one with {', '.join(cards[1:])}" if len(cards) > 1 else ", ".join(others) or "a person"
+            new = () if cards else (f"card {main}",)
+            line = ("people", main, others)
+            self._add(Proposal("person", main, says, "" if new else "known", files, new, lines=(line,)))
+
+    def _unfit(self, name: str) -> str:
+        """Why something is no name of somebody, "" where it may be."""
+        folded = fold(name)
+        if folded in _COMMON or (len(name) == 1 and is_han(name)) or not any(map(str.isalpha, name)):
+            return "a common word"
+        if is_generic(name) or group_of(name) is not None or len(name) > _LONGEST:
+            return "no name"
+        every = self.asking.view.documents.values()
+        return "" if any(name in one.text for one in every) else "stands in no file"
+
+    def _tables(self, said: object) -> None:
+        for one in _list(said):
+            path, name = (_text(one.get(key)) for key in ("path", "name")) if isinstance(one, dict) else ("", "")
+            if _is_form(path):
+                continue
+            headers = [header for of, header, _ in self.asking.tables() if of == path]
+            header = next((header for header in headers if name in header), None)
+            if header is None:
+                self.refused.append(f"{shown(path or one)}: no table with a column {shown(name)}")
+                continue
+            others = [text for text in map(_text, _list(one.get("aliases"))) if text in header and text != name]
+            row = table_row(PeopleTable(path, name, tuple(others)))
+            if row not in map(table_row, self.asking.config.people.tables):
+                self._add(
+                    Proposal("table", path, ", ".join((name, *others)), files=1, lines=(("people", "tables", row),))
+                )
+
+    def _no_names(self, said: object) -> None:
+        known = (*self.asking.config.proposed_people.no_names, *(one.name for one in self.asking.view.codex.entities))
+        names = {fold(one): one for one in known}
+        for one in map(_text, _list(said)):
+            if _is_form(one):
+                continue
+            if fold(one) not in names:
+                self.refused.append(f"{shown(one)}: nobody is called so")
+            else:
+                card = (f"card {names[fold(one)]}",)
+                self._add(
+                    Proposal("no name", one, "nobody", "known", leaves=card, lines=(("people", "no_names", one),))
+                )
+
+    def _with_effects(self) -> list[Proposal]:
+        """The proposals with what enters and leaves prompts of tasks when all are applied."""
+        asking = self.asking
+        own = [one for one in asking.config.lines if not one.proposed]
+        lines = [
+            FileLine(key, **({"kind": value} if isinstance(value, str) else value), proposed=True)
+            for one, _ in self.rows
+            for table, key, value in one.lines
+            if table == "documents" and key != "read"
+        ]
+        if not lines:
+            return [one for one, _ in self.rows]
+        after = decide(asking.features, {"": asking.config.kinds}, {"": [*own, *lines]})
+        return [self._with_effect(one, paths, after) for one, paths in self.rows]
+
+    def _with_effect(self, one: Proposal, paths: Sequence[str], after: ProjectMap) -> Proposal:
+        before, story = self.asking.view.map, {*self.asking.view.map.story()}
+        enters = tuple(path for path in paths if path in before.hidden and path not in after.hidden)
+        leaves = tuple(path for path in paths if path in after.hidden and path not in before.hidden)
+        told = sum(path in story for path in leaves)
+        warning = f"hides {counted(told, 'chapter')}" if told else ""
+        if len(leaves) * 2 > len(before.files):
+            warning = f"hides {len(leaves):,} of {len(before.files):,} files"
+        return replace(one, enters=enters or one.enters, leaves=leaves or one.leaves, warning=warning)
+
+
+def _parts_of(reply: object) -> tuple[dict[str, Any], bool]:
+    """The parts of a reply by their names, of several objects the last that has a part; and whether it is cut."""
+    if isinstance(reply, list) and reply and all(isinstance(one, dict) and "type" not in one for one in reply):
+        reply = json.dumps(reply, ensure_ascii=False)  # what a library has read already
+    answers = read_answers(reply)
+    said = dict[str, Any]()
+    for value in reversed(answers.values):
+        found = _renamed(value)
+        if isinstance(found, list):
+            rows = [one for one in found if isinstance(one, dict)]
+            inner = [one for one in rows if one.keys() & {*_PARTS}]
+            files = [one for one in rows if one.keys() & {"g", "path"}]
+            found = inner[-1] if inner else {"files": files} if files else {"people": rows} if rows else {}
+        if found.keys() & {"g", "path"} and "kind" in found:
+            found = {"files": [found]}
+        parts = {key: one for key, one in found.items() if key in _PARTS and one not in ([], {}, None)}
+        if not said.keys() & parts.keys():
+            said |= parts
+    return said, answers.cut
+
+
+def _renamed(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
+    """JSON with the words of the form in place of others for them."""
+    if isinstance(value, list):
+        return [_renamed(one, depth + 1) for one in value]
+    if not isinstance(value, dict):
+        return value
+    known = {key: _KEYS.get(fold(str(key)).replace(" ", "_"), str(key)) for key in value}
+    return {known[key]: _renamed(one, depth + 1) if depth < 6 else one for key, one in value.items()}
+
+
+def _entries(said: object) -> Iterator[tuple[tuple[object, object], dict[str, Any]]]:
+    """What is said of files: number and path, and the values."""
+    if isinstance(said, dict):
+        if said.keys() & {"g", "path"}:
+            said = [said]
+        else:
+            for key, value in said.items():
+                if isinstance(value, list):  # {"note": ["a.md", 3]}
+                    yield from (((one, None), {"kind": key}) for one in value if isinstance(one, str | int))
+                else:
+                    yield (key, None), value if isinstance(value, dict) else {"kind": value}
+            return
+    for one in _list(said):
+        if isinstance(one, dict):
+            for number in one["g"] if isinstance(one.get("g"), list) else [one.get("g")]:
+                for path in one["path"] if isinstance(one.get("path"), list) else [one.get("path")]:
+                    yield (number, path), one
+        elif isinstance(one, str) and (found := _SAID.fullmatch(one)):
+            yield (found[1], None), {"kind": found[2]}
+
+
+def _named(said: object) -> Iterator[tuple[str, list[str]]]:
+    """People with their other names."""
+    if isinstance(said, dict) and "name" not in said:
+        said = [{**(one if isinstance(one, dict) else {"aliases": one}), "name": name} for name, one in said.items()]
+    for one in _list(said):
+        told = one if isinstance(one, dict) else {"name": one}
+        name = _text(told.get("name"))
+        if name:
+            yield name, [text for text in map(_text, _list(told.get("aliases"))) if text]
+
+
+def _pairs(said: object) -> Iterator[list[str]]:
+    if isinstance(said, dict):
+        said = [[key, *_list(one)] for key, one in said.items()]
+    rows = _list(said)
+    rows = [rows] if rows and all(isinstance(one, str) for one in rows) else rows
+    for one in rows:
+        names = [text for text in map(_text, _list(one)) if text]
+        if len(names) > 1:
+            yield names
+
+
+def _list(said: object) -> list[Any]:
+    return said if isinstance(said, list) else [said] if said not in (None, "", {}) else []
+
+
+def _text(said: object) -> str:
+    text = str(said) if isinstance(said, str | int) and not isinstance(said, bool) else ""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def _is_form(said: object) -> bool:
+    """Whether it is a place of the form that a model has left as it is."""
+    return said in ("…", "...", 0, "0") or (
+        isinstance(said, tuple) and any(_is_form(one) for one in said if one is not None)
+    )
+
+
+def _kind_of(said: str) -> Kind | None:
+    """The kind that a word means: `Setting`, `chapters`, 设定."""
+    word = fold(said).strip(" .。")
+    for one in (word, word.removesuffix("s"), f"{word.removesuffix('ies')}y", *re.split(r"[\s/|,(（]+", word)[:1]):
+        if one in KINDS:
+            return cast("Kind", one)
+        if one in KIND_OF_WORD:
+            return KIND_OF_WORD[one]
+    return None
+
+
+def _edition_of(said: str) -> Edition | None:
+    word = fold(said)
+    rows = {"final": "main", "draft": "copy"}
+    found = (
+        word if word in get_args(Edition) else next((row for row, words in EDITION_WORDS.items() if word in words), "")
+    )
+    found = "main" if word in ("正文", "正式", "定稿", "original", "principal") else rows.get(found, found)
+    return cast("Edition", found) if found in get_args(Edition) else None
+
+
+def _place_of(said: str) -> str | None:
+    word = fold(said).replace("chapter ", "").replace("the ", "")
+    word = {"start": "first", "beginning": "first", "end": "last", "end of volume": "end of part"}.get(word, word)
+    return word if re.fullmatch(r"first|last|end of part|(?:before|after) \d{1,5}", word) else None
+
+
+def _bearers(view: ProjectView) -> dict[str, str]:
+    """Name or alias, folded, to the name of who has it."""
+    found = {fold(alias): one.name for one in view.codex.entities for alias in one.aliases}
+    return found | {fold(one.name): one.name for one in view.codex.entities}
