@@ -16,6 +16,7 @@ from armarius.documents.units import (
     bare_number,
     chapter_number,
     chapter_range,
+    leading,
     parse_numeral,
     volume_number,
 )
@@ -105,3 +106,19 @@ def test_bare_number_starts_a_file_name_and_dates_are_not_numbers():
 
 def test_volumes_are_not_chapters():
     assert [volume_number(name) for name in ("第二卷", "卷十二", "Part Two", "vol-3", "第二章")] == [2, 12, 2, 3, None]
+
+
+@pytest.mark.parametrize(
+    ("line", "chapters"),
+    [
+        ("**第4章: 名** (3500字)", (4, 4)),
+        ("## Chapters 35–43", (35, 43)),
+        ("第一卷 第3章 雨", (3, 3)),
+        ("Part One, Chapter 2", (2, 2)),
+        ("ch04-x", (4, 4)),
+        ("繁华期（ch41-ch43）", None),
+        ("2026-07-24 — W28: ch28", None),
+    ],
+)
+def test_a_line_begins_with_its_chapters_or_merely_names_some(line, chapters):
+    assert leading(line) == chapters

@@ -132,12 +132,14 @@ def classify(
         text: The text itself.
         rules: `(kind, glob)` pairs of the configuration; the first match decides.
     """
-    if parts_of(path).suffix.lower() in CODE_SUFFIXES:
+    suffix = parts_of(path).suffix.lower()
+    if suffix in CODE_SUFFIXES:
         features = Features("code", None, length=len(text), prose=0.0)
     else:
         features = features_of(
-            path, front_matter, paragraphs, text, lambda kind: number_of(path, kind, front_matter, paragraphs)
-        )
+            path, front_matter, paragraphs, text, lambda kind: number_of(path, kind, front_matter, paragraphs),
+            of_prose=suffix != ".tex" if suffix in PROSE_SUFFIXES else suffix in MANUSCRIPTS and bool(text),
+        )  # fmt: skip
     return stated_kind(path, rules) or features.kind, features
 
 

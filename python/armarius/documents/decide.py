@@ -6,7 +6,7 @@ folders hold the same text again, and the languages.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from statistics import median
@@ -28,7 +28,10 @@ _SAME: Final = 0.5  # share of sentences that a text and its copy have in common
 _FIRST: Final = re.compile("|".join(unnumbered("prologue")), re.IGNORECASE)
 _LAST: Final = re.compile("|".join(unnumbered("epilogue", "extra")), re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
+_ALIKE: Final = ("setting", "outline", "state", "summary")  # kinds of most files of a folder that tell of the others
+_MOST: Final = 2 / 3  # share of them at least
 _A_BOOK: Final = 0.8  # share of the story in a list of files that is the list of its chapters
+_DOUBTLESS: Final = 0.9
 _END: Final = float(1 << 31)
 _PROPOSED: Final = 0.95  # how sure a model's proposal is
 
@@ -115,8 +118,8 @@ def _file(
         kind, sure, why = one.kind, 1.0, (f"front matter says {one.kind}",)
     elif said is not None and said.kind:
         kind, sure, why = kind_named(said.kind), _PROPOSED, ("a model proposed it", *why)
-    elif one.kind == "code":
-        kind, sure, why = one.kind, 1.0, ("source code",)
+    elif one.kind == "code":  # of labelled scripts, a third are tools or generated
+        kind, sure, why = "code", _DOUBTLESS, ("source code",)
     elif kind == "chapter" and one.holds_several(beside=any(vote == "chapter" for vote, _, _ in beside)):
         kind = "manuscript"
     number = _number(one, beside) if kind == "chapter" else None
@@ -164,10 +167,11 @@ def _beside(
         if run.text is not None and not run.edition:
             aside |= _companions(run, features, clues)
         else:
-            _alike(run, features, clues)
+            _alike("alike in its series", run.paths, features, clues)
     for share, order in orders[:1]:
+        suffix, _ = Counter(parts_of(path).suffix for path in order).most_common(1)[0]
         for path in order:
-            if not is_data(path) and path not in aside:
+            if path.endswith(suffix) and not is_data(path) and path not in aside:
                 is_text = share >= _A_BOOK and (
                     features[path].length >= CHAPTER or place_of(parts_of(path).stem) is not None
                 )
@@ -177,6 +181,7 @@ def _beside(
             folders[folder_of(path)].append(path)
     for paths in folders.values():
         _runs(paths, features, clues)
+        _alike("alike in its folder", paths, features, clues)
     if not any(_heaviest(one, clues.get(path, ())) in STORY_KINDS for path, one in features.items()):
         for path, one in features.items():
             if not is_data(path) and one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
@@ -204,15 +209,19 @@ def _companions(series: Series, features: Mapping[str, Features], clues: dict[st
     return {*series.paths}
 
 
-def _alike(series: Series, features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> None:
-    """What most files of a series are, the others are too, whatever their names speak of."""
-    kinds = Counter(features[path].kind for path in series.paths)
-    kind, count = kinds.most_common(1)[0]
+def _alike(
+    feature: str, paths: Collection[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]
+) -> None:
+    """What most files of a series, or of a folder, are, the others are too, whatever their names speak of."""
+    kind, count = Counter(features[path].kind for path in paths).most_common(1)[0]
     kind = "chapter" if kind == "manuscript" else kind
-    share = count / len(series.paths)
-    for path in series.paths if len(series.paths) >= 3 and share > 0.5 else ():
+    share = count / len(paths)
+    of_folder = feature == "alike in its folder"
+    if len(paths) < 3 or share <= 0.5 or (of_folder and (share < _MOST or kind not in _ALIKE)):
+        return
+    for path in paths:
         if kind != "note" or features[path].prose < PROSE:  # prose without further evidence is judged by its run
-            clues[path].append(Clue("alike in its series", (count, len(series.paths)), share, kind))
+            clues[path].append(Clue(feature, (count, len(paths)), share, kind))
 
 
 def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> None:

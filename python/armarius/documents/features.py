@@ -28,7 +28,16 @@ from armarius.documents.kinds import (
 )
 from armarius.documents.segments import Paragraph, parts_of
 from armarius.documents.titles import FrontMatter, as_strings
-from armarius.documents.units import CHAPTERS, appended, bare_number, chapter_number, mark, names, volume_number
+from armarius.documents.units import (
+    CHAPTERS,
+    appended,
+    bare_number,
+    chapter_number,
+    leading,
+    mark,
+    names,
+    volume_number,
+)
 from armarius.text.unicode import HAN, HANGUL, KANA, fold
 
 PROSE: Final = 0.7
@@ -90,6 +99,8 @@ _PATH_MARKS: Final = (
 _BEFORE_PATH: Final = re.compile(r"[\n\"'`()\[\]<>|#,:;*=]|[-+][ \t]|\d[.)][ \t]")
 _HANDLE: Final = re.compile(r'\bhandle="(\w{1,40})"')
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
+_SENTENCE: Final = re.compile(r"(?<=[^\W\d_A-Z])(?:[.!?…]++['\"’”)}]*+(?=\s|$)|[。！？])")
+_SENTENCES: Final = 0.05  # a line, from which on a text in an unknown format is prose
 _HUMP: Final = re.compile("(?<=[a-z])(?=[A-Z])")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _WORD: Final = re.compile("[A-Za-z\u00c0-\u024f]+")
@@ -163,6 +174,8 @@ def features_of(
     paragraphs: Sequence[Paragraph],
     text: str,
     number_of: Callable[[Kind], int | None],
+    *,
+    of_prose: bool = True,
 ) -> Features:
     """The evidence of a file of prose.
 
@@ -172,6 +185,7 @@ def features_of(
         paragraphs: Of the text, split as prose.
         text: The text itself.
         number_of: The chapter number of the file if it is of this kind.
+        of_prose: Its format is one of prose; of another one it is prose when its lines end sentences.
 
     Cost: its first 16,000 code points are looked through a dozen times; 0.3 ms.
     """
@@ -192,7 +206,9 @@ def features_of(
         dict.fromkeys(n for title in titles if (n := chapter_number(title)) is not None and not appended(title))
     )
     stated = _stated(front_matter)
-    votes = list(_votes(parts.folders, stem, suffix, front_matter, titles, numbers, shape, len(text)))
+    is_text = of_prose or len(_SENTENCE.findall(sample)) >= _SENTENCES * shape.lines
+    recorded = suffix[1:] if suffix in _DATA_SUFFIXES or not is_text else None
+    votes = list(_votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape, len(text)))
     kind = sums_of(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     in_name = _DATED.search(stem)
@@ -304,7 +320,7 @@ class _Shape:
 def _votes(
     folders: Sequence[str],
     stem: str,
-    suffix: str,
+    recorded: str | None,
     front_matter: FrontMatter,
     titles: Sequence[str],
     numbers: Sequence[int],
@@ -313,8 +329,8 @@ def _votes(
 ) -> Iterator[Vote]:
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
-    if suffix in _DATA_SUFFIXES:
-        yield from votes_of([Clue("data suffix", (suffix[1:],))])
+    if recorded is not None:
+        yield from votes_of([Clue("data suffix", (recorded,), kind="tool" if recorded == "tex" else "data")])
         yield from (vote for vote in votes_of(named) if vote[0] not in STORY_KINDS)
         return
     yield from votes_of(named)
@@ -326,11 +342,13 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if appended(stem) and chapter_number(stem) is None:
         yield Clue("supplement", (stem,))
         return
-    if fold(stem) in title_words("style"):
+    if fold(stem).replace("_", "-") in title_words("style"):
         yield Clue("style guide", (stem,))
     number = chapter_number(stem)
     if number is None:
         for kind, share, word in named(stem):
+            if kind in STORY_KINDS and shape.lists:  # chapters.md, 章节安排.md
+                yield Clue("unit in name, lists", (word,), share * shape.lists)
             yield Clue("whole name" if share == 1 else "word in name", (word,), share, kind)
         if bare_number(stem) is not None and is_prose and not shape.is_short:
             yield Clue("bare number", (stem,))
@@ -408,8 +426,8 @@ def _of_headings(
             yield Clue("headings, prose", (len(numbers),))
         elif is_prose and (not numbered or shape.spoken < SPOKEN):
             yield Clue("headings, brief", (whole // len(numbers),))
-        elif not is_prose:
-            yield Clue("headings, lists", (len(numbers),))
+        elif not is_prose and (items := sum(leading(title) is not None for title in titles)) > 1:
+            yield Clue("headings, lists", (items,))
     elif numbers and is_prose and titles and chapter_number(titles[0]) is None:
         yield Clue("later heading", (numbers[0],))
 
@@ -421,7 +439,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
         yield Clue("slots", (shape.slots,), shape.slots / shape.lines)
     if shape.filled < 1:
         feature = "some fields empty" if shape.filled > 0.3 else "most fields empty"
-        yield Clue(feature, (shape.empty, len(shape.labels)))
+        yield Clue(feature, (shape.empty, len(shape.labels)), 1 - shape.filled)
     if shape.files > 0.5:
         yield Clue("list of files")
     if shape.cited >= 4:  # of 650 chapters one does
@@ -436,7 +454,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     for kind in _BY_WORDS:
         met = [word for word in words if word in CONTENT_WORDS[kind]]
         distinct = [*dict.fromkeys(met)]
-        if len(distinct) >= 2:
+        if len(distinct) >= 2 and (kind != "review" or shape.cited):
             yield Clue("words of a kind", (", ".join(distinct[:4]),), len(distinct) + _AGAIN * len(met), kind)
     fields = len(shape.labels) / shape.lines
     if fields >= 0.3 and len(shape.labels) > 2 * shape.empty:

@@ -173,12 +173,13 @@ class Weight(NamedTuple):
 
 WEIGHTS: Final = (
     Weight("project file", "data", "a project of novelWriter", 9.0),
-    Weight("data suffix", "data", "a {} file", 1.05),
+    Weight("data suffix", None, "a {} file", 1.05),
     # The file name; a share is that of the word in the name, or of lists in the text.
     Weight("supplement", "note", "file name {}: a supplement", 4.0),
     Weight("style guide", "note", "file name {}: how to write", 3.2),
     Weight("whole name", None, "file name: {}", 5.0),
     Weight("word in name", None, "file name: {}", slope=3.2),
+    Weight("unit in name, lists", "outline", "file name: {}, and lists", slope=3.2),
     Weight("bare number", "chapter", "file name {}: a number", 0.6),
     Weight("chapter number", "chapter", "file name {}: chapter {}", 4.0, -2.2),
     Weight("chapter number, lists", "outline", "file name {}: chapter {}, and lists", slope=1.2),
@@ -212,7 +213,7 @@ WEIGHTS: Final = (
     # The text; a share is of its lines.
     Weight("placeholders", "template", "{} placeholders", 0.6, 12.0, 3.0),
     Weight("slots", "template", "{} slots to fill in", 0.0, 6.0, 2.0),
-    Weight("some fields empty", "template", "{} of {} fields are empty", 1.8),
+    Weight("some fields empty", "template", "{} of {} fields are empty", slope=2.6),
     Weight("most fields empty", "template", "{} of {} fields are empty", 6.0),
     Weight("list of files", "data", "a list of files", 9.0),
     Weight("citations", "chapter", "speaks of {} chapters", -4.0),
@@ -232,6 +233,7 @@ WEIGHTS: Final = (
     Weight("in an order", "chapter", "listed among the chapters", 0.5, 6.5),
     Weight("companion", "chapter", "the numbers of {}, with {}", -6.0),
     Weight("kind of companions", None, "the numbers of {}, with {}", 5.0),
+    Weight("alike in its folder", None, "{} of {} files of its folder", slope=2.0),
     Weight("alike in its series", None, "{} of {} files of its series", slope=4.5),
 )
 
@@ -255,7 +257,7 @@ def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     sums, kind = sums_of(votes)
     most = sums.pop(kind)
     clues = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
-    sure = round(min(1.0, 0.5 + (most - max(sums.values(), default=0.0)) / 5), 2)
+    sure = round(min(1.0, 0.5 + (most - max((0.0, *sums.values()))) / 5), 2)
     return kind, sure, tuple(dict.fromkeys([why for _, _, why in clues]))
 
 

@@ -250,7 +250,7 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
                 in_sequence &= sum(a < b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
                 of_story |= dict.fromkeys(named)
         share = len(of_story) / len(order) if order else 0.0
-        if path.endswith(".nwx") or share >= _LEAST_NAMED or (share >= 0.5 and in_sequence):
+        if path.endswith(".nwx") or (len(order) > 2 and (share >= _LEAST_NAMED or (share >= 0.5 and in_sequence))):
             orders.append((len(of_story), share, tuple(order)))
     return [(share, order) for _, share, order in sorted(orders, reverse=True)]
 

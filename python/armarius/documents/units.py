@@ -122,7 +122,8 @@ def ends(match: re.Match[str]) -> tuple[int | None, int | None]:
     """First and last of a match of `span`; None for no number, and for the last of one chapter."""
     parts = [(name, written) for name, written in match.groupdict().items() if written]
     first, last = ("".join(written for name, written in parts if name.startswith(end)) for end in ("first", "last"))
-    return parse_numeral(first), parse_numeral(last)
+    letters = first.isdecimal() and last.isascii() and last.isalpha()  # ch04-x
+    return parse_numeral(first), None if letters else parse_numeral(last)
 
 
 @cache
@@ -252,6 +253,19 @@ def chapter_range(text: str) -> tuple[int, int] | None:
         if first is not None and last is not None:
             return (first, last) if first < last else None
     return None
+
+
+@cache
+def _leading_pattern() -> re.Pattern[str]:
+    volume = rf"(?:{_numbered(*VOLUMES)}|{names('latin', *VOLUMES)}[\s._-]+{NUMERAL})"
+    return re.compile(rf"[\W_]*+(?:{volume}[\W_]*+)?{span()}", re.IGNORECASE)
+
+
+def leading(text: str) -> tuple[int, int] | None:
+    """First and last of the chapters that a line begins with: `**第4-5章: …`, `Part One, Chapter 2`."""
+    match = _leading_pattern().match(unicodedata.normalize("NFKC", text[:_NAME]))
+    first, last = (None, None) if match is None else ends(match)
+    return None if first is None else (first, first if last is None or last < first else last)
 
 
 def volume_number(text: str) -> int | None:
