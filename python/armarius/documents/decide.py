@@ -179,9 +179,10 @@ def _beside(
     for path in features:
         if path not in aside:
             folders[folder_of(path)].append(path)
-    for paths in folders.values():
+    for folder, paths in folders.items():
         _runs(paths, features, clues)
-        _alike("alike in its folder", paths, features, clues)
+        if folder:  # the root is no group
+            _alike("alike in its folder", paths, features, clues)
     if not any(_heaviest(one, clues.get(path, ())) in STORY_KINDS for path, one in features.items()):
         for path, one in features.items():
             if not is_data(path) and one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
