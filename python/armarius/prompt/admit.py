@@ -99,22 +99,12 @@ def canonical(candidate: Candidate) -> tuple[object, ...]:
 
 def _in_order(candidates: list[Candidate]) -> list[Candidate]:
     """By `canonical`, of which score, source and id are enough where no two of a layer have one id."""
-    parts: dict[tuple[int, bool], list[Candidate]] = {}
-    for layer, index in LAYER_INDEX.items():
-        mine = [one for one in candidates if one.layer == layer]
-        if len({one.id for one in mine}) < len(mine):
-            return sorted(candidates, key=canonical)
-        parts[index, False], parts[index, True] = [c for c in mine if c.pinned], [c for c in mine if not c.pinned]
-    for part in parts.values():
-        if len({one.score for one in part}) == len(part):
-            part.sort(key=_SCORE, reverse=True)
-        else:
-            part.sort(key=_worth)
-    return [one for part in parts.values() for one in part]
-
-
-def _worth(candidate: Candidate) -> tuple[float, str, str]:
-    return -candidate.score, candidate.source, candidate.id
+    if len({(one.layer, one.id) for one in candidates}) < len(candidates):
+        return sorted(candidates, key=canonical)
+    ordered = sorted(candidates, key=attrgetter("source", "id"))
+    ordered.sort(key=attrgetter("score"), reverse=True)
+    ordered.sort(key=attrgetter("pinned"), reverse=True)
+    return [one for layer in LAYER_INDEX for one in ordered if one.layer == layer]
 
 
 def _distinct(ordered: list[Candidate], omitted: list[Omission]) -> list[Candidate]:
@@ -143,14 +133,11 @@ def _omission(candidate: Candidate, reason: OmitReason, detail: str) -> Omission
     return Omission(candidate.id, candidate.layer, candidate.source, reason, detail)
 
 
-def _heading(candidate: Candidate) -> str:
-    return group_heading(candidate.group, of_request=candidate.source == QUERY_SOURCE) if candidate.group else ""
-
-
 def _headings(candidates: Sequence[Candidate]) -> set[str]:
     """The headings that `candidates` stand under; most of thousands share one."""
     found = {group_heading(group) for group in {c.group for c in candidates if c.source != QUERY_SOURCE} if group}
-    return found.union([_heading(one) for one in candidates if one.source == QUERY_SOURCE])
+    of_request = {one.group for one in candidates if one.source == QUERY_SOURCE and one.group}
+    return found.union([group_heading(group, of_request=True) for group in of_request])
 
 
 def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
@@ -192,7 +179,8 @@ def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
         marks = tuple((offset - first, mark) for offset, mark in marks)
     stripped = harmless[first:last] if first or last < len(harmless) else harmless
     short = None if candidate.short is None else escape(candidate.short, groups).strip() or None
-    group, score = _heading(candidate), float(candidate.score)
+    group, score = candidate.group, float(candidate.score)
+    group = group and group_heading(group, of_request=candidate.source == QUERY_SOURCE)
     if (
         stripped == content
         and short == candidate.short

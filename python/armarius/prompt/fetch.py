@@ -192,7 +192,7 @@ def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[
     known = _Wishes(wishes)
     found = {one.id for answer in answers if answer.name != "pins" for one in answer.fetched.candidates}
     pins = [one for answer in answers if answer.name == "pins" for one in answer.fetched.candidates]
-    pinned = {one.id for one in pins if known.among(_keys(one), mute=True) is None}
+    pinned = {one.id for one in pins if not any(wish.mute for wish in known.among(_keys(one)))}
     return [_applied(answer, known, found, pinned) for answer in answers]
 
 
@@ -200,9 +200,8 @@ def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Cand
     """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
     known = _Wishes(wishes)
     for one in previous:
-        if known.among(_keys(one), mute=True) is not None or any(
-            _is_over(evidence, bounds) for evidence in one.evidence
-        ):
+        muted = any(wish.mute for wish in known.among(_keys(one)))
+        if muted or any(_is_over(evidence, bounds) for evidence in one.evidence):
             yield one.id
 
 
@@ -220,16 +219,10 @@ class _Wishes:
         self.has_texts = any(wish.kind not in ("entity", "asked") for wish in wishes)
         self._known = {(wish.kind, wish.key): (rank, wish) for rank, wish in enumerate(wishes)}
 
-    def among(self, keys: Iterable[tuple[str, str]], *, mute: bool | None = None) -> Wish | None:
-        """The first that is about any of `keys`; of mutes or pins alone where `mute` says so."""
-        first: tuple[int, Wish] | None = None
-        for key in keys:
-            found = self._known.get(key)
-            if found is None or mute not in (None, found[1].mute):
-                continue
-            if first is None or found[0] < first[0]:
-                first = found
-        return None if first is None else first[1]
+    def among(self, keys: Iterable[tuple[str, str]]) -> list[Wish]:
+        """Those that are about any of `keys`, the first one first."""
+        found = [self._known[key] for key in keys if key in self._known]
+        return [wish for _, wish in sorted(found)] if found else []
 
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
@@ -239,16 +232,14 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
     for one in fetched.candidates:
-        keys = _keys(one)
-        muted = wishes.among(keys, mute=True)
-        if muted is not None:
-            omitted.append(Omission(one.id, one.layer, one.source, muted.reason, muted.why))
-        elif answer.name == "pins" and one.id in found:
-            continue  # another fetcher has it, with its own reasons
-        else:
-            pin = None if answer.name == "pins" else wishes.among(keys, mute=False)
-            kept = one if pin is None else replace(one, pinned=True, evidence=(*one.evidence, Evidence("pin", pin.why)))
-            candidates.append(kept)
+        about = wishes.among(_keys(one))
+        if muted := [wish for wish in about if wish.mute] if about else []:
+            omitted.append(Omission(one.id, one.layer, one.source, muted[0].reason, muted[0].why))
+        elif about and answer.name != "pins":
+            evidence = (*one.evidence, Evidence("pin", about[0].why))
+            candidates.append(replace(one, pinned=True, evidence=evidence))
+        elif answer.name != "pins" or one.id not in found:  # another fetcher has it, with its own reasons
+            candidates.append(one)
     pinned = {one.id for one in candidates if one.pinned} | pins
     omitted = [gone for gone in omitted if gone.id not in pinned]
     offer = fetched.offer
@@ -333,4 +324,4 @@ class _PinnedOffer:
 
     def wish(self, row: PassageRow) -> Wish | None:
         own = f"{row.path}#{row.paragraph}"
-        return self.wishes.among((("document", row.path), ("paragraph", own), ("source", row.source)))
+        return next(iter(self.wishes.among((("document", row.path), ("paragraph", own), ("source", row.source)))), None)

@@ -114,8 +114,7 @@ def withheld(corpus: Corpus, ranked: Ranked, limit: int) -> list[int]:
         return []
     later = ranked.scores.withheld(4 * limit)
     keys = corpus.units(ranked.core).texts if later else []
-    found = (keys[unit.number] for unit in later)
-    return [key for key in found if key is not None][:limit]
+    return [key for unit in later if (key := keys[unit.number]) is not None][:limit]
 
 
 _score = attrgetter("score")

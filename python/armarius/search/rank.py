@@ -511,7 +511,7 @@ def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
         else:
             inside[at : at + len(word)] = [True] * len(word)
     runs = "".join(char if held else "\0" for char, held in zip(query, inside, strict=True)).split("\0")
-    return (*dict.fromkeys(run for run in runs if run), *rest)
+    return (*dict.fromkeys(filter(None, runs)), *rest)
 
 
 def _outcome(

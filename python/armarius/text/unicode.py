@@ -15,7 +15,7 @@ def fold(text: str) -> str:
 
     The matcher compares names in running text and keeps offsets (`rust/text/normalize.rs`).
     """
-    return _folded(text).translate(APOSTROPHES)
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).translate(APOSTROPHES)
 
 
 def caseless(name: str) -> str:
@@ -25,11 +25,7 @@ def caseless(name: str) -> str:
 
 def slug(name: str) -> str:
     """`name` as an id: folded, without white space; apostrophes stay, as in existing ids."""
-    return _folded(name).replace(" ", "-")
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return "-".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 _AROUND: Final = 128  # code points: longer than any sequence that Unicode lists
