@@ -58,7 +58,7 @@ def test_what_no_card_says_keeps_its_faint_traces(doubtful, query):
 
 def test_what_is_taken_is_the_same_but_for_the_heading(doubtful, monkeypatch):
     shown = doubtful.assemble("陆明远几岁", budget=4000)
-    monkeypatch.setattr("armarius.search.retrieve.is_stated", lambda *_: False)
+    monkeypatch.setattr("armarius.search.contradictions.detect.is_stated", lambda *_: False)
     faint = doubtful.assemble("陆明远几岁", budget=4001)
     assert heading("weak") in faint.prompt
     assert [one.source for one in faint.items] == [one.source for one in shown.items]

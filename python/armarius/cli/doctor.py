@@ -328,11 +328,10 @@ def next_steps(
     ]
     if len(doubts) > _DOUBTS:
         steps.append(f"{len(doubts) - _DOUBTS} more are doubtful: `armarius map {here}` lists them")
-    steps += [
-        f"{one.path} is {f'a book of {_counted(one.entries)}' if one.entries else 'a character card'} ({one.format}): "
-        f"`armarius import {shlex.quote(f'{folder}/{one.path}')} --into {here}`"
-        for one in books[:_SHOWN]
-    ]
+    for one in books[:_SHOWN]:
+        what = f"a book of {counted(one.entries, 'entry', 'entries')}" if one.entries else "a character card"
+        path = shlex.quote(f"{folder}/{one.path}")
+        steps.append(f"{one.path} is {what} ({one.format}): `armarius import {path} --into {here}`")
     places: dict[tuple[int, int], list[str]] = {}
     for row in chapters:
         file = mapped.get(row.path)
@@ -370,10 +369,6 @@ def _is_code(rows: Sequence[DocumentRow]) -> bool:
     """Whether it is a repository of code with some notes about it."""
     code = sum(row.kind == "code" for row in rows)
     return code > 0 and code >= sum(row.kind == "note" for row in rows)
-
-
-def _counted(entries: int) -> str:
-    return f"{entries:,} {'entry' if entries == 1 else 'entries'}"
 
 
 def _stories(rows: Sequence[DocumentRow]) -> str:

@@ -32,7 +32,6 @@ from armarius.evaluation import BUDGETS, evaluate, read_questions
 from armarius.headings.display import rich_table
 from armarius.io.read import read_file
 from armarius.search.hits import Retrieval
-from armarius.types import Hit
 
 _RETRIEVE = "documents:retrieve"
 _FIND = "documents:find"
@@ -149,7 +148,10 @@ def _wire(found: Retrieval) -> dict[str, object]:
 
 def _explained(found: Retrieval) -> RenderableType:
     understood = rich_table(("", ""), [(Text(name, "dim"), value) for name, value in _understood(found) if value])
-    rows = [(f"{hit.score:.3f}", _where(hit), hit.reason) for hit in found]
+    rows = [
+        (f"{hit.score:.3f}", f"{hit.reference} ({hit.level})" if hit.level else hit.reference, hit.reason)
+        for hit in found
+    ]
     hits = rich_table(("score", "document", "why"), rows, right=("score",))
     withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
     return Group(understood, Text(), hits, *withheld)
@@ -174,10 +176,6 @@ def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
     yield "words", asked.content
     for remark in asked.remarks:
         yield "but", remark
-
-
-def _where(hit: Hit) -> str:
-    return f"{hit.reference} ({hit.level})" if hit.level else hit.reference
 
 
 @command(

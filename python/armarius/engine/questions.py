@@ -34,8 +34,6 @@ from armarius.headings import Language, sentence
 from armarius.index.derived import count_by_entity
 from armarius.index.project_index import is_quoted, search
 from armarius.prompt.fetchers.entities import hidden
-from armarius.search.contradictions.detect import said_of
-from armarius.search.contradictions.statements import Statement, Statements
 from armarius.search.hits import PAGE, Retrieval, Stretches, excerpt, row_of, stretch
 from armarius.search.query.coreference import Cast, cast_of
 from armarius.search.query.follow_up import FollowUp, follow_up
@@ -48,6 +46,7 @@ from armarius.validation import text as strict_text
 
 if TYPE_CHECKING:
     from armarius.codex.proposals import ProposedName
+    from armarius.search.contradictions.statements import Statement, Statements
 
 _REMEMBERED = 8  # cached `Reworder`s of models passed per call
 _SHOWN = ("always", "when_detected")
@@ -152,7 +151,7 @@ def _stretch(
     )  # fmt: skip
 
 
-Found = TypeVar("Found", bound=Hit | Statement)
+Found = TypeVar("Found", bound="Hit | Statement")
 
 
 class Questions:
@@ -383,7 +382,7 @@ class Questions:
         kinds: Kind | Sequence[Kind] = (),
         as_of: int | None = None,
         timeout_s: float | None = None,
-    ) -> Statements:
+    ) -> "Statements":
         """Everything the project says about an entity, or about one attribute of it; competing statements marked.
 
         Args:
@@ -404,6 +403,9 @@ class Questions:
             UnknownId: No entity goes by that name; names near ones.
             ContractError: A name, attribute, chapters or kinds that are none.
         """
+        from armarius.search.contradictions.detect import said_of
+        from armarius.search.contradictions.statements import Statements
+
         name, chapter = valid_text("name", name), checked("chapter", read_chapter, chapter)
         attribute = None if attribute is None else valid_text("attribute", attribute)
         bounds = Bounds.of(chapters, kinds, as_of)

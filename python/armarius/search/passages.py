@@ -392,7 +392,7 @@ class RankedPassages:
             if one.role == "body" and chapter_at(document, one) == number
         ]
         found = [row for row in found if (row.score > 0) == telling and row.text and self.withheld(row) is None]
-        yield from sorted(found, key=_worth_and_place)
+        yield from sorted(found, key=lambda row: (-row.score, row.place))
 
     def _row(self, document: Document, paragraph: Paragraph, score: float | None = None) -> PassageRow:
         """A paragraph with its worth, or the `score` of another."""
@@ -421,10 +421,6 @@ class RankedPassages:
             (chapter in self._wanted and self._is_of_volume(path)) or path in self._named,
             line=document.line_at(start) if document.kind == "code" else 0,
         )
-
-
-def _worth_and_place(row: PassageRow) -> tuple[float, tuple[int, str, int]]:
-    return -row.score, row.place
 
 
 def _in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:

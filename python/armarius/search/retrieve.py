@@ -19,7 +19,6 @@ from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, KnownEntities
 from armarius.headings import Reason
 from armarius.io.folder import without_paths
-from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
@@ -291,8 +290,10 @@ def _find(
     ranked = rank(
         corpus, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning, summaries=summaries
     )
-    if ranked.outcome == "weak" and is_stated(corpus, asked, people):
-        ranked = replace(ranked, stated=True)
+    if ranked.outcome == "weak":
+        from armarius.search.contradictions.detect import is_stated  # a twentieth of all that a first prompt loads
+
+        ranked = replace(ranked, stated=is_stated(corpus, asked, people))
     clock.lap("search")
     ordered: list[Ordered] = []
     if listed or asked.consistency:

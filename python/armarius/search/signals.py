@@ -318,7 +318,7 @@ def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Seque
         left = _CALLED
         for name in some:
             for place in _meant(defined[name], path, _MOST_MEANINGS):
-                if left and place not in known and place not in found and (one := _header(documents, place, name)):
+                if left and place not in known and place not in found and (one := _line(documents, place, name, "→")):
                     found[place] = one
                     left -= 1
     own = list(
@@ -327,7 +327,7 @@ def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Seque
     for name, places in zip(own, core.calls(own), strict=True):
         left = _CALLERS if len(places) <= _MOST_USED else 0
         for place in places:
-            if left and place not in known and place not in found and (one := _call(documents, place, name)):
+            if left and place not in known and place not in found and (one := _line(documents, place, name, "←")):
                 found[place] = one
                 left -= 1
     return list(found.values())
@@ -342,16 +342,6 @@ def _meant(places: Sequence[PassageKey], path: str, most: int) -> Sequence[Passa
     if len(places) > most:
         places = [place for place in places if place[0] == path]
     return places if len(places) <= most else ()
-
-
-def _header(documents: Mapping[str, Document], place: PassageKey, name: str) -> Signature | None:
-    """The header of a definition, on one line."""
-    return _line(documents, place, name, "→")
-
-
-def _call(documents: Mapping[str, Document], place: PassageKey, name: str) -> Signature | None:
-    """The first line of a paragraph that calls `name`."""
-    return _line(documents, place, name, "←")
 
 
 def _line(documents: Mapping[str, Document], place: PassageKey, name: str, arrow: str) -> Signature | None:

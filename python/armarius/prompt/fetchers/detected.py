@@ -372,7 +372,10 @@ class RetrievedFetcher:
         entities = [entity for group in groups for entity in group]
         by_id = {entity.id: entity for entity in reversed(entities)}
         detectable = [entity for entity in by_id.values() if entity.level == "when_detected"]
-        absent = {entity.id: _absent(entity) for entity in detectable} if len(detectable) <= _LISTED_APART else {}
+        absent = {
+            one.id: Omission(f"entity:{one.id}", "retrieved", f"codex:detected:{one.id}", "no match")
+            for one in (detectable if len(detectable) <= _LISTED_APART else ())
+        }
         built = _Built(groups, self._build(entities), by_id, absent, len(detectable), ProfileLinks(by_id))
         with self._lock:
             self._built = built
@@ -462,10 +465,6 @@ def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) ->
     short = None if derived is None else derived(mention.entity_id, mention.term)
     term = mention.term if short is None else short.said(mention.term)
     return Evidence("mention", Reason(f"mention.{text.origin}", term=term), path, span)
-
-
-def _absent(entity: Entity) -> Omission:
-    return Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
 
 
 def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher

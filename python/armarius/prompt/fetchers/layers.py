@@ -370,7 +370,8 @@ class ImmediateFetcher:
         Cost: slices of at most `before + after` code points, independent of the size of the document.
         """
         given = request.additional_input
-        omitted = [_withheld(request)] if request.withheld else []
+        withheld = Omission(request.document, "immediate", WINDOW, "timeline", request.withheld)
+        omitted = [withheld] if request.withheld else []
         if not request.text or request.text.isspace():
             if not given.strip():
                 return Fetched(omitted=omitted)
@@ -437,8 +438,3 @@ class ImmediateFetcher:
             documents=(request.document,) if window and request.text and request.document else (),
             project_id=request.project_id,
         )
-
-
-def _withheld(request: FetchRequest) -> Omission:
-    """What of the open document may not be known yet."""
-    return Omission(request.document, "immediate", WINDOW, "timeline", request.withheld)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from armarius._core import ScoredStretch
 from armarius.codex import Codex, Entity, Relation
@@ -24,9 +25,6 @@ from armarius.errors import ContextWarning
 from armarius.headings import DEFAULT_LANGUAGE, Language, Reason, frame, heading
 from armarius.prompt.fetchers.entities import card_of, relation_source
 from armarius.prompt.fetchers.story import planned
-from armarius.search.contradictions.detect import disputes
-from armarius.search.contradictions.statements import Statement, statements
-from armarius.search.contradictions.values import ATTRIBUTES
 from armarius.search.corpus import Corpus, Outside
 from armarius.search.explain import MatchHighlights
 from armarius.search.models import Reranking, with_live
@@ -49,6 +47,9 @@ from armarius.types import (
     Wish,
 )
 from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
+
+if TYPE_CHECKING:
+    from armarius.search.contradictions.statements import Statement
 
 _NAMED = 2
 _PRESENT = 4
@@ -219,7 +220,7 @@ def _unknown(ranked: Ranked) -> list[Omission]:
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
-def _disputed(corpus: Corpus, found: FoundPassages, chapter: int | None) -> list[Statement]:
+def _disputed(corpus: Corpus, found: FoundPassages, chapter: int | None) -> "list[Statement]":
     """Sentences that contradict each other about the entities of the question.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
@@ -227,6 +228,12 @@ def _disputed(corpus: Corpus, found: FoundPassages, chapter: int | None) -> list
     """
     asked = found.answer.understanding
     checks = asked.consistency
+    if not checks and not asked.attributes:
+        return []
+    from armarius.search.contradictions.detect import disputes
+    from armarius.search.contradictions.statements import statements
+    from armarius.search.contradictions.values import ATTRIBUTES
+
     who = list(asked.entities[:_NAMED])
     if checks and not who:
         keys = [one.key for one in found.ordered if one.is_section]
@@ -299,7 +306,7 @@ def _card(entity: Entity, request: FetchRequest, score: float, why: Evidence) ->
     )
 
 
-def _statement(one: Statement, request: FetchRequest) -> Candidate:
+def _statement(one: "Statement", request: FetchRequest) -> Candidate:
     """A sentence that competes with another source, on its own, so that both sides stay in the pack."""
     source = f"{PASSAGE}{one.path}#{one.paragraph}"
     said = frame(request.language)

@@ -310,7 +310,8 @@ class StoryFetcher:
                     continue
                 title = frame(request.language).outlined.format(number=number)
                 if plan.title and (chapter_range(plan.title) or chapter_number(plan.title) == number):
-                    title = f"{title.partition('：')[0].partition(':')[0]}{_colon(title)}{one_line(plan.title)}"
+                    colon = "：" if "：" in title else ": "
+                    title = f"{title.partition('：')[0].partition(':')[0]}{colon}{one_line(plan.title)}"
                 if far:
                     said = said.partition("\n")[0]
                 else:
@@ -571,10 +572,6 @@ def _because(one: Candidate, what: Reason) -> Candidate:
 def _fetched(offers: Sequence[Candidate | Omission], warnings: Sequence[ContextWarning] = ()) -> Fetched:
     candidates = tuple(one for one in offers if isinstance(one, Candidate))
     return Fetched(candidates, tuple(one for one in offers if isinstance(one, Omission)), tuple(warnings))
-
-
-def _colon(title: str) -> str:
-    return "：" if "：" in title else ": "
 
 
 @cache

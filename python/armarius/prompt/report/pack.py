@@ -28,7 +28,6 @@ from armarius.prompt.render import (
     shown_span,
 )
 from armarius.prompt.report.items import (
-    UNKNOWN,
     Account,
     Considered,
     Explanation,
@@ -426,10 +425,6 @@ class Pack:
         )
 
 
-def _no_text(_path: str) -> None:
-    return None
-
-
 def account(
     request: AssembleRequest,
     fitted: FittedPrompt,
@@ -438,9 +433,9 @@ def account(
     extra: Sequence[ContextWarning],
     unchanged: bool,
     again: Callable[[int], Pack],
-    texts: Texts = _no_text,
-    known: KnownSources = UNKNOWN,
-    encoding: PositionEncoding = "code-point",
+    texts: Texts,
+    known: KnownSources,
+    encoding: PositionEncoding,
 ) -> Pack:
     """The pack of a fitted prompt.
 
