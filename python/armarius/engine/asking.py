@@ -18,7 +18,7 @@ from armarius.arguments import KINDS
 from armarius.codex.profiles.fields import role_of
 from armarius.codex.proposals import ProposedName, propose_names
 from armarius.documents.classify import unread_files
-from armarius.documents.kinds import STORY_KINDS, glob
+from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob
 from armarius.documents.project_map import MappedFile
 from armarius.documents.segments import folder_of
 from armarius.documents.series import series_of
@@ -108,7 +108,7 @@ class Asking:
         rows = [f"{path} {self._head(path, 200)[0]}" for path in sorted(self.files)]
         self.hash = hashlib.blake2b("\n".join(rows).encode("utf-8", "replace"), digest_size=16).hexdigest()
         self.groups: list[Group] = []
-        self._proposed: Sequence[ProposedName] | None = None
+        self._proposed: list[Sequence[ProposedName]] | None = None
 
     @cached_property
     def features(self) -> Mapping[str, Any]:
@@ -165,8 +165,9 @@ class Asking:
             rows = [_shown(one.name, one.aliases) for one in found[:people]]
             yield f"{title} known: {'; '.join(rows) or 'nobody'}{' …' * (len(found) > people)}"
         if people:
-            unnamed = ", ".join(f"{one.name} {one.count}" for one in self._unnamed()[: people // 2])
-            yield f"NAMES that the story uses, of nobody known: {unnamed or 'none'}"
+            for where, unnamed in zip(("the story uses", "settings and plans use"), self._unnamed(), strict=True):
+                listed = ", ".join(f"{one.name} {one.count}" for one in unnamed[: people // 2])
+                yield f"NAMES that {where}, of nobody known: {listed or 'none'}"
             tables = sorted(self.tables(), key=lambda one: ("name" in map(role_of, one[1]), len(one[2])))
             by_header = {tuple(one[1]): one for one in tables}  # forms of one kind have one table
             by_path = {path: one for path, *one in by_header.values()}
@@ -207,15 +208,21 @@ class Asking:
         headings = " / ".join(islice(titles, 8))[: most // 2]
         return begins, f" headings: {headings}" if headings else ""
 
-    def _unnamed(self) -> Sequence[ProposedName]:
-        """Names in the story that no card has. Cost: reads chapters, 300,000 characters of them at most."""
+    def _unnamed(self) -> Sequence[Sequence[ProposedName]]:
+        """Names that no card has, in the story, and in settings and plans.
+
+        Cost: reads 300,000 characters of each at most.
+        """
         if self._proposed is None:
-            story = [self.view.documents[path] for path in self.view.map.story() if path in self.files]
-            step = 1 + sum(len(one.text) for one in story) // 300_000
-            texts = [(one.path, one.text) for one in story[::step]]
+            story = [path for path in self.view.map.story() if path in self.files]
+            plans = [path for path, one in self.files.items() if one.kind in CARD_KINDS and one.edition == "main"]
             known = [name for one in self.view.codex.entities for name in (one.name, *one.aliases)]
             known += [one.text for one in self.index.snapshot.short_names]
-            self._proposed = propose_names(texts, known=known, least=4)
+            self._proposed = []
+            for paths in (story, plans):
+                texts = [(one.path, one.text) for path in paths if (one := self.view.documents.get(path)) is not None]
+                step = 1 + sum(len(text) for _, text in texts) // 300_000
+                self._proposed.append(propose_names(texts[::step], known=known, least=4))
         return self._proposed
 
     def tables(self) -> Iterator[tuple[str, list[str], list[str]]]:
