@@ -23,9 +23,9 @@ def read(monkeypatch):
     """The paths whose profiles are read."""
     paths = []
 
-    def profiles_in(document, path):
+    def profiles_in(document, path, tables):
         paths.append(document.path)
-        return whole(document, path)
+        return whole(document, path, tables)
 
     whole = derived.profiles_in
     monkeypatch.setattr(derived, "profiles_in", profiles_in)
