@@ -8,7 +8,7 @@ from rich.console import Console
 
 import armarius
 from armarius import embedders
-from armarius.cli.terminal import plain
+from armarius.cli.options import plain
 from armarius.types import Evidence, Hit, Hits
 from armarius.verbs import wire
 

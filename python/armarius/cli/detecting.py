@@ -15,8 +15,20 @@ from pathlib import Path
 
 from rich.text import Text
 
-from armarius.cli.options import JSON, PROJECT, SERIES, command, field, flag, option
-from armarius.cli.terminal import note, plain, show, show_json, words
+from armarius.cli.options import (
+    JSON,
+    PROJECT,
+    SERIES,
+    command,
+    field,
+    flag,
+    note,
+    option,
+    plain,
+    show,
+    show_json,
+    words,
+)
 from armarius.codex import Entity
 from armarius.codex.proposals import ProposedName
 from armarius.engine import open as open_engine

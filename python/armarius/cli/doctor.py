@@ -24,8 +24,22 @@ import armarius.doors as doors
 from armarius.arguments import KINDS
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
-from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command, flag, option, repeated
-from armarius.cli.terminal import note, plain, printable, show, show_json, words
+from armarius.cli.options import (
+    INDEX_DIR,
+    JSON,
+    PROJECT,
+    SERIES,
+    command,
+    flag,
+    note,
+    option,
+    plain,
+    printable,
+    repeated,
+    show,
+    show_json,
+    words,
+)
 from armarius.cli.trusting import TrustReport, trust_report
 from armarius.codex.authored.in_place import EDITABLE
 from armarius.codex.codex_json import IMPORTERS

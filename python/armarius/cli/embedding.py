@@ -16,8 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 import armarius.embedders as embedders
-from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, option
-from armarius.cli.terminal import note
+from armarius.cli.options import INDEX_DIR, PROJECT, command, flag, note, option
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.headings.display import is_terminal
 from armarius.index.project_index import ProjectIndex

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command
-from armarius.cli.terminal import note, show_json
+from armarius.cli.options import INDEX_DIR, JSON, PROJECT, SERIES, command, note, show_json
 from armarius.index.status import IndexStatus, progress_bar
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from armarius.arguments import ProfileName
-from armarius.cli.options import PROJECT, command, flag, option, repeated
-from armarius.cli.terminal import note, plain, printable, show_json
+from armarius.cli.options import PROJECT, command, flag, note, option, plain, printable, repeated, show_json
 from armarius.codex.load import load_codex
 from armarius.engine import open as open_engine
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId

@@ -23,9 +23,11 @@ from armarius.cli.options import (
     field,
     fields_of,
     flag,
+    note,
     option,
+    show,
+    show_json,
 )
-from armarius.cli.terminal import note, show, show_json
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError, RewordingError

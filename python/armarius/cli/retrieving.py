@@ -22,10 +22,15 @@ from armarius.cli.options import (
     field,
     fields_of,
     flag,
+    note,
     option,
+    plain,
+    question,
+    show,
+    show_json,
     span,
+    words,
 )
-from armarius.cli.terminal import note, plain, question, show, show_json, words
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.evaluation import BUDGETS, evaluate, read_questions

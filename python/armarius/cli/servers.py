@@ -20,8 +20,20 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from armarius.channel import Channel
-from armarius.cli.options import COMMANDS, JSON, SERIES, Command, command, flag, option, repeated
-from armarius.cli.terminal import note, plain, show, show_json
+from armarius.cli.options import (
+    COMMANDS,
+    JSON,
+    SERIES,
+    Command,
+    command,
+    flag,
+    note,
+    option,
+    plain,
+    repeated,
+    show,
+    show_json,
+)
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError

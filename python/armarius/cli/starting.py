@@ -8,8 +8,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from armarius.cli.options import PROJECT, SERIES, command, flag, option
-from armarius.cli.terminal import note
+from armarius.cli.options import PROJECT, SERIES, command, flag, note, option
 from armarius.documents.document import walk_files
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine import open as open_engine

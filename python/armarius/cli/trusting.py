@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from armarius.cli.options import JSON, command, flag, option
-from armarius.cli.terminal import note, printable, show_json
+from armarius.cli.options import JSON, command, flag, note, option, printable, show_json
 from armarius.errors import ConfigError, ContractError
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
