@@ -35,7 +35,7 @@ from armarius.io import write_atomic
 from armarius.prompt.report.display import Highlight, overview, page
 from armarius.requests import AssembleRequest, PositionEncoding
 from armarius.rewording import Reworder, RewordingRequest
-from armarius.trust.folders import end_program, find_program
+from armarius.trust.folders import bounded_output, find_program
 from armarius.verbs.wire import account_wire
 
 _LONGEST_S = 3600.0
@@ -176,28 +176,11 @@ def _run(command: Sequence[str], text: str, timeout_s: float) -> str:
         )
     except (OSError, ValueError) as error:
         raise RewordingError(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from None
-    overdue = threading.Event()
-
-    def end() -> None:
-        overdue.set()
-        end_program(process)
-
-    clock = threading.Timer(timeout_s, end)
-    clock.daemon = True
-    clock.start()
     threading.Thread(target=_feed, args=(process, text), daemon=True).start()
-    try:
-        output = process.stdout.read(_MOST_PIPED_BYTES + 1) if process.stdout is not None else b""
-        if len(output) > _MOST_PIPED_BYTES:
-            raise RewordingError(f"{name} wrote more than {_MOST_PIPED_BYTES} bytes")
-        status = process.wait()
-    finally:
-        clock.cancel()
-        end_program(process)
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-    if overdue.is_set():
+    status, output = bounded_output(process, timeout_s=timeout_s, max_bytes=_MOST_PIPED_BYTES)
+    if len(output) > _MOST_PIPED_BYTES:
+        raise RewordingError(f"{name} wrote more than {_MOST_PIPED_BYTES} bytes")
+    if status is None:
         raise RewordingError(f"{name} did not end within {timeout_s:g} s")
     if status:
         raise RewordingError(f"{name} ended with status {status}")

@@ -27,7 +27,7 @@ from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import ConfigError, ContractError, GraphError, StoreBusy, StoreFull, UnknownId
 from armarius.graph.protocol import Graph, checked_entity, checked_relation, ordered, relation_key, walk
 from armarius.io import folder_lock, scratch_folder, write_atomic
-from armarius.trust.folders import child_path, end_program, find_program, named_by_user
+from armarius.trust.folders import bounded_output, child_path, find_program, named_by_user
 from armarius.validation import whole
 
 _ENTITY = ("id", "name", "type", "description", "more")
@@ -113,31 +113,14 @@ def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) 
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise GraphError(f"the graph program cannot be started: {reason}") from None
-    overdue = threading.Event()
-
-    def end() -> None:
-        overdue.set()
-        end_program(process)
-
-    clock = threading.Timer(timeout_s, end)
     tail: list[bytes] = []
     listener = threading.Thread(target=_drain, args=(process, tail), daemon=True)
-    clock.daemon = True
-    clock.start()
     listener.start()
-    try:
-        output = process.stdout.read(max_bytes + 1) if process.stdout is not None else b""
-        if len(output) > max_bytes:
-            raise GraphError(f"the graph program wrote more than {max_bytes} bytes")
-        status = process.wait()
-        listener.join(timeout_s)
-    finally:
-        clock.cancel()
-        end_program(process)
-        process.wait()  # reap the killed program
-        if process.stdout is not None:
-            process.stdout.close()
-    if overdue.is_set():
+    status, output = bounded_output(process, timeout_s=timeout_s, max_bytes=max_bytes)
+    if len(output) > max_bytes:
+        raise GraphError(f"the graph program wrote more than {max_bytes} bytes")
+    listener.join(timeout_s)
+    if status is None:
         raise GraphError(f"the graph program did not answer within {timeout_s:g} s")
     return status, output, b"".join(tail)[-_TAIL:].decode("utf-8", "replace")
 

@@ -30,6 +30,7 @@ import os
 import shutil
 import stat
 import sys
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -238,6 +239,39 @@ def end_program(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+
+
+def bounded_output(process: "subprocess.Popen[bytes]", *, timeout_s: float, max_bytes: int) -> tuple[int | None, bytes]:
+    """What a program writes to standard output, and its exit status; it is ended when this returns.
+
+    Args:
+        process: In a session of its own.
+        timeout_s: Maximum seconds.
+        max_bytes: Maximum bytes; of a longer output one more is read.
+
+    Returns:
+        The status, None where the time was over, and the bytes.
+    """
+    overdue = threading.Event()
+
+    def end() -> None:
+        overdue.set()
+        end_program(process)
+
+    clock = threading.Timer(timeout_s, end)
+    clock.daemon = True
+    clock.start()
+    try:
+        output = process.stdout.read(max_bytes + 1) if process.stdout is not None else b""
+        if len(output) <= max_bytes:
+            process.wait()
+    finally:
+        clock.cancel()
+        end_program(process)
+        status = process.wait()  # reap the killed program
+        if process.stdout is not None:
+            process.stdout.close()
+    return None if overdue.is_set() else status, output
 
 
 CONFIG_ENV = "ARMARIUS_CONFIG"
