@@ -57,7 +57,7 @@ TABLE = {
     "lorebooks.importing": "Importing",
     "lorebooks.project_books": "BookKeeping Books user_of",
     "lorebooks.record": "Entry Key",
-    "rewording": "MOST_NAMES Model Reworder",
+    "rewording": "MOST_NAMES Model Reworder RewordingRequest",
     "search.thesaurus.cedict": "chinese_alternatives headwords",
     "vectors.embedder": "AnyEmbedder Embedder as_embedder",
     "vectors.recall": "ProjectRecall",

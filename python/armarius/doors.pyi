@@ -26,6 +26,7 @@ from armarius.lorebooks.record import Key as Key
 from armarius.rewording import MOST_NAMES as MOST_NAMES
 from armarius.rewording import Model as Model
 from armarius.rewording import Reworder as Reworder
+from armarius.rewording import RewordingRequest as RewordingRequest
 from armarius.search.thesaurus.cedict import chinese_alternatives as chinese_alternatives
 from armarius.search.thesaurus.cedict import headwords as headwords
 from armarius.vectors.embedder import AnyEmbedder as AnyEmbedder

@@ -135,8 +135,8 @@ def test_a_model_that_hangs_for_every_question_is_not_asked_for_ever(opened):
     engine = opened(reword=Reworder(hang, timeout_s=0.01))
     said = [engine.assemble(f"第{n}问：灯塔").warnings[0] for n in range(12)]
     going.set()
-    assert len(started) == 8
-    assert said[-1] == f"{CODE}: 8 questions are under way already"
+    assert len(started) == 2
+    assert said[-1].startswith(f"{CODE}: not asked for ")
 
 
 async def test_coroutines_are_awaited_where_the_caller_waits(opened):

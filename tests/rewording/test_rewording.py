@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import armarius
-from armarius.rewording import MOST_NAMES, parse, request
+from armarius.rewording import MOST_NAMES, Reworder, parse, request
 
 ROWS = [
     ('["Pip paid", "Joe paid"]', ("Pip paid", "Joe paid")),
@@ -126,3 +126,41 @@ def test_asking_and_reading_load_no_host_and_no_engine():
     code = "import sys, armarius; armarius.rewording.request('who?').parse('[]'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
     assert not {"langchain_core", "asyncio", "armarius.engine", "numpy"} & set(loaded.stdout.split())
+
+
+def test_a_model_that_fails_twice_rests_and_says_so():
+    asked, now = [], [0.0]
+
+    def model(messages):
+        asked.append(messages.question)
+        raise OSError("no network")
+
+    reworder = Reworder(model)
+    reworder._clock = lambda: now[0]
+    for question in ("who?", "what?"):
+        assert "no network" in str(reworder.ask(question).warning)
+    assert "not asked for 30 s after 2 failures: OSError: no network" in str(reworder.ask("where?").warning)
+    now[0] = 31.0
+    reworder.ask("where?")
+    assert "not asked for 60 s" in str(reworder.ask("when?").warning)
+    assert asked == ["who?", "what?", "where?"]
+    now[0] = 100.0
+    reworder.model = lambda _: '["it is there"]'
+    assert reworder.ask("when?").wordings == ("it is there",)
+    assert reworder.ask("how?").wordings == ("it is there",)
+
+
+def test_a_task_is_not_reworded_and_a_call_may_go_without(tmp_path):
+    asked = []
+    (tmp_path / "ch1.md").write_text("# Chapter 1: The harbour\n\nPip waited at the harbour.\n\n" * 3, "utf-8")
+    (tmp_path / "armarius.toml").write_text('[project]\nform = "novel"\nlanguage = "en"\n', "utf-8")
+    with armarius.open(tmp_path, watch=False, reword=lambda it: asked.append(it) or '["Pip waited there"]') as engine:
+        for query in ("continue the chapter", "write chapter 2", "summarise chapter 1"):
+            engine.assemble(query, budget=2000)
+        engine.assemble("who waited at the harbour?", budget=2000, reword=False)
+        engine.retrieve("who waited at the harbour?", reword=False)
+        assert asked == []
+        engine.assemble("who waited at the harbour?", budget=2000)
+        assert asked == [engine.rewording_request("who waited at the harbour?")]
+        assert "Project: novel, en" in asked[0].text
+        assert "The harbour" in asked[0].text

@@ -88,6 +88,7 @@ class ProjectMap:
 
     Attributes:
         files: By path, in path order.
+        is_code: Most of it is code.
         hidden: Paths of reviews, templates, tool files and other editions, which no task looks into unless it asks for
             them by name; none where most of the project is code, whose README and guides are what is asked about.
         guessed: Those of them whose kind nobody declared: questions look into them.
@@ -99,7 +100,8 @@ class ProjectMap:
             {one.path: one for one in sorted(files, key=lambda one: one.path)}
         )
         aside = (path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main")
-        self.hidden = frozenset(() if _is_code(self.files.values()) else aside)
+        self.is_code = _is_code(self.files.values())
+        self.hidden = frozenset(() if self.is_code else aside)
         self.guessed = frozenset(path for path in self.hidden if self.files[path].is_guessed)
         unsure = [one for one in self.files.values() if one.confidence < _DOUBTFUL and not one.declared]
         self.doubtful = tuple(sorted(unsure, key=lambda one: (one.confidence, one.path)))

@@ -330,6 +330,8 @@ class ContextEngine:
     """Where words stand together or any of them do, or what answers a question: some sentences each, best first."""
     afind = awaitable(find)
     excerpt = verb_of(lambda self: self._parts.questions, Questions.excerpt)
+    rewording_request = verb_of(lambda self: self._parts.questions, Questions.rewording_request)
+    """What a model of `reword=` would be asked about a question."""
     evidence = verb_of(lambda self: self._parts.questions, Questions.evidence)
     """Everything the project says about an entity, or about one attribute of it; competing statements marked."""
     aevidence = awaitable(evidence)

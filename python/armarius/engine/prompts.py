@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from inspect import Parameter, signature
 from textwrap import fill
-from typing import Any, TypeVar, Unpack, get_type_hints
+from typing import Any, Literal, TypeVar, Unpack, get_type_hints
 
 import armarius.doors as doors
 from armarius.arguments import asked_last
@@ -80,7 +80,7 @@ class Prompts:
         *,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
-        reword: "doors.Model | doors.Reworder | None" = None,
+        reword: "doors.Model | doors.Reworder | Literal[False] | None" = None,
         timeout_s: float | None = None,
         **fields: Unpack[RequestFields],
     ) -> Pack:
@@ -94,7 +94,8 @@ class Prompts:
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
-            reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
+            reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one,
+                False nobody. A task is never reworded.
             timeout_s: Seconds to wait for what may be late: a model, a reranker, a graph, a host's fetchers, a server.
                 What has not answered is left out with its warning, as when it fails. What the project answers from
                 memory is never left out, and takes its time: opening a project, reading what has changed. None leaves
@@ -124,7 +125,7 @@ class Prompts:
         *,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
-        reword: "doors.Model | doors.Reworder | None" = None,
+        reword: "doors.Model | doors.Reworder | Literal[False] | None" = None,
         debug_mode: bool = False,
         requested_by: str = "",
         timeout_s: float | None = None,
@@ -202,7 +203,7 @@ class Prompts:
         request: AssembleRequest,
         previous: Pack | bytes | None,
         layers: Layers | None,
-        reword: "doors.Model | doors.Reworder | None",
+        reword: "doors.Model | doors.Reworder | Literal[False] | None",
     ) -> Pack:
         with stage("look"):
             view = self._project.view()
@@ -212,7 +213,7 @@ class Prompts:
             if earlier is not request.messages:
                 request = request.model_copy(update={"query": query, "messages": earlier})
             follow_up = self._follow_ups.of(view, request.query, request.messages)
-            worded = self._rewords.ask(view, follow_up.asked, request.also, reword)
+            worded = self._rewords.ask(view, follow_up.asked, request.also, reword, request.skill)
             request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
             warnings = (*worded.warnings, *view.skipped_in(request.query))
             task = self._resolver.task(

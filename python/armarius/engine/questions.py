@@ -1,12 +1,13 @@
 """Queries to a project without a prompt: retrieval, full-text search, statements about entities, documents."""
 
+import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import armarius.doors as doors
 from armarius._core import find_terms, text_grams
@@ -27,7 +28,7 @@ from armarius.codex.cards import Visible, entity_card, visible, visible_text
 from armarius.codex.model import Entities, Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
-from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS, glob
 from armarius.engine.project import Project, ProjectView
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
@@ -40,6 +41,8 @@ from armarius.search.query.follow_up import FollowUp, follow_up
 from armarius.search.query.recipe import understand
 from armarius.search.rank import STOP_SHARE
 from armarius.search.retrieve import find, retrieve
+from armarius.text.unicode import is_han
+from armarius.trust.settings import ABOUT
 from armarius.types import Hit, Hits
 from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.validation import text as strict_text
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from armarius.codex.proposals import ProposedName
     from armarius.search.contradictions.statements import Statement, Statements
 
+_WORDS = re.compile(r"[^\W_]+")
+_SHORT = 3  # letters of a word that headings are not looked through for
 _REMEMBERED = 8  # cached `Reworder`s of models passed per call
 _SHOWN = ("always", "when_detected")
 
@@ -73,13 +78,19 @@ class Rewords:
         self._others: OrderedDict[int, doors.Reworder] = OrderedDict()
 
     def ask(
-        self, view: ProjectView, query: str, also: tuple[str, ...], model: "doors.Model | doors.Reworder | None" = None
+        self,
+        view: ProjectView,
+        query: str,
+        also: tuple[str, ...],
+        model: "doors.Model | doors.Reworder | Literal[False] | None" = None,
+        skill: str = "",
     ) -> Worded:
-        """`also` if not empty, else the variants of `model` or the engine's model; none for an empty query."""
-        asked = self._own if model is None else self._of(model)
-        if also or asked is None or not query.strip():
+        """`also` if not empty, else the variants of `model` or the engine's model; none for a task and no words."""
+        asked = None if model is False else self._own if model is None else self._of(model)
+        words = query.strip()
+        if also or asked is None or not words or understand(words, skill=skill).task != "ask":
             return Worded(also)
-        found = asked.ask(query.strip(), names=_names(view, query))
+        found = asked.ask(words, **_told(view, words))
         return Worded(found.wordings, () if found.warning is None else (found.warning,))
 
     def _of(self, model: "doors.Model | doors.Reworder") -> "doors.Reworder":
@@ -96,12 +107,32 @@ class Rewords:
             return known
 
 
-def _names(view: ProjectView, query: str) -> tuple[str, ...]:
-    """Names for the model's prompt: those in the query first, with aliases; without entities hidden from prompts."""
+def _told(view: ProjectView, query: str) -> dict[str, Any]:
+    """What a model is told with a question: names, what the project is, headings with words of the question.
+
+    Names that the question concerns come first, with aliases, then those related to them; none of entities hidden from
+    prompts, and no heading of a file that no request to a model may hold.
+    """
     named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
+    near = {end for one in view.codex.relations if named & {one.source, one.target} for end in (one.source, one.target)}
     entities = [one for one in view.codex.entities if one.level in _SHOWN]
-    first = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
-    return tuple(dict.fromkeys([*first, *(one.name for one in entities)]))[: doors.MOST_NAMES]
+    names = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
+    names += [one.name for one in entities if one.id in near] + [one.name for one in entities]
+    closed = [glob(one) for one in view.config.never]
+    words = {one for one in _WORDS.findall(query.casefold()) if len(one) > _SHORT}
+    words |= {query[at : at + 2] for at in range(len(query) - 1) if all(map(is_han, query[at : at + 2]))}
+    found = Counter[str]()
+    for path, document in view.documents.items():
+        if words and document.kind not in HIDDEN_KINDS and not any(one.matches(path) for one in closed):
+            for part in document.paragraphs:
+                if part.role == "heading" and (shared := sum(one in part.heading_path[-1].casefold() for one in words)):
+                    found[part.heading_path[-1]] = shared
+    about = ", ".join(view.config.about[key] for key in ABOUT if key in view.config.about)
+    about = about or ("code" if view.map.is_code else "")
+    return {
+        "names": tuple(dict.fromkeys(names))[: doors.MOST_NAMES], "about": about,
+        "headings": tuple(title for title, _ in found.most_common(12)),
+    }  # fmt: skip
 
 
 class FollowUps:
@@ -184,7 +215,7 @@ class Questions:
         as_of: int | None = None,
         also: Sequence[str] = (),
         messages: Sequence[object] = (),
-        reword: "doors.Model | doors.Reworder | None" = None,
+        reword: "doors.Model | doors.Reworder | Literal[False] | None" = None,
         timeout_s: float | None = None,
     ) -> Retrieval:
         """The documents and sections that answer a question, best first, each with every reason for it.
@@ -201,7 +232,8 @@ class Questions:
             also: The query in other words, at most 8 of at most 400 characters.
             messages: The conversation that the query stands in, oldest first, as `assemble` takes it: what the query
                 takes from it is searched too, and returned as `carried`.
-            reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
+            reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one,
+                False nobody.
             timeout_s: Seconds to wait for what may be late, as `assemble` says; it is left out with its warning.
 
         Returns:
@@ -256,6 +288,11 @@ class Questions:
             return ""
         seen = visible(document, bounds)
         return excerpt(seen, hit, is_part=seen is not document)
+
+    def rewording_request(self, query: str) -> "doors.RewordingRequest":
+        """What a model of `reword=` is asked about a question: the messages, and what reads the reply."""
+        query = valid_text("query", query)
+        return doors.RewordingRequest.of(query, **_told(self._project.view(), query))
 
     def search(
         self,

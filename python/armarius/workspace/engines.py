@@ -282,6 +282,7 @@ class ShelvedEngine(ContextEngine):
     search = _asked(ContextEngine.search)
     asearch = awaitable(search)
     excerpt = _asked(ContextEngine.excerpt)
+    rewording_request = _asked(ContextEngine.rewording_request)
     evidence = _asked(ContextEngine.evidence)
     aevidence = awaitable(evidence)
     propose = _asked(ContextEngine.propose)
