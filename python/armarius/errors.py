@@ -36,7 +36,7 @@
     │   └── AmbiguousSymbol             carries the candidates
     ├── GraphError                      a graph store cannot answer
     ├── BudgetConflict                  a stale budget profile version        CONTEXT_BUDGET_CONFLICT
-    ├── Backpressure                    too many assemblies at once           CONTEXT_BACKPRESSURE
+    ├── Backpressure                    too many requests at once             CONTEXT_BACKPRESSURE
     └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
 
 An error with a code begins with it: `str(error)` is `CODE: message`. A source that fails does not raise; the result
@@ -333,10 +333,18 @@ class BudgetConflict(ArmariusError):
 
 
 class Backpressure(ArmariusError):
-    """More assemblies at once than configured."""
+    """More requests at once than configured, in a project or on a shelf; nothing is done.
+
+    Attributes:
+        seconds: After which to try again.
+    """
 
     code = "CONTEXT_BACKPRESSURE"
     says_code = True
+
+    def __init__(self, message: str, *, seconds: float = 1.0) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 class MissingExtra(ArmariusError, ImportError):

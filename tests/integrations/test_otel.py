@@ -154,7 +154,7 @@ def test_the_counters_of_a_shelf_are_metrics(novel):
     assert read["armarius.shelf.hot"].attributes == {"armarius.shelf": novel.parent.name}
     assert set(read) == {
         f"armarius.shelf.{name}"
-        for name in ("hot", "bytes", "lag", "hits", "misses", "evicted", "stale", "writes", "written")
+        for name in ("hot", "bytes", "lag", "hits", "misses", "evicted", "stale", "refused", "writes", "written")
     }
 
 

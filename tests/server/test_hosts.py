@@ -105,16 +105,28 @@ async def test_a_web_application_answers_two_hundred_requests_at_once(applicatio
     async with application.router.lifespan_context(application):
         options = {"transport": httpx.ASGITransport(app=application), "headers": {"x-tenant": tenant}, "timeout": 120}
         async with httpx.AsyncClient(base_url="http://novels", **options) as client:
+            refused = []
 
-            async def one(number):
-                project, path = f"p{number % 20}", f"n{number}.md"
+            async def sent(method, address, **given):
+                while (answer := await client.request(method, address, **given)).status_code == 503:
+                    refused.append(answer)
+                    assert int(answer.headers["Retry-After"]) >= 1
+                    await asyncio.sleep(0.1)
+                return answer.json()
+
+            async def write(number):
                 text = f"# 第{number}页\n\n林默在第{number}页写下了暗号{number}号。\n"
-                written = await client.put(f"/{project}/{path}", json={"text": text})
-                query = {"query": f"暗号{number}号", "document": path, "at_least": written.json()["version"]}
-                return number, (await client.get(f"/{project}/prompt", params=query)).json()
+                return (await sent("PUT", f"/p{number % 20}/n{number}.md", json={"text": text}))["version"]
 
-            answers = await asyncio.gather(*(one(number) for number in range(200)))
-            assert (await client.get("/health")).json() == {"ok": True}
+            async def ask(number, version):
+                query = {"query": f"暗号{number}号", "document": f"n{number}.md", "at_least": version}
+                return number, await sent("GET", f"/p{number % 20}/prompt", params=query)
+
+            versions = await asyncio.gather(*map(write, range(200)))
+            answers = await asyncio.gather(*map(ask, range(200), versions))
+            assert refused
+            assert (await client.get("/live")).json() == {"ok": True}
+            assert (await client.get("/ready")).json() == {"ok": True, "why": ""}
             late = await client.put("/p1/n1.md", json={"text": "晚了"}, params={"expect": 1})
             assert late.status_code == 409
             assert (await client.get("/nowhere/prompt", params={"query": "x"})).status_code == 404

@@ -1,5 +1,6 @@
 """Many folders in one process: `armarius.shelf`."""
 
+import asyncio
 import gc
 import os
 import sys
@@ -184,7 +185,7 @@ def test_a_folder_has_no_versions(shelf):
 
 
 def test_the_shelf_says_whether_its_folder_can_be_read(novels, shelf):
-    assert shelf.health() == armarius.workspace.Health(ok=True, seconds=0.0, why="")
+    assert shelf.health() == armarius.workspace.Health(ok=True, seconds=0.0, why="", ready=True)
     novels.rename(novels.with_name("gone"))
     assert not shelf.health().ok
     with pytest.raises(armarius.ProjectError):
@@ -288,3 +289,66 @@ class TestExhausted:
             assert novel.search("白鹭")
             put(novels, "n0", "c.md", "麒麟兽来了。")
             eventually(lambda: novel.index.store.document("c.md"))
+
+
+@pytest.fixture
+def narrow(novels):
+    """A shelf on which one request runs and one waits."""
+    with armarius.shelf(novels, watch=False, max_concurrent=1, max_waiting=1) as shelf:
+        yield shelf
+
+
+def test_a_request_without_a_place_is_refused_at_once_and_says_when_to_come_again(narrow):
+    with narrow.project("n0").asked():
+        waiting = threading.Thread(target=narrow.project("n1").search, args=["钟楼"])
+        waiting.start()
+        eventually(lambda: narrow.turns._taken == 2)
+        with pytest.raises(
+            armarius.Backpressure, match=r"CONTEXT_BACKPRESSURE: 2 requests run or wait; try again in "
+        ) as told:
+            within(narrow.project("n2").search)
+        assert told.value.seconds > 0
+        assert waiting.is_alive()
+    waiting.join()
+    assert narrow.status().refused == 1
+    assert narrow.project("n2").search("钟楼")
+
+
+def within(search):
+    """In a thread of its own: the request of this one has its place already."""
+    failed = []
+
+    def run():
+        try:
+            search("钟楼")
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    raise failed[0]
+
+
+async def test_coroutines_beyond_the_places_are_refused_before_they_take_a_thread(narrow):
+    asked = [narrow.project(f"n{number % 3}").asearch("钟楼") for number in range(20)]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    refused = [one for one in answers if isinstance(one, armarius.Backpressure)]
+    assert len(refused) == 18
+    assert all(one for one in answers if one not in refused)
+
+
+def test_a_request_inside_another_has_its_place(narrow):
+    novel = narrow.project("n0")
+    with novel.asked():
+        assert novel.documents()
+        assert novel.search("钟楼")
+    assert narrow.turns._taken == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_concurrent": 0}, {"max_concurrent": "8"}, {"max_concurrent": 1, "max_waiting": -1}]
+)
+def test_what_is_no_number_of_requests_is_refused(novels, wrong):
+    with pytest.raises(armarius.ContractError, match=list(wrong)[-1]):
+        armarius.shelf(novels, **wrong)

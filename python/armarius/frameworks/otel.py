@@ -36,6 +36,7 @@ _SUMS = (
     ("misses", "{question}", "Questions for which an engine had to be made"),
     ("evicted", "{engine}", "Engines that went to make room"),
     ("stale", "{question}", "Questions answered from memory while the server was away"),
+    ("refused", "{question}", "Questions refused, as too many ran or waited"),
     ("writes", "{write}", "Writes that were committed"),
     ("written", "By", "Of files that were written"),
 )

@@ -2,18 +2,21 @@
 
 import re
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
-from armarius.deadline import awaitable, calling, stage
+from armarius.deadline import awaitable as in_thread
+from armarius.deadline import calling, stage, wait_until
 from armarius.engine.build import EngineParts
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ContextWarning, ContractError, StoreError, UnknownProject
-from armarius.validation import near, shown, suggestion
+from armarius.errors import Backpressure, ContextWarning, ContractError, StoreError, UnknownProject
+from armarius.validation import near, shown, suggestion, whole
 
 
 class HotEngine:
@@ -172,6 +175,81 @@ class EngineCache(Generic[Hot]):
             hot.close()
 
 
+_TURN: ContextVar["tuple[Turns, bool] | None"] = ContextVar("armarius_turn", default=None)
+"""The shelf that the request under way has a place at, and whether it runs or waits."""
+_PATIENCE_S = 30.0
+
+
+class Turns:
+    """How many requests of a shelf run at once, and how many wait; the next is refused at once. Thread-safe.
+
+    Args:
+        running: At most so many; None is unlimited.
+        waiting: At most so many more.
+
+    Attributes:
+        refused: Number of requests that were refused.
+    """
+
+    def __init__(self, running: int | None, waiting: int) -> None:
+        self._running = None if running is None else whole("max_concurrent", running, least=1)
+        self._places = (running or 0) + whole("max_waiting", waiting)
+        self._turns = threading.Semaphore(running or 1)
+        self._lock = threading.Lock()
+        self._taken = self.refused = 0
+        self._seconds = 0.1  # that a request takes, about
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place for the block, running or waiting; a block inside has that of the outer one.
+
+        Raises:
+            Backpressure: There is none.
+        """
+        at = _TURN.get()
+        if self._running is None or (at is not None and at[0] is self):
+            yield
+            return
+        with self._lock:
+            if self._taken >= self._places:
+                self.refused += 1
+                raise self._full()
+            self._taken += 1
+        token = _TURN.set((self, False))
+        try:
+            yield
+        finally:
+            _TURN.reset(token)
+            with self._lock:
+                self._taken -= 1
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Run the block when it is its turn.
+
+        Raises:
+            Backpressure: There is no place, or the turn does not come before the deadline of the call.
+        """
+        with self.place():
+            if self._running is None or _TURN.get() == (self, True):
+                yield
+                return
+            if not wait_until(lambda seconds: self._turns.acquire(timeout=seconds), _PATIENCE_S):
+                raise self._full()
+            token = _TURN.set((self, True))
+            began = time.monotonic()
+            try:
+                yield
+            finally:
+                self._seconds += (time.monotonic() - began - self._seconds) / 8
+                _TURN.reset(token)
+                self._turns.release()
+
+    def _full(self) -> Backpressure:
+        seconds = max(0.1, round(self._seconds * self._taken / (self._running or 1), 1))
+        return Backpressure(f"{self._taken} requests run or wait; try again in {seconds} s", seconds=seconds)
+
+
 class Counters:
     """Totals since the shelf was created. Thread-safe.
 
@@ -243,6 +321,7 @@ def unknown_project(name: str, known: Iterable[str]) -> UnknownProject:
 
 
 P = ParamSpec("P")
+Self = TypeVar("Self", bound="ShelvedEngine")
 Answer = TypeVar("Answer")
 
 
@@ -257,10 +336,29 @@ def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]
     return call
 
 
+def awaitable(
+    verb: Callable[Concatenate[Self, P], Answer],
+) -> Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]:
+    """As `deadline.awaitable`; refused before a thread is taken, where the shelf has no place for it."""
+    threaded = in_thread(verb)
+
+    @wraps(threaded)
+    async def call(self: Self, *args: P.args, **keywords: P.kwargs) -> Answer:
+        with self.turns.place():
+            return await threaded(self, *args, **keywords)
+
+    return cast("Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]", call)
+
+
 class ShelvedEngine(ContextEngine):
     """A `ContextEngine` that is created on demand and may be evicted from memory between requests."""
 
     _closed = ""
+
+    @property
+    def turns(self) -> Turns:
+        """Those of its shelf."""
+        raise NotImplementedError
 
     def asked(self, at_least: int | None = None) -> AbstractContextManager[None]:
         """Keep the engine in memory during the `with` block, and count it as one request.
@@ -316,11 +414,13 @@ class Health:
         ok: The server answered; or the folder can be read.
         seconds: Seconds since the server became unreachable; 0 if it is reachable.
         why: The fault, "" if there is none.
+        ready: Whether requests are answered: `ok`, or of projects in memory while the server is away.
     """
 
     ok: bool
     seconds: float
     why: str
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +443,7 @@ class ShelfStatus:
         lag: Seconds. On a server: age of the data in memory, 0 while the server is reachable. In folders: time from
             the last file change to its comparison with the index.
         warnings: Warnings of the whole shelf: `WATCH_UNAVAILABLE`.
+        refused: Requests that were refused, as too many ran or waited.
     """
 
     place: str
@@ -359,3 +460,4 @@ class ShelfStatus:
     stale: int
     lag: float = 0.0
     warnings: tuple[ContextWarning, ...] = ()
+    refused: int = 0

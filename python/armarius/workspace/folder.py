@@ -35,6 +35,7 @@ from armarius.workspace.engines import (
     HotEngine,
     ShelfStatus,
     ShelvedEngine,
+    Turns,
     bytes_in,
     unknown_project,
 )
@@ -56,6 +57,8 @@ def shelf(
     rerank: Reranker | Reranking | None = None,
     reword: "doors.Model | doors.Reworder | None" = None,
     trusted: bool | None = None,
+    max_concurrent: int | None = None,
+    max_waiting: int = 16,
 ) -> "LocalShelf":
     """The projects that lie side by side in a folder. One shelf for a process; threads share it.
 
@@ -76,6 +79,8 @@ def shelf(
         rerank: Likewise.
         reword: Likewise.
         trusted: Likewise.
+        max_concurrent: So many requests run at once in this process; None is unlimited.
+        max_waiting: So many more wait for their turn; the next raises `Backpressure`, which says for how long.
 
     Raises:
         ProjectError: `root` is no folder.
@@ -85,7 +90,8 @@ def shelf(
     """
     return LocalShelf(
         root, memory=memory, most=most, watch=watch, wait=wait, index_dir=index_dir, progress=progress,
-        embedder=embedder, rerank=rerank, reword=reword, trusted=trusted,
+        embedder=embedder, rerank=rerank, reword=reword, trusted=trusted, max_concurrent=max_concurrent,
+        max_waiting=max_waiting,
     )  # fmt: skip
 
 
@@ -127,6 +133,11 @@ class LocalNovel(ShelvedEngine):
         return self._shelf.root / self.name
 
     @property
+    def turns(self) -> Turns:
+        """Those of its shelf."""
+        return self._shelf.turns
+
+    @property
     def _parts(self) -> EngineParts:
         with self._shelf.used(self.name) as hot:
             return hot.parts
@@ -141,7 +152,7 @@ class LocalNovel(ShelvedEngine):
         if at_least is not None:
             raise ContractError("at_least: a folder has no versions; every answer has what is saved in it")
         started = time.monotonic()
-        with self._shelf.used(self.name):
+        with self.turns.turn(), self._shelf.used(self.name):
             yield
         self._shelf.counters.asked(time.monotonic() - started)
 
@@ -190,6 +201,7 @@ class LocalShelf:
         root: The folder.
         in_memory: Whether its projects are gone when it is closed.
         counters: Totals of requests.
+        turns: Requests at once.
     """
 
     def __init__(
@@ -206,6 +218,8 @@ class LocalShelf:
         rerank: Reranker | Reranking | None = None,
         reword: "doors.Model | doors.Reworder | None" = None,
         trusted: bool | None = None,
+        max_concurrent: int | None = None,
+        max_waiting: int = 16,
     ) -> None:
         self._scratch = ExitStack()  # of projects in memory
         self.in_memory = root is None
@@ -213,7 +227,7 @@ class LocalShelf:
             index_dir = self._scratch.enter_context(scratch_folder())
             make_folder(root := index_dir / "projects")
         self.root = project_folder(root).absolute()
-        self.counters = Counters()
+        self.counters, self.turns = Counters(), Turns(max_concurrent, max_waiting)
         self._wait, self._progress = wait, progress
         if index_dir is not None and (problem := no_path(index_dir)):
             raise ProjectError(f"index_dir: {problem}")
@@ -306,16 +320,16 @@ class LocalShelf:
         return ShelfStatus(
             self.place, len(hot), hot.bytes, hot.limit, hot.hits, hot.misses, hot.evicted,
             counted.questions, counted.seconds, 0, 0, 0, 0.0 if state.watcher is None else state.watcher.lag,
-            (WATCH_UNAVAILABLE(why=trouble),) if trouble else (),
+            (WATCH_UNAVAILABLE(why=trouble),) if trouble else (), self.turns.refused,
         )  # fmt: skip
 
     def health(self) -> Health:
         """Whether the folder can be read."""
         try:
             with os.scandir(self.root):
-                return Health(ok=True, seconds=0.0, why="")
+                return Health(ok=True, seconds=0.0, why="", ready=True)
         except OSError as error:
-            return Health(ok=False, seconds=0.0, why=f"{self.place}: {error.strerror}")
+            return Health(ok=False, seconds=0.0, why=f"{self.place}: {error.strerror}", ready=False)
 
     def close(self) -> None:
         """Close all engines and the watcher. Idempotent."""
@@ -371,6 +385,8 @@ def connect(
     embedder: "doors.AnyEmbedder | None" = None,
     rerank: Reranker | Reranking | None = None,
     reword: "doors.Model | doors.Reworder | None" = None,
+    max_concurrent: int | None = None,
+    max_waiting: int = 16,
 ) -> "doors.Shelf":
     """The projects of a PostgreSQL server. One shelf for a process; threads share it. Needs `armarius[postgres]`.
 
@@ -386,6 +402,8 @@ def connect(
         embedder: For every project; see `armarius.open`.
         rerank: Likewise.
         reword: Likewise.
+        max_concurrent: So many requests run at once in this process; None is unlimited.
+        max_waiting: So many more wait for their turn; the next raises `Backpressure`, which says for how long.
 
     Raises:
         MissingExtra: psycopg is not installed.
@@ -397,5 +415,5 @@ def connect(
         raise MissingExtra("a shelf on a server", "postgres")
     return doors.Shelf(
         dsn, memory=memory, connections=connections, schema=schema, wait_s=wait_s, stale_s=stale_s, quota=quota,
-        embedder=embedder, rerank=rerank, reword=reword,
+        embedder=embedder, rerank=rerank, reword=reword, max_concurrent=max_concurrent, max_waiting=max_waiting,
     )  # fmt: skip

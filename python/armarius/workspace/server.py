@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
-from armarius.deadline import awaitable
 from armarius.engine.build import EngineParts
 from armarius.engine.project import counter_for
 from armarius.errors import (
@@ -57,6 +56,8 @@ from armarius.workspace.engines import (
     ShelfStatus,
     ShelvedEngine,
     Texts,
+    Turns,
+    awaitable,
     bytes_in,
     unknown_project,
 )
@@ -166,7 +167,11 @@ class Novel(ShelvedEngine):
         if CONFIG_NAME in given:
             _check_config(given[CONFIG_NAME])
         used = self._shelf.used(self._name, self.tenant, create=True)
-        with used as hot, self._shelf.in_doubt.again(self._key, given, gone, expect) as (token, seen):
+        with (
+            self.turns.turn(),
+            used as hot,
+            self._shelf.in_doubt.again(self._key, given, gone, expect) as (token, seen),
+        ):
 
             def work(_: Store) -> None:
                 with hot.session.writing(expect, token) as tx:
@@ -209,6 +214,7 @@ class Novel(ShelvedEngine):
         return self._name
 
     root = property(lambda self: None)
+    turns = property(lambda self: self._shelf.turns)
     config = property(lambda self: self._parts.config)
     index = property(lambda self: self._parts.index)
     codex = property(lambda self: self._parts.project.codex)
@@ -230,7 +236,7 @@ class Novel(ShelvedEngine):
             StoreUnavailable: The version did not appear in time.
         """
         started = time.monotonic()
-        with self._here(at_least):
+        with self.turns.turn(), self._here(at_least):
             yield
         self._shelf.counters.asked(time.monotonic() - started, stale=self._shelf.pool.away_for > 0)
 
@@ -365,6 +371,7 @@ class Shelf:
         pool: Connections.
         schema: Of the tables.
         counters: What was asked and written.
+        turns: Requests at once.
         in_doubt: Writes of which nobody could tell.
     """
 
@@ -381,10 +388,12 @@ class Shelf:
         embedder: AnyEmbedder | None = None,
         rerank: Reranker | Reranking | None = None,
         reword: Model | Reworder | None = None,
+        max_concurrent: int | None = None,
+        max_waiting: int = 16,
     ) -> None:
         self.schema = schema_name(schema)
         self.pool = Pool(dsn, size=connections, wait_s=wait_s)
-        self.counters = Counters()
+        self.counters, self.turns = Counters(), Turns(max_concurrent, max_waiting)
         self.in_doubt = InDoubt()
         self._hot = EngineCache[HotStored](bytes_in(memory))
         self._stale = stale_s
@@ -551,6 +560,7 @@ class Shelf:
         return ShelfStatus(
             self.place, len(hot), hot.bytes, hot.limit, hot.hits, hot.misses, hot.evicted,
             counted.questions, counted.seconds, counted.writes, counted.bytes, counted.stale, self.pool.away_for,
+            refused=self.turns.refused,
         )  # fmt: skip
 
     def server(self) -> ServerState:
@@ -562,8 +572,9 @@ class Shelf:
         try:
             self.pool.ask()
         except StoreUnavailable as error:
-            return Health(ok=False, seconds=error.seconds, why=error.message)
-        return Health(ok=True, seconds=0.0, why="")
+            ready = error.seconds < self._stale and len(self._hot) > 0
+            return Health(ok=False, seconds=error.seconds, why=error.message, ready=ready)
+        return Health(ok=True, seconds=0.0, why="", ready=True)
 
     def close(self) -> None:
         """Let every engine go, close the connections; closing twice is fine."""
