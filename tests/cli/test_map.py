@@ -55,7 +55,7 @@ def test_the_map_as_json_is_that_of_the_channel(capsys, folder):
     assert [one["path"] for one in found["files"]] == ["chapters/ch001.md", "chapters/ch002.md", "misc/one.md"]
 
 
-def test_doctor_names_what_is_doubtful_with_the_line_to_write_and_what_is_not_read(capsys, folder, monkeypatch):
+def test_doctor_names_what_is_doubtful_with_the_command_that_settles_it_and_what_is_unread(capsys, folder, monkeypatch):
     doubt = MappedFile("misc/one.md", "note", confidence=0.3, evidence=("nothing",))
     monkeypatch.setattr(ProjectIndex, "map", ProjectMap([doubt]))
     (folder / ".story").mkdir()
@@ -64,7 +64,7 @@ def test_doctor_names_what_is_doubtful_with_the_line_to_write_and_what_is_not_re
     main(["doctor", str(folder)])
     out = capsys.readouterr().out
     assert "next: misc/one.md is taken for note (.30: nothing)" in out
-    assert '[documents]: "misc/one.md" = "note"' in out
+    assert "--set misc/one.md=KIND`" in out  # its own guess is no advice
     assert "not read: .story/ 1, *.xlsx 1" in out
 
 

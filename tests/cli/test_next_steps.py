@@ -32,6 +32,12 @@ PROSE = "The old man went home. Marlowe followed him to the gate and said nothin
             "chapter 1 is there more than once (chapters/ch001.md",
         ),
         ({"main.py": "def main():\n    return 1\n"}, "armarius code-index"),
+        ({"chapters/ch001.md": PROSE, "chapters/ch002.md": "# Two\n"}, "chapters/ch002.md: no text is in it"),
+        (
+            {f"chapters/the {name}.md": PROSE * 12 for name in ("weir", "quay", "tower")},
+            "the 3 chapters stand in the order of their names",
+        ),
+        ({"x.md": "- 晴\n- 雨\n"}, "if it is something else: `armarius map"),
         ({"chapters/ch001.md": PROSE, "lore/world.json": LOREBOOK}, "/lore/world.json --into "),
         ({"book.pdf": "%PDF-1.4"}, "save what was skipped as .docx, .epub, .md or .txt"),
         ({"big.md": PROSE * 9, "armarius.toml": "[documents]\nmax_bytes = 200\n", "a.md": "x"}, "raise armarius.toml"),
@@ -58,6 +64,19 @@ def test_what_is_no_book_or_is_ignored_is_not_proposed_for_import(capsys, tmp_pa
 def test_a_code_repository_is_not_asked_for_its_chapters(capsys, tmp_path):
     write(tmp_path, {"src/main.py": "def main():\n    return 1\n", "README.md": PROSE})
     assert not any("chapter" in step for step in doctor(capsys, tmp_path))
+
+
+def test_a_book_with_a_script_is_not_sent_to_an_indexer_of_code(capsys, tmp_path):
+    write(tmp_path, {"build.sh": "echo\n", **{f"chapters/ch00{n}.md": PROSE for n in (1, 2)}})
+    assert not any("code-index" in step for step in doctor(capsys, tmp_path))
+
+
+def test_over_a_book_of_which_no_chapter_is_read_nobody_says_that_nothing_is_wrong(capsys, tmp_path):
+    write(tmp_path, {"ch/one.md": PROSE * 3, "ch/two.md": PROSE})
+    assert main(["doctor", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "nothing is wrong" not in out
+    assert "no file is taken for a chapter" in out
 
 
 TWICE = [{"id": "lin", "name": "林小雨"}, {"id": "yu", "name": "林小雨"}]

@@ -12,6 +12,7 @@ armarius understand novel/ --reply answer.txt --apply
 """
 
 import argparse
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -158,7 +159,8 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         troubles(status, print)
     healthy = not wrong and not status.warnings
     if not as_json:
-        for line in (["nothing is wrong"] if healthy else []) + [f"next: {printable(step)}" for step in steps]:
+        told = not any(step.startswith(_UNTOLD) for step in steps)
+        for line in (["nothing is wrong"] if healthy and told else []) + [f"next: {printable(step)}" for step in steps]:
             print(line)
     return 0 if healthy else 1
 
@@ -285,8 +287,11 @@ def broken_files(documents: Iterable[Document]) -> list[str]:
     return found
 
 
+_UNTOLD = "no file is taken for a chapter"
 _SHOWN = 6  # names in a line
 _DOUBTS = 3
+_MARKS = 4  # code points of a title besides its words
+_ORDERED = re.compile("listed among the chapters|are dated|count on")
 
 
 def found_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
@@ -331,13 +336,13 @@ def next_steps(
         steps.append("put .md or .txt files here, or start with `armarius new FOLDER`")
     elif not chapters and not _is_code(rows) and (guess := _stories(rows)):
         steps.append(
-            f"no file is taken for a chapter; notes are found all the same; if {guess} holds the story: "
+            f"{_UNTOLD}; notes are found all the same; if {guess} holds the story: "
             f"`armarius map {here} --set {shlex.quote(f'{guess}=chapter')}`"
         )
     doubts = doubts_of(mapped)
     steps += [
-        f"{one.pattern} is taken for {one.kind} ({one.reason}); what is right belongs into armarius.toml, [documents]: "
-        f"{one.line}"
+        f"{one.pattern} is taken for {one.kind} ({one.reason}); if it is something else: "
+        f"`armarius map {here} --set {shlex.quote(f'{one.pattern}=KIND')}`"
         for one in doubts[:_DOUBTS]
     ]
     if len(doubts) > _DOUBTS:
@@ -355,6 +360,16 @@ def next_steps(
         (_, number), paths = twice[0]
         steps.append(
             f"chapter {number} is there more than once ({_few(paths)}): mark all but one `status: draft` or `cut`"
+        )
+    empty = [row.path for row in chapters if row.length <= len(row.title) + _MARKS]
+    if empty:
+        steps.append(f"{_few(empty)}: no text is in it; the story goes on where the last text ends")
+    order = [mapped.files[path] for path in mapped.story()]
+    if len(order) > 2 and not any(
+        file.number is not None or _ORDERED.search(" ".join(file.evidence)) for file in order
+    ):
+        steps.append(
+            f"the {len(order)} chapters stand in the order of their names; `order: 1` in front matter says another"
         )
     known = {row.chapter for row in chapters if row.chapter is not None}
     gaps = sorted(set(range(min(known), max(known))) - known) if known else []
@@ -374,7 +389,7 @@ def next_steps(
     steps += [f"`pip install '{extra}'` reads what was skipped for the lack of it" for extra in extras]
     if any("documents.max_bytes" in one.reason for one in status.skipped):
         steps.append("cut what is too large into files of a chapter, or raise armarius.toml, [documents] max_bytes")
-    if any(row.kind == "code" for row in rows):
+    if _is_code(rows):
         steps.append(f"`armarius code-index {here}` makes callers and callees exact, where an indexer is installed")
     return steps
 
@@ -382,7 +397,7 @@ def next_steps(
 def _is_code(rows: Sequence[DocumentRow]) -> bool:
     """Whether it is a repository of code with some notes about it."""
     code = sum(row.kind == "code" for row in rows)
-    return code > 0 and code >= sum(row.kind == "note" for row in rows)
+    return code > 0 and code >= sum(row.kind in ("note", *STORY_KINDS) for row in rows)
 
 
 def _stories(rows: Sequence[DocumentRow]) -> str:

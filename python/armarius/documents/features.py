@@ -207,7 +207,7 @@ def features_of(
     )
     stated = _stated(front_matter)
     is_text = of_prose or len(_SENTENCE.findall(sample)) >= _SENTENCES * shape.lines
-    recorded = suffix[1:] if suffix in _DATA_SUFFIXES or not is_text else None
+    recorded = (suffix[1:] or stem) if suffix in _DATA_SUFFIXES or not is_text else None
     votes = list(_votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape, len(text)))
     kind = sums_of(votes)[1] if stated is None else stated
     status = front_matter.get("status")
@@ -330,7 +330,8 @@ def _votes(
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
     if recorded is not None:
-        yield from votes_of([Clue("data suffix", (recorded,), kind="tool" if recorded == "tex" else "data")])
+        kind: Kind = "tool" if recorded == "tex" else "data"
+        yield from votes_of([Clue("data suffix", (recorded,), not named, kind)])
         yield from (vote for vote in votes_of(named) if vote[0] not in STORY_KINDS)
         return
     yield from votes_of(named)

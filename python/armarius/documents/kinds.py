@@ -173,7 +173,7 @@ class Weight(NamedTuple):
 
 WEIGHTS: Final = (
     Weight("project file", "data", "a project of novelWriter", 9.0),
-    Weight("data suffix", None, "a {} file", 1.05),
+    Weight("data suffix", None, "a {} file", 1.05, 1.5),  # more where no name says another kind
     # The file name; a share is that of the word in the name, or of lists in the text.
     Weight("supplement", "note", "file name {}: a supplement", 4.0),
     Weight("style guide", "note", "file name {}: how to write", 3.2),
