@@ -1,25 +1,37 @@
-"""What a file holds twice as much of takes about twice the work: every countable thing that a file can choose, doubled.
+"""What a file holds four times as much of takes about four times the work: every countable thing that it can choose.
 
 Counted are the calls that Python makes and the peak of the memory that it traces; no clock, which would measure the
-machine. What happens inside one call of C is not seen here: patterns are judged by tests/test_patterns.py, automata by
-how they are built (rust/text/ballast.rs), and benches/bench_growth.py reads the clock.
+machine. What happens inside one call of C is seen by the slow tests, in seconds of the processor, with rows made from
+the tables of readers, labels and tasks; patterns are judged by tests/test_patterns.py, automata by how they are built
+(rust/text/ballast.rs).
 """
 
 import io
 import json
 import threading
+import time
 import tracemalloc
 import zipfile
+from contextlib import suppress
 from cProfile import Profile
 
 import pytest
+from tests.test_half_typed import LINES, READERS
 
 import armarius
 from armarius import activate
+from armarius.codex.profiles import fields
+from armarius.codex.profiles.read import parse_profiles
+from armarius.documents.decode import Undecodable
 from armarius.documents.document import make_document
+from armarius.errors import ArmariusError
+from armarius.lexicon import word_file
 from armarius.lorebooks import read_book
+from armarius.rewording import parse
+from armarius.text.chat import read_objects
 
-MOST = 2.5  # for twice as many
+MOST = 5.0  # for four times as many
+FLOOR = 0.3  # seconds; far over what a linear call of these sizes takes
 FEW = 1_000  # calls; what takes fewer does not depend on how many there are
 
 
@@ -216,14 +228,35 @@ def work(call):
 
 
 def grows(call, many):
-    """Assert that `call` of twice as many takes less than `MOST` times the work; calls that two take are apart."""
+    """Assert that `call` of four times as many takes less than `MOST` times the work; calls that two take are apart."""
     call(2)  # loads modules
     for _ in range(3):  # threads that wait are counted too: a busy machine adds calls, a quadratic step stays
-        (few, _), (once, peak), (twice, higher) = (work(lambda n=n: call(n)) for n in (2, many, 2 * many))
-        if twice - few < MOST * max(once - few, FEW) and higher < MOST * peak:
+        (few, _), (once, peak), (more, higher) = (work(lambda n=n: call(n)) for n in (2, many // 2, 2 * many))
+        if more - few < MOST * max(once - few, FEW) and higher < MOST * peak:
             return
-    assert twice - few < MOST * max(once - few, FEW)
+    assert more - few < MOST * max(once - few, FEW)
     assert higher < MOST * peak
+
+
+def seconds(call, many):
+    """Of the processor, by all threads."""
+    begun = time.process_time()
+    with suppress(ArmariusError, Undecodable, ValueError):
+        call(many)
+    return time.process_time() - begun
+
+
+def squares(calls, many):
+    """The names of the calls of which four times as many take more than `MOST` times as long; least of three runs."""
+    found = []
+    for name, call in calls:
+        if (took := seconds(call, 4 * many)) > FLOOR and all(
+            min(took, *(seconds(call, 4 * many) for _ in range(2)))
+            > max(FLOOR, MOST * min(seconds(call, many) for _ in range(3)))
+            for _ in range(2 if took < 5 else 1)
+        ):
+            found.append((name, took))
+    return found
 
 
 @pytest.fixture
@@ -245,24 +278,135 @@ def asked(tmp_path):
 
 
 @pytest.mark.parametrize("what", PROJECTS)
-def test_twice_as_many_in_a_project_is_about_twice_the_work(what, asked):
+def test_four_times_as_many_in_a_project_is_about_four_times_the_work(what, asked):
     many, files = PROJECTS[what]
     grows(lambda n: asked(files(n)), many)
 
 
 @pytest.mark.parametrize("what", PAGES)
-def test_twice_as_many_on_a_page_is_about_twice_the_work(what, asked):
+def test_four_times_as_many_on_a_page_is_about_four_times_the_work(what, asked):
     many, text = PAGES[what]
     grows(lambda n: asked({"settings/a.md": text(n)}), many)
 
 
 @pytest.mark.parametrize("what", MANUSCRIPTS)
-def test_twice_as_many_in_a_manuscript_is_about_twice_the_work(what):
+def test_four_times_as_many_in_a_manuscript_is_about_four_times_the_work(what):
     name, many, data = MANUSCRIPTS[what]
     grows(lambda n: make_document(name, data(n)), many)
 
 
 @pytest.mark.parametrize("what", BOOKS)
-def test_twice_as_many_in_a_lorebook_is_about_twice_the_work(what):
+def test_four_times_as_many_in_a_lorebook_is_about_four_times_the_work(what):
     many, data = BOOKS[what]
     grows(lambda n: activate([read_book(data(n), name="a.json")], text="小雨和键1来了"), many)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", READERS)
+def test_four_times_as_much_of_a_half_typed_line_is_read_in_about_four_times_the_time(reader):
+    read = READERS[reader]
+    rows = [
+        (text, lambda n, text=text: read(text * (n // len(text)))) for line in LINES for text in (line, f"{line}\n")
+    ]
+    assert squares(rows, 4_000) == []
+
+
+# Where a page has a label and what it says; the label is one of each role, and one of none.
+PLACES = {
+    "an item": "# 人物\n\n## 小雨\n\n- {label}：{text}\n",
+    "front matter": "---\n{label}: {text}\n---\n\n# 小雨\n\n来了。\n",
+    "a table": "| 姓名 | {label} |\n|---|---|\n| 小雨 | {text} |\n",
+    "a heading": "# 人物\n\n## 小雨{text}\n\n- {label}：x\n",
+}
+LABELS = [*{role: word for word, role in fields.meanings("roles").items()}.values(), "外貌", "第3章起"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_four_times_as_much_of_a_value_is_read_in_about_four_times_the_time(place):
+    def read(label, text, many):
+        parse_profiles("人物.md", PLACES[place].format(label=label, text=text * (many // len(text))), "setting")
+
+    rows = [
+        ((label, text), lambda n, label=label, text=text: read(label, text, n))
+        for label in LABELS
+        for text in (line.replace("\n", " ") for line in LINES)
+    ]
+    assert squares(rows, 10_000) == []
+
+
+def said():
+    """Words of each task by language and of each relation, numbers, names, marks and blanks."""
+    for row in word_file("intents").values():
+        for value in row.values() if isinstance(row, dict) else ():
+            for words in value.values() if isinstance(value, dict) else (value,):
+                if isinstance(words, str) and (found := words.split()):
+                    word = found[0].replace("-", " ")
+                    yield from (word, f"{word} ", f"{word}，")
+    yield from (
+        "1",
+        "1-",
+        "1,111,",
+        "第1章",
+        "第1章、",
+        "3到5、",
+        "小雨",
+        "小雨和",
+        "小雨的哥哥",
+        "谁",
+        "的",
+        "和",
+        "不",
+        "→",
+    )
+    yield from ("把A改名为B", *"《“「（[{\"'*?#@…")
+    yield from (" ", "\n", "\t", "\u3000", "1 ", "and ", "not ", "who ", "chapter 1 ", "rename a to b ", "Name One, ")
+
+
+@pytest.mark.slow
+def test_four_times_as_long_a_question_is_answered_in_about_four_times_the_time(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text("# 第一章\n\n小雨来了。\n\n林默走了。\n", "utf-8")
+    (tmp_path / "人物.md").write_text("## 小雨\n\n- 年龄：16\n- 哥哥：林默\n\n## 林默\n\n- 年龄：20\n", "utf-8")
+    (tmp_path / "大纲.md").write_text("# 大纲\n\n## 第1章 雨\n\n雨。\n\n## 第2章 雪\n\n雪。\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        verbs = {
+            "assemble": lambda query: engine.assemble(query, document="chapters/ch001.md", cursor=5, budget=2000),
+            "retrieve": engine.retrieve,
+        }
+        rows = [
+            ((verb, text), lambda n, ask=ask, text=text: ask(text * (n // len(text))))
+            for text in dict.fromkeys(said())
+            for verb, ask in verbs.items()
+        ]
+        assert squares(rows, 5_000) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("read", [read_objects, parse], ids=["objects", "wordings"])
+def test_four_times_as_long_a_reply_is_read_in_about_four_times_the_time(read):
+    pieces = [
+        '{"a":',
+        '{"summary": "x"}',
+        '{"summary":',
+        "{}",
+        "{]",
+        '{"files":[{"g":1}]},',
+        '"a":1,',
+        "</think>",
+        "\\u",
+    ]
+    rows = [(text, lambda n, text=text: read(text * (n // len(text)))) for text in (*pieces, *LINES)]
+    assert squares(rows, 20_000) == []
+
+
+ALL = [
+    *((f"in a project: {what}", *PROJECTS[what], None) for what in PROJECTS),
+    *((f"on a page: {what}", *PAGES[what], "settings/a.md") for what in PAGES),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("many", "made", "path"), [row[1:] for row in ALL], ids=[row[0] for row in ALL])
+def test_four_times_as_many_take_about_four_times_the_time(many, made, path, asked):
+    assert squares([("", lambda n: asked({path: made(n)} if path else made(n)))], 5 * many) == []

@@ -43,7 +43,7 @@ MOST = 3_000_000  # lines of Python for one page; what the first reading loads a
 
 def document(suffix):
     def read(text):
-        outline = Config(kinds={"outline": ["*"]})
+        outline = Config(kinds=(("outline", "*"),))
         for config in (Config(), outline):
             found = make_document(f"大纲{suffix}", text.encode(), config=config)
             profiles_in(found, found.path)

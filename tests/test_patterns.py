@@ -248,8 +248,17 @@ def test_no_pattern_takes_time_as_the_square_of_fifty_thousand_of_its_literals(e
     check(every, 50_000, 25, 0.25)
 
 
-@pytest.mark.parametrize("behind", ["", "甲", "甲改名为乙"])
-def test_a_request_with_a_run_of_blanks_is_read_at_once(behind):
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *(f"把{behind}{' ' * 4_000}字" for behind in ("", "甲", "甲改名为乙")),
+        "1" * 20_000,
+        "1,111," * 4_000,
+        "第1章" * 4_000,
+    ],
+    ids=lambda text: text.replace(" ", "")[:6],
+)
+def test_a_request_of_a_run_of_blanks_numbers_or_chapters_is_read_at_once(request_):
     begun = time.thread_time()
-    understand(f"把{behind}{' ' * 4_000}字")
+    understand(request_)
     assert time.thread_time() - begun < 2

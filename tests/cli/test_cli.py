@@ -259,13 +259,18 @@ def test_help_and_version_are_no_errors(capsys):
 def test_command_runs_as_a_module_in_a_plain_locale():
     command = [sys.executable, "-W", "ignore", "-m", "armarius", "inspect", NOVEL, "--query", "-"]
     environment = {"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
+    if subprocess.run([sys.executable, "-c", ""], capture_output=True, env=environment, check=False).returncode:
+        pytest.skip("Python does not start: it reads the path of this checkout as ASCII")
     done = subprocess.run(command, input="小雨".encode(), capture_output=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "林默" in done.stdout.decode()
 
 
 def test_closed_pipe_is_no_error():
-    shell = f"set -o pipefail; {sys.executable} -W ignore -m armarius assemble {NOVEL} --query x --json | head -c 1"
+    command = shlex.join(
+        [sys.executable, "-W", "ignore", "-m", "armarius", "assemble", NOVEL, "--query", "x", "--json"]
+    )
+    shell = f"set -o pipefail; {command} | head -c 1"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"{", b"")
 

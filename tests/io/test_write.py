@@ -100,7 +100,7 @@ def test_the_name_of_a_draft_cannot_be_guessed_and_is_made_exclusively(tmp_path,
     assert all(flags & os.O_EXCL for _, flags in made)
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o660, 0o755, 0o444, 0o4711])
+@pytest.mark.parametrize("mode", [0o600, 0o660, 0o755, 0o444, 0o711])
 def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, mode):
     path = tmp_path / "a"
     path.write_bytes(b"old")

@@ -27,6 +27,7 @@ _WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,30
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t　]+(.+?)[ \t]*#*[ \t]*$")
 _BULLET = re.compile(r"[ \t　]*(?:[-+*•◦·]|\d{1,3}[.)、])[ \t]+")
 _INLINE = re.compile(r"[\[(（]([^\[\]()（）:：]{1,24})::[ \t]*$")
+_NEAR = 60  # code points before a link in which its label stands
 _PAIR = re.compile(r"([^\s:：#-][^:：]{0,60}?)\s*[:：](?:\s|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TAGS = re.compile(r"[ \t]*(?:#[^\s#,，]+[ \t,，]*)+$")
@@ -85,7 +86,7 @@ def links_of(text: str, name: str = "") -> Iterator[NoteLink]:
 def _found(line: str, start: int, label: str, number: int, other: str = "") -> Iterator[NoteLink]:
     """The links of one line; those before `start` belong to its label."""
     for link in _WIKI_LINK.finditer(line):
-        inline = _INLINE.search(line, 0, link.start())
+        inline = _INLINE.search(line, max(0, link.start() - _NEAR), link.start())
         said = inline[1].strip() if inline is not None else label if link.start() >= start else other
         target, section = (part.removesuffix("\\").strip() for part in (link[1], link[2] or ""))
         yield NoteLink(said, target, section, number, (link[3] or "").strip())

@@ -1,6 +1,7 @@
 """Which chapters a question names: 第3章, 第5到8回, 除了第三章, 前一章, 最后两章, "the last two chapters"."""
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -59,6 +60,7 @@ _FROM = re.compile(
 _COUNTED = re.compile(
     r"(?:最近|近|刚才|最新|[前后後上下]面|[之此][前后後]|接下来|最[后後末初早]|[末尾前头]|[结开][尾头])的?\s*$"
 )
+_NEAR = 20  # code points before a number in which such a word stands
 # (pattern, how to count from the current chapter `c`, the number `n` and the last chapter)
 _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"(?:前一|上一)\s*{_UNIT}|上\s*章|\b(?:the\s+)?previous chapter\b", re.IGNORECASE), "previous"),
@@ -159,6 +161,7 @@ def chapter_references(
     Cost: linear in the query.
     """
     found: list[ChapterReference] = []
+    taken: list[tuple[int, int]] = []
     units = _UNITS.search(query) is not None
     for pattern, needs_unit in ((_CJK, True), (_KOREAN, False), (_SPACED, False), (_CJK_BARE, True)):
         for match in pattern.finditer(query) if units or not needs_unit else ():
@@ -171,18 +174,19 @@ def chapter_references(
             if (
                 pattern is _CJK_BARE
                 and (body.isdigit() or not body[0].isdigit())
-                and _COUNTED.search(query, 0, match.start())
+                and _COUNTED.search(query, max(0, match.start() - _NEAR), match.start())
             ):
                 continue  # 最后2章
-            if numbers and not _overlaps(found, match.start(), match.end()):
+            if numbers and not overlaps(taken, *match.span()):
                 numbers, end = _counted_on(query, match, numbers, known)
+                insort(taken, (match.start(), end))
                 found.append(ChapterReference(numbers, match.start(), end))
     for match in _ORDINAL.finditer(query):
         number = parse_numeral(match["n"])
-        if number is not None and not _overlaps(found, match.start(), match.end()):
+        if number is not None and not overlaps(taken, *match.span()):
+            insort(taken, match.span())
             found.append(ChapterReference((number,), match.start(), match.end()))
     absolute = bool(found)
-    taken = [(reference.start, reference.end) for reference in found]
     units = units or _IN_ENGLISH.search(query) is not None
     for pattern, how in _RELATIVE:
         for match in pattern.finditer(query) if units or how in _WITHOUT_UNIT else ():
@@ -192,9 +196,9 @@ def chapter_references(
                 continue
             written = match.groupdict().get("n")
             chapters = _relative(how, _count(written), list(known), current)
-            if any(start < match.end() and match.start() < end for start, end in taken):
+            if overlaps(taken, *match.span()):
                 continue
-            taken.append(match.span())
+            insort(taken, match.span())
             found.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
     found.sort(key=lambda reference: reference.start)
     return tuple(_unless_excluded(query, found))
@@ -221,8 +225,10 @@ def _unless_excluded(query: str, found: list[ChapterReference]) -> Iterator[Chap
         yield reference
 
 
-def _overlaps(found: list[ChapterReference], start: int, end: int) -> bool:
-    return any(other.start < end and start < other.end for other in found)
+def overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether a stretch overlaps one of `taken`, which are sorted and apart from each other."""
+    at = bisect_left(taken, (end,))
+    return at > 0 and start < taken[at - 1][1]
 
 
 def _numbers(body: str) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import armarius._core as _core
 from armarius.lexicon import word_file
-from armarius.search.query.chapters import ChapterReference, Part, chapter_references, part_asked
+from armarius.search.query.chapters import ChapterReference, Part, chapter_references, overlaps, part_asked
 from armarius.search.query.words import (
     Role,
     about_the_text,
@@ -129,10 +129,11 @@ def read_question(
         rest = _blank(rest, reference.start, reference.end)
     mentions = tuple(matcher.find_in_question(rest))
     tokens = tokens_of(rest)
+    named_at = [(one.start, one.end) for one in mentions]
     relations = tuple(
         RelationWord(rest[found.start : found.end], found.value, found.start, found.end)
         for found in relation_words(rest, tokens)
-        if not any(m.start < found.end and found.start < m.end for m in mentions)
+        if not overlaps(named_at, found.start, found.end)
     )
     consistency = bool(of_consistency().find(rest, tokens))
     for mention in mentions:

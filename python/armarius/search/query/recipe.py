@@ -22,6 +22,7 @@ from armarius.types import Recipe, TaskName
 
 _NOTHING = Recipe()
 _MOST_LOOKED_UP = 400  # code points
+_BEFORE = 60  # code points before a chapter in which "up to and including the end of" stands
 _OF_CHAPTERS = re.compile(
     rf"{names('han', *CHAPTERS)}|{names('hangul', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}|\b(?:ch|chap|ep)",
     re.IGNORECASE,
@@ -306,8 +307,9 @@ def _moment(said: str, references: Iterable[ChapterReference]) -> int | None:
     by = _patterns()
     of_state = by.state.search(said) is not None
     for one in references:
+        begin = max(0, one.start - _BEFORE)
         if _is_until(said, one) or (
-            of_state and (by.after.search(said, 0, one.start) or by.moment_behind.match(said, one.end))
+            of_state and (by.after.search(said, begin, one.start) or by.moment_behind.match(said, one.end))
         ):
             return max(one.numbers, default=0)
     return 0 if of_state and by.now.search(said) else None
@@ -315,7 +317,7 @@ def _moment(said: str, references: Iterable[ChapterReference]) -> int | None:
 
 def _is_until(said: str, reference: ChapterReference) -> bool:
     """Whether a request speaks of everything up to a chapter."""
-    before = _patterns().until.search(said, 0, reference.start)
+    before = _patterns().until.search(said, max(0, reference.start - _BEFORE), reference.start)
     return before is not None or _patterns().until_behind.match(said, reference.end) is not None
 
 
