@@ -30,12 +30,10 @@ from armarius.vectors.recall import ProjectRecall
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 
-def doctor_lines(store: Store, *, sample: bool = True) -> list[str]:
+def doctor_lines(store: Store) -> list[str]:
     """What an index knows about vectors, as sentences: model, dimension, how many, recall of the approximate index.
 
-    Args:
-        store: An open store.
-        sample: Load the approximate index and compare it with exact search; a few seconds on 100,000 vectors.
+    Cost: the approximate index is compared with exact search; a few seconds on 100,000 vectors.
     """
     vectors = store.vectors
     if vectors is None or not (sets := vectors.sets()):
@@ -47,8 +45,7 @@ def doctor_lines(store: Store, *, sample: bool = True) -> list[str]:
         empty = f", {counts.empty} without letters" if counts.empty else ""
         verb = "answers" if state == "serving" else "is being made"
         lines.append(f"vectors: {vector_set.fingerprint} {verb}: {counts.embedded} embedded{waiting}{empty}")
-    if sample:
-        vectors.refresh(resample=True)
+    vectors.refresh(resample=True)
     status = vectors.index_status()
     if not status.approximate:
         lines.append(f"vector index: exact search over {status.vectors} vectors")

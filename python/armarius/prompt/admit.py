@@ -17,7 +17,6 @@ from armarius.warnings import CONTEXT_SCOPE_VIOLATION
 QUERY_SOURCE: Final = "request:query"
 """Of the user's words, which are in every prompt."""
 
-_SCORE = attrgetter("score")
 _MANY = 512  # candidates: of fewer, what each becomes is remembered
 
 

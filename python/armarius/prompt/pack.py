@@ -130,9 +130,9 @@ def _packed(
     language: Language,
 ) -> FittedPrompt:
     offers = [one for one in admitted.offers if next(chain(one.rows, one.stretches), None) is not None]
-    if not offers:
-        return fit_demand(admitted, counter, profile, available, previous, valid)
-    most: int | None = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available))
+    most: int | None = None
+    if offers:
+        most = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available))
     window_most = most
     while True:
         fitted = fit_demand(admitted, counter, profile, available, previous, valid, window_most)

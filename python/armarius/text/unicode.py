@@ -129,7 +129,6 @@ ENDS_LINE: Final = re.compile(rf"[{_WIDE}….!?][”’」』\"')\]]*\s*$")
 ENDS_WIDE_LINE: Final = re.compile(rf"[{_WIDE}…”」』》）：；!?—～]\s*$")
 
 # A clause: the words between two marks.
-RUN: Final = re.compile(rf"[^{_STOP}{_SEMI}\n.]+")
 WIDE_RUN: Final = re.compile(rf"[^{_STOP}{_SEMI}\n]+")
 STATEMENT: Final = re.compile(rf"[^{_STOP}{_SEMI}\n]+[{_STOP}{_SEMI}]?[”’」』\"]?|(?<=\.)\s")
 LEADING_CLAUSE: Final = re.compile(rf"[^，,{_SEMI}{_STOP}.\n]*")

@@ -51,7 +51,7 @@ class _Said:
 
 
 def said_of(
-    corpus: Corpus, entity_id: str, attribute: str | None = None, *, chapter: int | None = None, limit: int = 20
+    corpus: Corpus, entity_id: str, attribute: str | None = None, *, chapter: int | None = None
 ) -> list[Statement]:
     """What the project says of an entity or of one attribute of it, competing statements marked.
 
@@ -63,14 +63,13 @@ def said_of(
         attribute: None takes what settings say, what is said of the attributes that its sections give or that can be
             compared, and what is disputed.
         chapter: Chapters after it are left out.
-        limit: At most so many of each, besides what is disputed.
 
     Cost: one search per attribute that can be compared, and without one named per attribute of the entity.
     """
     disputed = disputes(corpus, entity_id, chapter=chapter)
     if attribute:
         topic = topic_of(attribute)
-        found = {_key(one): one for one in statements(corpus, entity_id, attribute, chapter=chapter, limit=limit)}
+        found = {_key(one): one for one in statements(corpus, entity_id, attribute, chapter=chapter)}
         for one in disputed:
             if not _is_of(one, topic):
                 continue
@@ -80,11 +79,9 @@ def said_of(
         return sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with))
     # 年龄 and age are one topic, looked for once
     topics = {topic_of(name).words: name for name in (*corpus.entities[entity_id].attributes, *ATTRIBUTES)}
-    told = (
-        one for name in topics.values() for one in statements(corpus, entity_id, name, chapter=chapter, limit=limit)
-    )
+    told = (one for name in topics.values() for one in statements(corpus, entity_id, name, chapter=chapter))
     found = {_key(one): replace(one, competes_with=(), attributes=()) for one in told}
-    found |= {_key(one): one for one in statements(corpus, entity_id, "", limit=limit)}
+    found |= {_key(one): one for one in statements(corpus, entity_id, "")}
     found |= {_key(one): one for one in disputed}
     return sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with, order_of(one)))
 

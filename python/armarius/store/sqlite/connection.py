@@ -53,16 +53,15 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreCorrupt(f"{path}: {error}") from error
 
 
-def opened(path: Path, *, create: bool = False) -> apsw.Connection:
+def _opened(path: Path) -> apsw.Connection:
     """A bare connection to a database file that is no link; the folder is resolved: SQLite refuses links in it too."""
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
     name = str(Path(os.path.realpath(path.parent)) / path.name)
     try:
         name.encode()
     except UnicodeEncodeError:
         what = "SQLite takes no path that is not UTF-8; set ARMARIUS_CACHE or index_dir"
         raise StoreFull(f"{shown(name)}: {what}") from None
-    return apsw.Connection(name, flags=flags)
+    return apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
 
 
 def in_memory() -> apsw.Connection:
@@ -84,7 +83,7 @@ def connect(path: Path) -> apsw.Connection:
         )
     if not os.path.lexists(path):
         raise StoreCorrupt(f"{path}: deleted while open")
-    connection = opened(path)
+    connection = _opened(path)
     connection.set_busy_timeout(int(_BUSY_SECONDS * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.enable_load_extension(True)
