@@ -34,6 +34,7 @@ from armarius.text.chat import (
     Asked,
     ChatModel,
     Message,
+    ModelLog,
     check_model,
     json_values,
     reply_of,
@@ -349,7 +350,13 @@ class Reworder:
         return model if isinstance(model, Reworder) else cls(model)
 
     def ask(
-        self, question: str, *, names: Iterable[str] = (), about: str = "", headings: Iterable[str] = ()
+        self,
+        question: str,
+        *,
+        names: Iterable[str] = (),
+        about: str = "",
+        headings: Iterable[str] = (),
+        log: ModelLog | None = None,
     ) -> Reworded:
         """The variants of `question`, or the warning `REWORDING_UNAVAILABLE` if there are none in time.
 
@@ -369,7 +376,7 @@ class Reworder:
                 return _unavailable(f"{_AT_ONCE} questions are under way already")
             if flight is None:
                 flight = self._asked[key] = Future()
-                asked = (key, flight, CALLER.get())
+                asked = (key, flight, CALLER.get(), log)
                 threading.Thread(target=self._answer, args=asked, name="armarius-reword", daemon=True).start()
         seconds = remaining(self.timeout_s, share=_SHARE)
         if not wait_until(partial(landed, flight), seconds):
@@ -403,14 +410,24 @@ class Reworder:
         return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
     def _answer(
-        self, key: Question, flight: "Future[tuple[str, ...]]", caller: "asyncio.AbstractEventLoop | None"
+        self,
+        key: Question,
+        flight: "Future[tuple[str, ...]]",
+        caller: "asyncio.AbstractEventLoop | None",
+        log: ModelLog | None,
     ) -> None:
+        asked, reply = None, None
         try:
             asked = request(key[0], names=key[1], language=self._language, n=self._n, about=key[2], headings=key[3])
-            wordings = asked.parse(reply_of(self.model, asked, timeout_s=self.timeout_s, caller=caller))
+            reply = reply_of(self.model, asked, timeout_s=self.timeout_s, caller=caller)
+            wordings = asked.parse(reply)
+            if log is not None:
+                log.add("reword", asked, reply, f"{len(wordings)} wordings")
         except BaseException as error:  # noqa: BLE001 - passed on to the waiting threads
             self._done(key)
             known = error if isinstance(error, Exception) else RuntimeError(type(error).__name__)
+            if log is not None and asked is not None:
+                log.add("reword", asked, reply, type(error).__name__)
             with self._lock:
                 if key not in self._late:
                     self._failed(self._why(known))

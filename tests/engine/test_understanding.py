@@ -251,6 +251,30 @@ def test_what_is_whole_in_a_reply_is_taken_and_what_is_not_is_said(engine, case)
     assert len(found.refused) == case.get("refused", 0) + found.cut
 
 
+def test_what_was_asked_of_models_is_in_one_list(folder, tmp_path):
+    def reword(messages):
+        raise OSError("no network")
+
+    with armarius.open(folder, watch=False, index_dir=tmp_path / "index", reword=reword) as engine:
+        engine.understand(lambda _: '{"about": {"form": "novel"}}')
+        engine.retrieve("钟楼里有谁？")
+        first, second = engine.model_log()
+        assert (first.about, first.outcome) == ("understand", "1 proposal")
+        assert first.asked == engine.understanding_request().tokens
+        assert first.replied > 0
+        assert (second.about, second.outcome, second.replied) == ("reword", "OSError", 0)
+
+
+def test_what_no_request_may_hold_is_in_none(engine, folder):
+    assert engine.summaries.request("正文/第1章.md")
+    (folder / "armarius.toml").write_text('[model]\nnever = ["正文/第1章.md", "设定/**"]\n', "utf-8")
+    with pytest.raises(ContractError, match="never"):
+        engine.summaries.request("正文/第1章.md")
+    assert engine.summaries.cost().chapters == len(engine.index.map.story()) - 1
+    assert "沈青" not in engine.rewording_request("谁推开了门？").text
+    assert "沈青" in engine.summaries.request("正文/第2章.md").text  # the chapter's own words
+
+
 def test_no_reply_costs_more_than_time_linear_in_it():
     for text in ('{"a":' * 30_000, "[1," * 40_000, "{" * 100_000, "'" * 100_000, '["a" x' * 20_000):
         read_answers(text)

@@ -108,6 +108,7 @@ class EngineParts:
         self.resolver = resolver
         self.prompts = Prompts(project, resolver, assembler, SingleFlight(*queue), profiles, rewords, follow_ups)
         self.questions = Questions(project, rewords, follow_ups, settings.language)
+        rewords.project = project
         self.maps, self.understanding = Maps(project), Understanding(project)
 
 

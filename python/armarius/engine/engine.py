@@ -354,6 +354,8 @@ class ContextEngine:
     aunderstand = awaitable(understand)
     understanding_request = verb_of(lambda self: self._parts.understanding, Understanding.understanding_request)
     """What `understand` would send, and what reads a reply."""
+    model_log = verb_of(lambda self: self._parts.understanding, Understanding.model_log)
+    """What was asked of models of the host's: tokens, and what came of it."""
 
     active = verb_of(lambda self: self._parts.project.doors.lore.asked, _active, "active")
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""

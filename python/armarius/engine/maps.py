@@ -24,8 +24,9 @@ from armarius.engine.asking import Asking, count, line_key
 from armarius.engine.project import Project, ProjectView
 from armarius.engine.replies import Proposals, Reading
 from armarius.errors import ArmariusError, ConfigError, ContractError, StoreError
+from armarius.headings.display import counted
 from armarius.io.toml import quoted, with_value
-from armarius.text.chat import Asked, ChatModel, check_model, reply_of, said_in
+from armarius.text.chat import Asked, ChatModel, ModelCall, check_model, reply_of, said_in
 from armarius.trust.settings import CONFIG_NAME, parse_config
 from armarius.validation import near, seconds, shown, suggestion, valid_text
 
@@ -180,8 +181,22 @@ class Understanding:
         asked, kept = self.understanding_request(), self._kept()
         if kept.get("hash") == asked.hash and kept.get("text"):
             return asked.parse(kept["text"], model=kept.get("model") or name)
-        reply = _replied(model, asked, 120.0 if timeout_s is None else seconds("timeout_s", timeout_s))
-        return asked.parse(reply, model=name)
+        log, reply = self._project.model_log, None
+        try:
+            reply = _replied(model, asked, 120.0 if timeout_s is None else seconds("timeout_s", timeout_s))
+            found = asked.parse(reply, model=name)
+        except Exception as error:
+            log.add("understand", asked, reply, type(error).__name__)
+            raise
+        log.add("understand", asked, reply, counted(len(found), *found.noun))
+        return found
+
+    def model_log(self) -> tuple[ModelCall, ...]:
+        """What was asked of models of the host's since the project was opened, the oldest first: tokens, and what came.
+
+        Requests that the host sends itself (`understanding_request`, `summaries.request`) are not among them.
+        """
+        return self._project.model_log.calls()
 
     def understanding_request(self) -> UnderstandingRequest:
         """The one question, for a model that the host asks itself; at most 6,000 tokens.

@@ -55,6 +55,7 @@ from armarius.search.retrieve import Sources
 from armarius.search.scope import FileScope, ProjectCorpus
 from armarius.search.signals import SummaryIndex
 from armarius.store.protocol import Changed, DerivedRow, Store
+from armarius.text.chat import ModelLog
 from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
 from armarius.trust.settings import Config, Permissions
@@ -377,6 +378,7 @@ class Project:
         self.constraints = Constraints(index.authored)
         self._pins = Pins(index.authored)
         self.summaries = Summaries(index.authored)
+        self.model_log = ModelLog()
         self.doors = ProjectDoors(index.root, index.books, config, permissions)
         self._sources = Sources(index.root, vectors, graph, SummaryIndex(self.summaries))
         self._lives = EditorTexts(config, index.placed)

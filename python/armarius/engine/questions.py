@@ -42,7 +42,7 @@ from armarius.search.query.recipe import understand
 from armarius.search.rank import STOP_SHARE
 from armarius.search.retrieve import find, retrieve
 from armarius.text.unicode import is_han
-from armarius.trust.settings import ABOUT
+from armarius.trust.settings import ABOUT, Config
 from armarius.types import Hit, Hits
 from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.validation import text as strict_text
@@ -74,6 +74,7 @@ class Rewords:
 
     def __init__(self, model: "doors.Model | doors.Reworder | None" = None) -> None:
         self._own = None if model is None else doors.Reworder.of(model)
+        self.project: Project | None = None  # of the engine
         self._lock = threading.Lock()
         self._others: OrderedDict[int, doors.Reworder] = OrderedDict()
 
@@ -90,7 +91,10 @@ class Rewords:
         words = query.strip()
         if also or asked is None or not words or understand(words, skill=skill).task != "ask":
             return Worded(also)
-        found = asked.ask(words, **_told(view, words))
+        config, log = (
+            (view.config, None) if self.project is None else (self.project.index.config, self.project.model_log)
+        )
+        found = asked.ask(words, log=log, **_told(view, words, config))
         return Worded(found.wordings, () if found.warning is None else (found.warning,))
 
     def _of(self, model: "doors.Model | doors.Reworder") -> "doors.Reworder":
@@ -107,7 +111,7 @@ class Rewords:
             return known
 
 
-def _told(view: ProjectView, query: str) -> dict[str, Any]:
+def _told(view: ProjectView, query: str, config: Config) -> dict[str, Any]:
     """What a model is told with a question: names, what the project is, headings with words of the question.
 
     Names that the question concerns come first, with aliases, then those related to them; none of entities hidden from
@@ -115,10 +119,17 @@ def _told(view: ProjectView, query: str) -> dict[str, Any]:
     """
     named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
     near = {end for one in view.codex.relations if named & {one.source, one.target} for end in (one.source, one.target)}
-    entities = [one for one in view.codex.entities if one.level in _SHOWN]
+    closed = [glob(one) for one in config.never]
+
+    def is_told(entity: Entity) -> bool:
+        paths = [one.path for one in entity.origins]
+        return entity.level in _SHOWN and not (
+            closed and paths and all(any(one.matches(path) for one in closed) for path in paths)
+        )
+
+    entities = [one for one in view.codex.entities if is_told(one)]
     names = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
     names += [one.name for one in entities if one.id in near] + [one.name for one in entities]
-    closed = [glob(one) for one in view.config.never]
     words = {one for one in _WORDS.findall(query.casefold()) if len(one) > _SHORT}
     words |= {query[at : at + 2] for at in range(len(query) - 1) if all(map(is_han, query[at : at + 2]))}
     found = Counter[str]()
@@ -127,7 +138,7 @@ def _told(view: ProjectView, query: str) -> dict[str, Any]:
             for part in document.paragraphs:
                 if part.role == "heading" and (shared := sum(one in part.heading_path[-1].casefold() for one in words)):
                     found[part.heading_path[-1]] = shared
-    about = ", ".join(view.config.about[key] for key in ABOUT if key in view.config.about)
+    about = ", ".join(config.about[key] for key in ABOUT if key in config.about)
     about = about or ("code" if view.map.is_code else "")
     return {
         "names": tuple(dict.fromkeys(names))[: doors.MOST_NAMES], "about": about,
@@ -292,7 +303,7 @@ class Questions:
     def rewording_request(self, query: str) -> "doors.RewordingRequest":
         """What a model of `reword=` is asked about a question: the messages, and what reads the reply."""
         query = valid_text("query", query)
-        return doors.RewordingRequest.of(query, **_told(self._project.view(), query))
+        return doors.RewordingRequest.of(query, **_told(self._project.view(), query, self._project.index.config))
 
     def search(
         self,

@@ -14,6 +14,7 @@ alias as written; spans are in code points here, in bytes in Rust; nothing here 
 from armarius.doors import lazy
 
 TABLE = {
+    "text.chat": "ModelCall",
     "text.matcher": "Match Matches Rejection ScanHit ScanHits ShortName",
 }
 

@@ -3,14 +3,18 @@
 No model library is imported, and no model is called unless the host gave one.
 """
 
+import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, runtime_checkable
 
 from armarius.errors import ContractError
+from armarius.text.tokens import TokenCounter
 
 if TYPE_CHECKING:
     import asyncio
@@ -61,6 +65,46 @@ class ChatModel(Protocol):
     def invoke(self, messages: Any, /) -> Any:  # noqa: ANN401 - messages in, a message out
         """Send the messages; returns the model's message."""
         ...
+
+
+class ModelCall(NamedTuple):
+    """One request to a language model of the host's.
+
+    Attributes:
+        when: Time of the reply, UTC, ISO 8601.
+        about: What was asked: `understand`, `reword`, `summary`.
+        request: Hash of the messages.
+        asked: Tokens of o200k_base of the messages.
+        replied: Of the reply.
+        outcome: What came of it.
+    """
+
+    when: str
+    about: str
+    request: str
+    asked: int
+    replied: int
+    outcome: str
+
+
+class ModelLog:
+    """The last 1,000 requests to models of the host's. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._calls = deque[ModelCall](maxlen=1_000)
+
+    def add(self, about: str, asked: Asked, reply: object, outcome: str) -> None:
+        """Note one. Cost: a count of its tokens."""
+        text = asked.text
+        count = TokenCounter.for_encoding("o200k_base").count
+        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        said = reply if isinstance(reply, str) else text_of(reply)
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        self._calls.append(ModelCall(when, about, digest, count(text), count(said), outcome))
+
+    def calls(self) -> tuple[ModelCall, ...]:
+        """All of them, the oldest first."""
+        return tuple(self._calls)
 
 
 def check_model(argument: str, model: object) -> None:

@@ -394,6 +394,7 @@ class ShelvedEngine(ContextEngine):
     understand = _asked(ContextEngine.understand)
     aunderstand = awaitable(understand)
     understanding_request = _asked(ContextEngine.understanding_request)
+    model_log = _asked(ContextEngine.model_log)
     set_kind = _asked(ContextEngine.set_kind)
     active = _asked(ContextEngine.active)
     similar = _asked(ContextEngine.similar)
