@@ -170,7 +170,7 @@ def test_a_row_opens_its_text_stays_out_this_time_and_comes_back(page):
     playwright.expect(row.locator("pre")).to_contain_text("档案馆")
     row.get_by_role("button", name="Not this time").click()
     playwright.expect(row).to_have_count(0)
-    page.locator("#prompt .out").get_by_role("button", name="Bring it in: 沈砚秋").click()
+    page.locator("#prompt .out").get_by_role("button", name="Bring it in: 沈砚秋", exact=True).click()
     playwright.expect(row).to_have_count(1)
     page.locator("#why input").fill("无此人")
     page.keyboard.press("Enter")
@@ -285,6 +285,8 @@ def test_the_chapter_that_was_saved_last_is_opened_and_followed(page, restored):
     write(path, path.read_text(encoding="utf-8") + "\n雾又起了。\n")
     playwright.expect(page.locator("#text")).to_have_attribute("data-path", "chapters/ch005.md", timeout=10_000)
     playwright.expect(page.locator("#text")).to_contain_text("雾又起了。")
+    playwright.expect(page.locator("#content .place code")).to_have_text("chapters/ch005.md")
+    playwright.expect(page.locator("#content .place [name=path]")).to_have_value("chapters/ch005.md")
 
 
 def test_a_name_in_the_text_shows_its_card_and_is_edited_there(page, address):
@@ -330,6 +332,11 @@ def test_a_draft_stands_for_the_chapter_and_is_kept_in_this_browser(page, addres
     page.reload()
     playwright.expect(draft).to_have_value("白鹭推开门。")
     playwright.expect(page.locator("#prompt > .row", has_text="白鹭")).to_have_count(1)
+    here = page.url
+    page.goto(here.partition("/chapter/")[0] + "/chapter/chapters/ch004.md")
+    playwright.expect(draft).to_be_hidden()
+    page.goto(here)
+    playwright.expect(draft).to_have_value("白鹭推开门。")
     draft.fill("")
     page.get_by_role("button", name="My draft").click()
     page.reload()

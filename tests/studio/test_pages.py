@@ -926,6 +926,58 @@ def test_the_type_of_somebody_is_a_word_of_the_page_and_is_read_as_one(client, e
         assert engine.entity("林小雨").type == type_
 
 
+@pytest.fixture
+def one_file(tmp_path):
+    """A book in one file, whose chapters have their own words, with the studio over it."""
+    calm = "The river was calm that night, and the ferry lay at its rope.\n\n" * 20
+    told = [
+        f"Chapter {n}: Pier {n}\n\nThe lamp of pier {n} burned.\n\n{calm}Nobody came to pier {n}.\n\n"
+        for n in range(1, 9)
+    ]
+    (tmp_path / "book.txt").write_text("".join(told), encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret&lang=en")
+        yield client, engine.document("book.txt")
+
+
+def test_a_chapter_of_one_file_has_its_own_name_and_a_link_the_cursor_at_its_end(one_file):
+    client, document = one_file
+    (href,) = re.findall(r'href="(/chapter/[^"]*)">Chapter 3: Pier 3<', client.get("/").text)
+    page = client.get(href).text
+    assert "<title>Chapter 3: Pier 3" in page
+    assert document.text[: int(href.partition("cursor=")[2])].endswith("Nobody came to pier 3.")
+    shown = client.post(
+        "/prompt", data={"path": "book.txt", "cursor": href.partition("cursor=")[2]}, headers=ORIGIN
+    ).text
+    assert "Chapter 3: Pier 3" in shown
+    assert "Chapter 1: Pier 1" not in shown
+
+
+def test_a_link_to_a_paragraph_has_the_cursor_behind_it(one_file):
+    client, document = one_file
+    paragraph = next(one for one in document.paragraphs if document.text.startswith("The lamp of pier 2", one.start))
+    assert f'data-cursor="{paragraph.end}"' in client.get(f"/chapter/book.txt?paragraph={paragraph.index}").text
+
+
+def test_a_draft_stands_for_the_chapter_that_is_shown_and_not_for_the_file(one_file):
+    client, document = one_file
+    start, end = (document.text.index(f"Chapter {n}:") for n in (4, 5))
+    draft = {"path": "book.txt", "text": "Pier 4 sank.", "cursor": "12", "start": str(start), "end": str(end)}
+    prompt = client.post("/text", data=draft, headers=ORIGIN).text
+    assert "Pier 4 sank.&lt;cursor/&gt;" in prompt
+    assert ("lamp of pier 4" in prompt, "Nobody came to pier 3" in prompt) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("exclude", "wish", "said"), [("林默", "检查", "点 + 放回来"), ("", "", "在问题里提到它，或固定它")]
+)
+def test_the_advice_is_of_the_reason_why_something_is_out(client, exclude, wish, said):
+    what = exclude or "周远山"
+    asked = {"path": "chapters/ch003.md", "wish": wish, "exclude": exclude, "what": what, "lang": "zh"}
+    assert said in client.post("/why?lang=zh", data=asked, headers=ORIGIN).text
+
+
 @pytest.mark.parametrize(("text", "words"), [("Mara's lamp – 12 men.", 4), ("灯塔，亮了。", 4), ("Lin 默 came", 3)])
 def test_words_are_counted_and_characters_of_chinese_each(tmp_path, text, words):
     (tmp_path / "ch1.md").write_text(text, encoding="utf-8")

@@ -328,7 +328,7 @@ def _limit_story(
             gone = one.evidence[0].detail if fits is None else Reason("out.last", count=lines)
             yield one, fits, Reason("omit.detail", reason=gone, detail=why)
         else:
-            yield one, fits, None if fits is not None else why
+            yield one, fits and _cut(one, fits.content), None if fits is not None else why
 
 
 def _story_percent(

@@ -17,10 +17,10 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import UnknownId
-from armarius.headings.languages import say
+from armarius.headings.languages import Reason, say
 from armarius.io import stat_of
 from armarius.prompt.profile import read_settings
-from armarius.prompt.report.items import ROWS, PackItem, PackOmission
+from armarius.prompt.report.items import ROWS, Explanation, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
 from armarius.studio.drawing import Appearances, blocks, plot
 from armarius.studio.inbox import Inbox
@@ -116,9 +116,7 @@ class Desk:
         for name in (wanted, *titled[:1]):
             with suppress(UnknownId):
                 found = found or pack.why(name)
-        code = (
-            "" if found is None else "in" if found.included else found.omitted[0].code if found.omitted else "no match"
-        )
+        code = "" if found is None else _advice(found)
         change = "" if found is None or code != "budget" else _CODE.sub("", found.change)
         target = "" if found is None else found.id
         return "why.html", {"wanted": wanted, "found": found, "code": code, "change": change, "target": target}
@@ -147,12 +145,17 @@ class Desk:
 
     def _pack(self, asked: Mapping[str, Any]) -> Pack:
         path, text, chosen = str(asked.get("path") or ""), asked.get("text"), str(asked.get("selection") or "")
+        cursor = _number(asked, "cursor") if path else None
+        if path and text is not None:  # a draft, which stands for what is shown
+            whole, start = self._engine.document(path).text, _number(asked, "start") or 0
+            before, behind = whole[:start], whole[_number(asked, "end") or len(whole) :]
+            text, cursor = f"{before}{text}\n\n{behind}" if behind else before + text, start + (cursor or 0)
         budget, model = self.chosen()
         ends = [_whole_number(one) for one in chosen.split(",")] if chosen else []
         return self._engine.assemble(
             str(asked.get("wish") or "").strip(),
             document=path,
-            cursor=_number(asked, "cursor") if path else None,
+            cursor=cursor,
             text=text,
             budget=budget,
             model=model,
@@ -180,16 +183,30 @@ def _part(source: str) -> str:
     return _PART.get(":".join(source.split(":")[:2])) or _PARTS.get(source.partition(":")[0], "always")
 
 
+def _advice(found: Explanation) -> str:
+    """What would change it: a key of [instead] in texts.toml."""
+    if found.included or not found.omitted:
+        return "in" if found.included else "no match"
+    first = found.omitted[0]
+    why = first.detail.code if isinstance(first.detail, Reason) else ""
+    if why == "mute.request":
+        return "now"
+    return "no match" if first.code == "excluded" and not why.startswith("mute.") else first.code
+
+
 def _lines(asked: Mapping[str, Any], name: str) -> list[str]:
     return [one for one in str(asked.get(name) or "").split("\n") if one]
 
 
 def in_order(engine: ContextEngine) -> list[Document]:
     """All documents, chapters first, in story order."""
-    return sorted(
-        engine.documents(),
-        key=lambda one: (one.kind not in STORY_KINDS, one.kind, one.chapter is None, one.chapter or 0, one.path),
-    )
+    told = {path: place for place, path in enumerate(engine.index.map.story())}
+
+    def place(one: Document) -> tuple[bool, int, str, bool, int, str]:
+        place = told.get(one.path, len(told))
+        return one.kind not in STORY_KINDS, place, one.kind, one.chapter is None, one.chapter or 0, one.path
+
+    return sorted(engine.documents(), key=place)
 
 
 class ChapterRow(NamedTuple):
@@ -208,8 +225,8 @@ def _chapters_in(document: Document) -> list[ChapterRow]:
     path, href = document.path, f"/chapter/{quote(document.path)}"
     parts = [one for one in story_parts(document) if one.number is not None] if document.kind == "manuscript" else []
     rows = [
-        ChapterRow("chapter", one.number, one.title, path, f"{href}?cursor={at}", at)
-        for one, at in zip(parts, _heads(document, parts), strict=True)
+        ChapterRow("chapter", one.number, one.title, path, f"{href}?cursor={len(document.text[:end].rstrip())}", at)
+        for one, (at, end) in zip(parts, pairwise([*_heads(document, parts), len(document.text)]), strict=True)
     ]
     return rows or [ChapterRow(document.kind, document.chapter, document.title, path, href)]
 
@@ -322,13 +339,15 @@ class ProjectPages:
         """The desk: binder, text, and the prompt at the cursor."""
         document = self._engine.document(asked["path"])
         cursor, paragraph = _number(asked, "cursor"), _number(asked, "paragraph")
-        there = next((one.start for one in document.paragraphs if one.index == paragraph), None)
-        start, end = stretch(document, there if cursor is None else cursor)
+        if cursor is None:  # behind the paragraph that a link leads to
+            cursor = next((one.end for one in document.paragraphs if one.index == paragraph), None)
+        start, end = stretch(document, cursor)
         shown = document.text[start:end]
         names = [(one.start + start, one.end + start, one.entity_id) for one in self._engine.mentions(shown)]
         return "desk.html", {
             **self._around(asked, document),
             "document": document,
+            "title": next((one.title for one in _chapters_in(document) if start <= one.start < max(end, 1)), ""),
             "cursor": cursor,
             "start": start,
             "end": end,

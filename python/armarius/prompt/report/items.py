@@ -221,7 +221,7 @@ class Account:
             id=thing(one.id, one.source),
             layer=one.layer,
             source=one.source,
-            title=self.title(one.source, one.id, one.content, path),
+            title=self.title(one.source, one.id, one.content, path, None if shows is None else shows[1]),
             reason=sentence([w.detail for w in evidence] or [Reason("offered", source=one.source)], self.language),
             score=score_of(one),
             tokens=tokens,
@@ -335,8 +335,8 @@ class Account:
         rest = source.removeprefix(DOCUMENT).removeprefix("style:")
         return (rest, None) if self.known.document(rest) is not None else ("", None)
 
-    def title(self, source: str, id_: str, content: str = "", path: str = "") -> str:
-        """What a reader calls the thing of a source."""
+    def title(self, source: str, id_: str, content: str = "", path: str = "", start: int | None = None) -> str:
+        """What a reader calls the thing of a source, of a document what it shows from `start` on."""
         rest = source.rpartition(":")[2]
         entity = self._entities.get(thing(id_, source).removeprefix("entity:").partition("#")[0])
         entity = entity or self._entities.get(rest)
@@ -347,10 +347,17 @@ class Account:
             which.partition(":") if kind in ("rag", "story", "editor", "request", "code") else (kind, "", which)
         )
         if source == WINDOW:
-            return self._titled("cursor-window" if path else "cursor-window_alone", name=self._document(path))
+            document = self.known.document(path)
+            number = ""
+            if start is not None and document is not None and document.kind == "manuscript":
+                number = str(sum(1 for one in document.paragraphs if one.end <= start))
+            name = self._document(path, number)
+            return self._titled("cursor-window" if path else "cursor-window_alone", name=name)
         if what in ("passage", "signature"):
             path, _, number = which.rpartition("#")
             return self._titled("paragraph", name=self._document(path, number), number=number)
+        if what in ("ending", "beginning") and content.startswith("## "):
+            return content.partition("\n")[0].removeprefix("## ")
         if kind == "story":
             path, _, number = which.rpartition("#") if "#" in which else (which, "", "")
             name = one_line(entity.name) if entity is not None else self._document(path)

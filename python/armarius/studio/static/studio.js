@@ -12,10 +12,11 @@ const desk = $("#desk"), text = $("#text"), prompted = $("#prompt"), strip = $("
 const chosen = { include: new Set(), exclude: new Set() };
 let cursor = text?.dataset.cursor ? Number(text.dataset.cursor) : null, selection = null, asked = 0, whole = null;
 const request = () => {
-  const fields = new URLSearchParams({ wish: strip.elements.wish.value });
+  const fields = new URLSearchParams({ wish: strip.elements.wish.value || $("[data-wish]", strip).dataset.wish });
   for (const kind of ["include", "exclude"]) fields.set(kind, [...chosen[kind]].join("\n"));
   if (text) fields.set("path", text.dataset.path);
   if (draft && !draft.hidden) {
+    for (const end of ["start", "end"]) fields.set(end, text.dataset[end]);
     fields.set("text", draft.value);
     fields.set("cursor", [...draft.value.slice(0, draft.selectionStart)].length);
     return fields;
@@ -139,7 +140,7 @@ let over = null;
 card.id = "card";
 const showCard = async (name, into) => {
   const answer = await fetch(name.dataset.of.replace("/entity/", "/card/"));
-  if (!answer.ok || (!into && over !== name)) return;
+  if (!answer.ok || (!into && (over !== name || card.matches(":focus-within")))) return;
   card.replaceChildren(...content(parsed(await answer.text())));
   const box = name.getBoundingClientRect(), page = text.parentElement, ground = page.getBoundingClientRect();
   page.append(card);
@@ -158,7 +159,7 @@ card.addEventListener("mouseleave", leaveCard);
 card.addEventListener("focusout", leaveCard);
 
 // My draft stands for the text of the chapter, and is kept in this browser.
-const KEPT = `draft ${location.host}`;
+const KEPT = `draft ${location.host} ${text?.dataset.path} ${$("[class^=heading]", text ?? document)?.textContent ?? ""}`;
 if (draft) {
   const toggle = () => {
     draft.hidden = !draft.hidden;
@@ -188,10 +189,12 @@ const follow = async () => {
   $("#binder").replaceChildren(...$("#binder", page).childNodes);
   document.querySelectorAll("#binder details").forEach((one, at) => (one.open ||= open[at] ?? false));
   if (!changed) return look();
+  if (!same) return draft.hidden && drawer.hidden ? location.reload() : look();
+  $(".place small").replaceWith($(".place small", page));
   text.replaceChildren(...fresh.childNodes);
   Object.assign(text.dataset, fresh.dataset);
   if (!draft.hidden) return look();
-  put(same ? start + now.length - last : Number(fresh.dataset.end), null, true, true);
+  put(start + now.length - last, null, true, true);
 };
 
 // Pages open beside the text.
@@ -256,12 +259,19 @@ document.addEventListener("submit", async (event) => {
   const answer = await fetch(posted ? form.action : `${form.action}?${body}`, posted ? { method: "POST", body } : {});
   const page = parsed(await answer.text());
   if (wrong(form, page)) return;
-  if (form.matches(".auto")) return begun(form), saved(page), desk && look();
+  if (form.matches(".auto")) {
+    if (drawn?.dataset.path === "/inbox") await open(drawn.dataset.url);
+    return begun(form), saved(page), desk && look();
+  }
   if (form.closest(".limits")) return location.reload();
   if (form.closest(".place")) return location.assign(answer.url);
   if (prompted?.contains(form)) return saved(page), look();
   if (form.closest("#saved") && drawer?.hidden) return saved(page), look();
-  if (into && into !== "#drawn") return $(into).replaceChildren(...content(page));
+  if (into && into !== "#drawn") {
+    $(into).replaceChildren(...content(page));
+    if (form.id === "bring" && event.submitter?.name) $("#books").replaceWith($("#books", parsed(await (await fetch("/bring")).text())));
+    return posted && desk && look();
+  }
   if (desk) return show(page, answer.url), look();
   if (answer.redirected) return location.assign(answer.url);
   $("main").replaceChildren(...content(page));
