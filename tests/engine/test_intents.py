@@ -302,6 +302,37 @@ def test_a_state_as_of_a_chapter_holds_the_state_file_and_nothing_later(ferry):
     assert latest.index("Ann has the key.") < latest.index("Maren has the key.")
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["Where is Maren now?", "Where did we leave off with Maren?", "Maren 现在怎么样", "Où est Maren maintenant ?"],
+)
+def test_now_is_the_end_of_the_story_that_is_written_and_where_somebody_was_last_seen(ferry, query):
+    sources = {one.source for one in ferry.assemble(query, budget=4000).items}
+    assert {"story:ending:chapters/06.md", "story:cast:now", "story:state:state.md"} <= sources
+
+
+@pytest.mark.parametrize("asked", [{"document": "chapters/03.md"}, {"query": "Where is Maren in chapter 2?"}])
+def test_now_is_the_open_document_and_no_chapter_that_is_named(ferry, asked):
+    sources = {one.source for one in ferry.assemble(**{"query": "Where is Maren now?", **asked}, budget=4000).items}
+    assert not [one for one in sources if one.startswith("story:ending")]
+
+
+@pytest.mark.parametrize(
+    ("query", "task"),
+    [
+        ("Could you put this scene into Korean?", "translate"),
+        ("把这一段改得更自然一点", "polish"),
+        ("change the title of this chapter to The Weir", "rename"),
+        ("alternatives to the duel in this chapter?", "brainstorm"),
+        ("この場面をもっとなめらかにできますか？", "polish"),
+        ("庶出的小姐代掌家务，搞承包改革", "ask"),
+        ("who does the miller still fear?", "ask"),
+    ],
+)
+def test_a_command_is_found_at_any_place_of_a_sentence_that_wants_something(query, task):
+    assert understand(query).task == task
+
+
 @pytest.mark.parametrize("asked", [{"story": True}, {"query": "colder", "story": True}, {"skill": "continue"}])
 def test_a_host_says_that_the_story_goes_on_without_words(ferry, asked):
     assert "story:ending:chapters/06.md" in [one.source for one in ferry.assemble(**asked, budget=4000).items]

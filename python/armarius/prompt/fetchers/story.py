@@ -152,6 +152,7 @@ _SCORES: Final = {
 _TOUCHED: Final = 0.5  # above other threads; those that are overdue by half of that
 _CARD: Final = 0.7  # above those who are named around the cursor alone
 _VOLUME: Final = 1_000  # code points of what the outline says of a volume
+_NEWEST: Final = 5  # paragraphs that name somebody
 _BESIDE: Final = 60  # code points of a sentence on each side of a name
 _SENTENCE: Final = re.compile(r"[。！？!?…\n]+[”’」』\"]*|\.[”’\"]?\s")
 
@@ -197,10 +198,11 @@ class StoryFetcher:
             return self._with_summaries(request, [], self._up_to(request))
         place = place_of(self._documents, self._map, request) if recipe.wants("plan") else None
         if place is None:
-            if not recipe.wants("states") or recipe.wants("plan"):
+            if not recipe.wants("latest"):
                 return Fetched()
             what = Reason("story.state") if recipe.as_of is None else Reason("story.state_at", number=recipe.as_of)
-            return _fetched([_because(one, what) for one in self._states(request)])
+            now = [*self._states(request), *self._latest(request)]
+            return _fetched([_because(one, what) if isinstance(one, Candidate) else one for one in now])
         offers = list(self._outlined(request, place))
         if recipe.wants("neighbours"):
             offers += [*self._ending(request, place), *self._beginning(request, place)]
@@ -384,9 +386,11 @@ class StoryFetcher:
             title = say(Reason("cast"), request.language)
             yield _candidate(request, f"{STORY}cast:{place.numbers[0]}", "cast", title, "\n".join(seen), "")
 
-    def _last_seen(self, request: FetchRequest, place: StoryPlace, cast: Sequence[Entity]) -> Sequence[str]:
-        """A line for each of the cast that the chapters before name: the last sentence that does."""
-        found = {one.id: "" for one in cast}
+    def _last_seen(
+        self, request: FetchRequest, place: StoryPlace, cast: Sequence[Entity], most: int = 1
+    ) -> Sequence[str]:
+        """For each of the cast that the chapters before name the last paragraphs that do, by a sentence each."""
+        found: dict[str, list[str]] = {one.id: [] for one in cast}
         names = {one.id: one_line(one.name) for one in cast}
         for part in place.earlier:
             document = self._documents[part.path]
@@ -394,15 +398,36 @@ class StoryFetcher:
                 continue
             title = one_line(part.title or document.title)
             body = [one for one in document.paragraphs if one.role == "body"]
+            told = set[tuple[str, int]]()
             for mention in reversed(self._matcher.find_all(document.text[part.start : part.end])):
                 at, id_ = part.start + mention.start, mention.entity_id
                 where = next((one for one in body if id_ in names and one.start <= at < one.end), None)
-                if where is not None:
-                    said = _around(document.text, [(at, part.start + mention.end)], where)
-                    found[id_] = say(Reason("cast.seen", name=names.pop(id_), title=title, said=said), request.language)
+                if where is None or (id_, where.index) in told:
+                    continue
+                told.add((id_, where.index))
+                said = _around(document.text, [(at, part.start + mention.end)], where)
+                found[id_].append(say(Reason("cast.seen", name=names[id_], title=title, said=said), request.language))
+                if len(found[id_]) == most:
+                    del names[id_]
             if not names:
                 break
-        return [line for line in found.values() if line]
+        return [line for lines in found.values() for line in lines]
+
+    def _latest(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
+        """The end of the story that is written, and where those whom the request names were last seen."""
+        if request.document or request.text or request.recipe.chapters or request.recipe.as_of is not None:
+            return
+        before = chapters_before(self._documents, self._map, "", None)
+        if not (earlier := list(islice(before, MOST_BEFORE))):
+            return
+        place = StoryPlace((), None, earlier)
+        yield from self._ending(request, place)
+        named = [] if self._matcher is None else self._matcher.find_in_question(request.query)
+        ids = {one.entity_id for one in named} - {one.key for one in request.wishes if one.mute}
+        cast = [one for one in self._entities if one.id in ids and one.level in ("when_detected", "always")]
+        if seen := self._last_seen(request, place, cast, most=_NEWEST):
+            title = say(Reason("cast"), request.language)
+            yield _candidate(request, f"{STORY}cast:now", "cast", title, "\n".join(seen), "")
 
     def _summed_up(
         self, request: FetchRequest, earlier: Sequence[StoryPart], kept: Mapping[str, Summary]

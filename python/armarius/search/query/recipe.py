@@ -40,6 +40,8 @@ _LEAST_MISSPELT: Final = 6  # letters
 _HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
 _DONE = re.compile(r"(?<=写)[到着得的]|[了过](?!一)|的(?:是|人|时候|结果)|报告|记录|结果|人?员")
 _ASKED = re.compile(r"\s*(?:how|what|who|where|when|which)\b")  # "check how" looks something up
+_ABOUT = re.compile(r"[^，,]*的[^的，,]{1,4}\W*$")  # 改名的原因
+_INSTEAD: Final[tuple[TaskName, ...]] = ("summarise", "polish")
 _TELLS = re.compile("[写续说讲编撰稿创生完成]")  # 往后 and 接着 alone also begin a sentence about something
 _LONGEST_OBJECT: Final = 24  # characters of a clause whose verb stands behind its object
 _WORDS = re.compile(r"[^\W_]+")
@@ -100,12 +102,16 @@ def _read(query: str) -> Recipe:
         task = "state"
     if task == "ask" and following and _is_bare(masked):
         task = "write"
+    if task == "ask" and _is_present(masked):
+        task = "present"
     is_scene, is_story = (_words_of(name).occur_in(masked) for name in ("scene", "story"))
     if task in ("write", "continue") and (named or following):
         task = "write"
     elif task == "write" and is_scene:
         task = "continue"
     recipe = _of_row(task, recipe)
+    if task == "ask" and not references and _words_of("latest").occur_in(said):
+        return replace(recipe, parts=recipe.parts | {"latest", "states"})
     if task == "state":
         return replace(recipe, as_of=moment or None)
     if recipe.wants("target"):
@@ -128,6 +134,7 @@ def _task(said: str) -> TaskName | None:
     """The task of the first sentence that asks for one."""
     by, most = _patterns(), _MOST_LOOKED_UP
     said = (said if len(said) <= 2 * most else f"{said[:most]}\n{said[-most:]}").replace("tl;dr", "tldr ")
+    mentioned = None
     for sentence in filter(None, map(str.strip, _SENTENCE.findall(said))):
         starts = [sentence[one.start() :].lstrip() for one in _CLAUSE.finditer(sentence)]
         tails = {*starts, *(by.courtesy.sub("", one) for one in starts)}
@@ -137,11 +144,41 @@ def _task(said: str) -> TaskName | None:
         polite = by.polite.search(sentence) or by.orders.match(sentence)
         clauses = [clause.strip() for clause in _CLAUSE.findall(sentence)]
         if not polite and sentence[-1] in "?？":
-            clauses = clauses[:-1]
+            last = clauses.pop()
+            if not by.questions.search(last) and (noun := by.noun.match(last)):  # "alternatives to the duel?"
+                return _of(_nouns(), noun[0])
         for clause in filter(None, clauses):
             if (polite or not by.questions.search(clause)) and (commanded := _commanded(clause)) is not None:
-                return commanded
-    return None
+                return _refined(commanded, sentence)
+        if polite or not (sentence[-1] in "?？" or by.questions.search(sentence)):
+            mentioned = mentioned or _mentioned(sentence)
+            mentioned = mentioned and _refined(mentioned, sentence)
+    return mentioned
+
+
+def _mentioned(sentence: str) -> TaskName | None:
+    """The task whose words stand anywhere in a sentence that is no question, and refers to a text or is polite."""
+    by = _patterns()
+    if not (by.refers.search(sentence) or by.wish.search(sentence)):
+        return None
+    found = [one for one in by.anywhere.finditer(sentence) if not _DONE.match(sentence, one.end())]
+    tasks = [_of(_either_kind(), one[0]) for one in found if not _ABOUT.match(sentence, one.end())]
+    return min(tasks, key=list(_rows()).index, default=None)
+
+
+def _refined(task: TaskName, sentence: str) -> TaskName:
+    """To rewrite with words of a language, a summary, a name or of polishing is that."""
+    by = _patterns()
+    if task not in ("rewrite", "write", "continue"):
+        return task
+    if by.into.search(sentence):
+        return "translate"
+    if task != "rewrite":
+        return task
+    if by.name.search(sentence):
+        return "rename"
+    others = {_of(_either_kind(), one[0]) for one in by.anywhere.finditer(sentence)}
+    return next((one for one in _INSTEAD if one in others), task)
 
 
 def _commanded(clause: str) -> TaskName | None:
@@ -214,6 +251,15 @@ def _near(left: str, right: str) -> bool:
 def _is_bare(said: str) -> bool:
     """Whether a request says nothing besides its command."""
     rest = _without(said, _commands().find(said)).replace(_CHAPTER, "")
+    return not any(map(str.isalnum, rest))
+
+
+def _is_present(said: str) -> bool:
+    """Whether a request asks who is at a place of the story, or there now, and says nothing else."""
+    places = _words_of("scene").occur_in(said) or _words_of("latest").occur_in(said) or _CHAPTER in said
+    if not places or not _words_of("whom").occur_in(said):
+        return False
+    rest = _without(said, _words_of("whom", "rooms", "being", "scene", "latest").find(said)).replace(_CHAPTER, "")
     return not any(map(str.isalnum, rest))
 
 
@@ -349,13 +395,14 @@ def _simplified() -> Mapping[int, str]:
 
 
 @cache
-def _places(name: str) -> frozenset[str]:
-    return frozenset(_folded(_table()[name]).split())
+def _places(*names: str) -> frozenset[str]:
+    rows = _table() | _rows()["present"]
+    return frozenset(_folded(" ".join(rows[name] for name in names)).split())
 
 
 @cache
-def _words_of(name: str) -> Phrases[bool]:
-    return Phrases(dict.fromkeys(_places(name), True))
+def _words_of(*names: str) -> Phrases[bool]:
+    return Phrases(dict.fromkeys(_places(*names), True))
 
 
 @cache
@@ -367,6 +414,11 @@ def _verbs() -> Mapping[str, TaskName]:
 @cache
 def _nouns() -> Mapping[str, TaskName]:
     return _of_words("nouns")
+
+
+@cache
+def _either_kind() -> Mapping[str, TaskName]:
+    return {**_nouns(), **_verbs()}
 
 
 def _of_words(kind: str) -> Mapping[str, TaskName]:
@@ -407,12 +459,18 @@ class _Patterns(NamedTuple):
     asks: Mapping[TaskName, re.Pattern[str]]
     questions: re.Pattern[str]
     polite: re.Pattern[str]
+    wish: re.Pattern[str]
     orders: re.Pattern[str]  # a command in spite of a word of a question
     past: re.Pattern[str]
     courtesy: re.Pattern[str]  # at the beginning of a clause
     spaced: re.Pattern[str]  # a verb at the beginning
     spaced_noun: re.Pattern[str]  # behind a verb like "give", or at the beginning
     unspaced: re.Pattern[str]
+    anywhere: re.Pattern[str]  # the same and nouns at any place
+    noun: re.Pattern[str]
+    into: re.Pattern[str]  # a language as the end
+    name: re.Pattern[str]  # what something is called
+    refers: re.Pattern[str]  # a chapter, a scene, the story
     object: re.Pattern[str]  # begins with what a verb of Chinese may stand behind
 
 
@@ -455,7 +513,9 @@ def _patterns() -> _Patterns:
     polite = " ".join(one for one in courtesy.split() if len(one) > 1 or one == "请")  # 来 and 那 begin names
     kindly, places = either(courtesy, spaced=False), _either(table["scene"] + table["story"])
     article = r"(?:(?:an?|the|quick|short|brief|full|une?|le|la)\b|\W)*"
+    whole = " ".join(one for one in f"{verbs} {nouns}".split() if one[-1] != "~")
     planned = rows["write"]["plans"].split()
+    languages, tongues = (either(table["languages"], spaced=one) for one in (True, False))
     return _Patterns(
         renaming=compiled(rename["words"]),
         kindly=compiled(rf"^[\s,，]*(?:(?:{_either(polite)})[\s,，]*)*"),
@@ -476,6 +536,7 @@ def _patterns() -> _Patterns:
         asks={task: compiled(row["asks"]) for task, row in rows.items() if "asks" in row},
         questions=compiled(table["questions"]),
         polite=compiled(table["polite"]),
+        wish=compiled(table["wish"]),
         orders=compiled(table["orders"]),
         past=compiled(table["past"]),
         courtesy=compiled(rf"^(?:(?:{either(courtesy, spaced=True)})(?![\w'-])[\s,]*|(?:{kindly})+)*"),
@@ -485,6 +546,16 @@ def _patterns() -> _Patterns:
             r"(?!\s+(?:is|was|are|says?|said)\b)"
         ),
         unspaced=compiled(either(f"{verbs} {nouns}", spaced=False)),
+        anywhere=compiled(
+            rf"\b(?:{either(whole, spaced=True)})(?![\w'])"
+            rf"|{either(f'{verbs} {nouns}', spaced=False)}"
+        ),
+        noun=compiled(rf"(?:{either(nouns, spaced=True)})\b"),
+        into=compiled(
+            rf"\b(?:in|into|to|en|vers)\s+(?:l')?(?:{languages})\b|(?:{tongues})(?:に|へ|로|으로|版|で)|(?:成|为|用|到)(?:{tongues})"
+        ),
+        name=compiled(rf"\b(?:{either(rename['name'], spaced=True)})\b|{either(rename['name'], spaced=False)}"),
+        refers=compiled(rf"{_CHAPTER}|{places}"),
         object=compiled(rf"(?:{kindly})*(?:[把将对给{_CHAPTER}这本上那此]|{places})"),
     )
 
