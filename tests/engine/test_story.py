@@ -278,7 +278,10 @@ def test_an_ending_that_the_window_does_not_reach_is_told(manuscript):
     assert "她数到了159。" in pack.stable_prefix
 
 
-NOTES = "## 章节小结\n\n- 核心剧情：信到了\n- 伏笔：灯\n\n## 下章预告\n\n她要出门。\n\n- 字数：3000\n"
+NOTES = (
+    "## 章节小结\n\n- 核心剧情：信到了，灯也灭了，没有人再提起那天晚上的事\n- 伏笔：灯\n\n"
+    "## 下章预告\n\n她要出门。\n\n- 字数：3000\n"
+)
 
 
 @pytest.mark.parametrize("behind", ["（本章完）\n", NOTES, f"（第五章 完）\n\n---\n\n{NOTES}", "## 后记\n"])
@@ -287,8 +290,12 @@ def test_a_chapter_ends_with_its_last_prose(novel, behind):
     (novel / "chapters" / "ch005.md").write_text(f"# 第五章 灯\n\n{told_}\n\n{behind}", encoding="utf-8")
     with armarius.open(novel, watch=False) as engine:
         told_of = engine.assemble("写第6章", budget=6000).stable_prefix
-        assert "没有人应门，纸上的字还没有干。" in told_of
-        assert not [one for one in ("核心剧情", "章完", "五章 完", "后记") if one in told_of]
+        ending, _, rest = told_of.partition("没有人应门，纸上的字还没有干。")
+        assert "上一章" in ending or "结尾" in ending
+        assert rest.strip().splitlines()[0] not in behind
+        assert ("下章预告" in told_of) == ("下章预告" in behind)
+        notes = [one.title for one in engine.assemble("写第6章", budget=6000).items if "notes" in one.source]
+        assert notes == ["章末附记：第五章 灯"] * ("下章预告" in behind)
         pack = engine.assemble("续写", document="chapters/ch005.md", budget=6000)
         at = engine.document("chapters/ch005.md").text.index("没有干。") + len("没有干。")
     assert f"第{at}个字符" in pack.why("editor:cursor-window").reason

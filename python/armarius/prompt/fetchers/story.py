@@ -145,6 +145,7 @@ _SCORES: Final = {
     "summary": 5.0,
     "cast": 4.6,
     "thread": 4.0,
+    "notes": 3.1,
     "ending": 3.0,
     "count": 7.0,
     "place": 6.0,
@@ -152,6 +153,7 @@ _SCORES: Final = {
 _TOUCHED: Final = 0.5  # above other threads; those that are overdue by half of that
 _CARD: Final = 0.7  # above those who are named around the cursor alone
 _VOLUME: Final = 1_000  # code points of what the outline says of a volume
+_NOTES: Final = 1_500  # code points of what stands behind the last prose of a chapter
 _NEWEST: Final = 5  # paragraphs that name somebody
 _BESIDE: Final = 60  # code points of a sentence on each side of a name
 _SENTENCE: Final = re.compile(r"[。！？!?…\n]+[”’」』\"]*|\.[”’\"]?\s")
@@ -469,7 +471,10 @@ class StoryFetcher:
             yield _candidate(request, source, "ending", title, text, document.path, span)
 
     def _ending(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
-        """How the chapter before ends; where the window shows it and the next is to be written, the one before that."""
+        """How the chapter before ends, and what is noted behind it.
+
+        Where the window shows it and the next is to be written, the one before that.
+        """
         if not place.earlier:
             return
         part = place.earlier[0]
@@ -494,6 +499,11 @@ class StoryFetcher:
             title = said.ending.format(title=one_line(part.title or document.title))
             span = (max(body[0].start, body[-1].end - most), body[-1].end)
             yield _candidate(request, source, "ending", title, text[-most:], document.path, span)
+        text = document.text[end : part.end][-_NOTES:].strip()
+        if place.tells and len(text) >= _BESIDE:
+            title = said.summarised.format(title=one_line(part.title or document.title))
+            notes = _candidate(request, f"{STORY}notes:{part.path}", "notes", title, text, document.path)
+            yield replace(notes, keep="head")
 
     def _threads(self, request: FetchRequest, place: StoryPlace, planned: str) -> Iterator[Candidate | Omission]:
         closed = _closed()
