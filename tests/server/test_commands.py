@@ -2,12 +2,16 @@
 
 import json
 import shutil
+import subprocess
+from functools import partial
 
 import pytest
+from scripts.temporary_postgres import TemporaryPostgres, program_folder
 from tests.server.novels import NOVEL, files_of
 
 import armarius
 from armarius.cli import main
+from armarius.store.postgres import schema
 
 
 @pytest.fixture
@@ -96,3 +100,33 @@ def test_no_message_carries_the_dsn(capsys, monkeypatch):
     assert "127.0.0.1/db" in said
     assert main(["server", "status", "--store", "no dsn at all ="]) == 2
     assert "connection string" in capsys.readouterr().err
+
+
+def test_an_older_server_is_refused_before_a_table_is_made(server, shared_pool, monkeypatch):
+    monkeypatch.setattr(schema, "OLDEST", 99)
+    with pytest.raises(armarius.StoreError, match=r"PostgreSQL \d+\S*: 99 or newer is needed"):
+        schema.migrate(shared_pool, "of_an_older_server")
+    assert schema.server_state(shared_pool, "of_an_older_server").schema == 0
+
+
+@pytest.mark.slow
+def test_a_schema_that_is_dumped_and_restored_gives_the_same_prompts(server, dsn, open_shelf, tenant, tmp_path):
+    """As the page on backup has it."""
+    novel = open_shelf().project("novel", tenant=tenant)
+    novel.write(files_of())
+    prompt = novel.assemble("检查第3章的角色一致性", document="chapters/ch003.md", budget=4000).prompt
+    copy = TemporaryPostgres().start("max_connections=20")
+    try:
+        dump = tmp_path / "armarius.dump"
+        run = partial(subprocess.run, check=True, capture_output=True)
+        run([program_folder() / "pg_dump", "--schema=armarius", "--format=custom", f"--file={dump}", server.dsn])
+        run([program_folder() / "psql", copy.dsn, "-c", "CREATE EXTENSION IF NOT EXISTS vector"])
+        run([program_folder() / "pg_restore", f"--dbname={copy.dsn}", dump])
+        with armarius.connect(copy.dsn) as shelf:
+            restored = shelf.project("novel", tenant=tenant)
+            assert (
+                restored.assemble("检查第3章的角色一致性", document="chapters/ch003.md", budget=4000).prompt == prompt
+            )
+            assert shelf.verify("novel", tenant=tenant) == []
+    finally:
+        copy.close()

@@ -7,6 +7,7 @@ from tests.server.novels import NOVEL, files_of, requests
 
 import armarius
 from armarius.errors import ContractError, QuotaExceeded, StoreConflict, UnknownId
+from armarius.workspace import server as server_shelf
 from armarius.workspace.engines import Quota, bytes_in
 from armarius.workspace.server import HotStored
 
@@ -345,3 +346,9 @@ def test_an_exported_project_is_the_files_that_were_written(novel, shelf, tenant
     told = shelf.export("novel", tmp_path / "out", tenant=tenant)
     assert files_of(tmp_path / "out") == files_of()
     assert told.files == len(files_of())
+
+
+def test_a_text_longer_than_a_file_may_be_is_refused(shelf, tenant, monkeypatch):
+    monkeypatch.setattr(server_shelf, "MAX_BYTES", 10)
+    with pytest.raises(armarius.ContractError, match=r"a\.md: 11 bytes, at most 10"):
+        shelf.project("p", tenant=tenant).write({"a.md": "x" * 11})

@@ -53,7 +53,6 @@ TOKEN_ENV = "ARMARIUS_TOKEN"  # noqa: S105 - its name
 _LAST_PORT = 65_535
 DEFAULT_SCHEMA = "armarius"
 _SHOWN = 50
-_OLDEST = 16
 
 
 STORE: Final = (
@@ -156,13 +155,13 @@ def _pull(arguments: argparse.Namespace) -> int:
     "server doctor", "check server, tables and projects; status 1 when something is wrong", *STORE, JSON, _TENANT, _NAME
 )
 def _doctor(arguments: argparse.Namespace) -> int:
-    from armarius.store.postgres.schema import SCHEMA_VERSION
+    from armarius.store.postgres.schema import SCHEMA_VERSION, too_old
 
     with connected(arguments) as shelf:
         state = shelf.server()
         wrong, remarks = [], []
-        if int(state.server.split(".")[0]) < _OLDEST:
-            wrong.append(f"PostgreSQL {state.server}: {_OLDEST} or newer is needed")
+        if older := too_old(state.server):
+            wrong.append(older)
         if state.schema < SCHEMA_VERSION:
             what = f"tables of version {state.schema}" if state.schema else "no tables"
             wrong.append(f"{what}, this armarius needs {SCHEMA_VERSION}: armarius server migrate")

@@ -25,6 +25,7 @@ from armarius.errors import (
 )
 from armarius.index.project_index import ProjectIndex
 from armarius.index.source import LiveConfig
+from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.importing import Importing
 from armarius.prompt.profile import read_settings
 from armarius.rewording import Model, Reworder
@@ -154,7 +155,7 @@ class Novel(ShelvedEngine):
 
         Raises:
             StoreConflict: `expect` is given, and somebody was faster; nothing is changed.
-            ContractError: A path that is none, or a text with half a character.
+            ContractError: A path that is none, a text with half a character, or of more than 64 MiB.
             ConfigError: `armarius.toml` is wrong.
             QuotaExceeded: The project would hold more than it may.
             StoreUnavailable: The server is away. `written` is False where nothing is written, None where that cannot be
@@ -163,6 +164,8 @@ class Novel(ShelvedEngine):
         Cost: about what saving a file in a folder costs, and two round trips.
         """
         given = {check_path(path): _bytes(path, text) for path, text in (files or {}).items()}
+        if long := next((path for path, data in given.items() if len(data) > MAX_BYTES), None):
+            raise ContractError(f"{long}: {len(given[long]):,} bytes, at most {MAX_BYTES:,}")
         gone = [check_path(path) for path in ([remove] if isinstance(remove, str) else remove)]
         if CONFIG_NAME in given:
             _check_config(given[CONFIG_NAME])

@@ -14,6 +14,8 @@ from armarius.validation import shown
 
 SCHEMA_VERSION = 1
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+OLDEST = 16
+"""The oldest PostgreSQL that is supported."""
 _LOCK = 0x41524D31  # "ARM1"; per transaction: a session lock would stay behind in a pooler
 _SIDE_BY_SIDE = 1  # a worker serves a schema that is newer by so much: migrations only add
 
@@ -62,8 +64,11 @@ def migrate(pool: Pool, schema: str, *, pgvector: bool = True) -> ServerState:
 
     Raises:
         SchemaTooNew: A newer armarius made them.
+        StoreError: The server is older than PostgreSQL 16.
         StoreUnavailable, StoreError: See `armarius.store.protocol`.
     """
+    if wrong := too_old(server_state(pool, schema).server):
+        raise StoreError(f"{pool.place}: {wrong}")
     for number in range(1, SCHEMA_VERSION + 1):
         with pool.lent() as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -75,6 +80,11 @@ def migrate(pool: Pool, schema: str, *, pgvector: bool = True) -> ServerState:
             if version < number:
                 _make(connection, schema, number, pgvector=pgvector)
     return server_state(pool, schema)
+
+
+def too_old(server: str) -> str:
+    """What is wrong with a version of PostgreSQL; "" when nothing is."""
+    return f"PostgreSQL {server}: {OLDEST} or newer is needed" if int(server.split(".")[0]) < OLDEST else ""
 
 
 def check_schema(pool: Pool, schema: str) -> ServerState:
