@@ -123,7 +123,7 @@ _KEYS: Final[Mapping[str, str]] = {
 """Word for a part of a reply, folded, to the part."""
 _PARTS: Final = ("about", "files", "read", "people", "people_tables", "same", "no_names", "unsure")
 _NUMBER: Final = re.compile(r"[gG#组]?\s*(\d{1,4})\.?")
-_SAID: Final = re.compile(r"\s*(.+?)\s*(?:[:：=]|->|→)\s*(\S.*?)\s*")
+_SAID: Final = re.compile("->|[:：=→]")
 _COMMON: Final = frozenset(word for words in LANGUAGE_WORDS.values() for word in words) | {
     "he", "she", "it", "they", "i", "you", "we", "him", "her", "them", "me", "man", "woman", "boy", "girl", "his",
     "他", "她", "它", "我", "你", "他们", "她们", "我们", "你们", "某人", "自己", "彼", "彼女", "私",
@@ -457,8 +457,8 @@ def _entries(said: object) -> Iterator[tuple[tuple[object, object], dict[str, An
             for number in one["g"] if isinstance(one.get("g"), list) else [one.get("g")]:
                 for path in one["path"] if isinstance(one.get("path"), list) else [one.get("path")]:
                     yield (number, path), one
-        elif isinstance(one, str) and (found := _SAID.fullmatch(one)):
-            yield (found[1], None), {"kind": found[2]}
+        elif isinstance(one, str) and len(found := _SAID.split(one, maxsplit=1)) > 1:
+            yield (found[0].strip(), None), {"kind": found[1].strip()}
 
 
 def _named(said: object) -> Iterator[tuple[str, list[str]]]:
