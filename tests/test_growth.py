@@ -28,7 +28,7 @@ from armarius.errors import ArmariusError
 from armarius.lexicon import word_file
 from armarius.lorebooks import read_book
 from armarius.rewording import parse
-from armarius.text.chat import read_objects
+from armarius.text.chat import read_answers
 
 MOST = 5.0  # for four times as many
 FLOOR = 0.3  # seconds; far over what a linear call of these sizes takes
@@ -383,7 +383,7 @@ def test_four_times_as_long_a_question_is_answered_in_about_four_times_the_time(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("read", [read_objects, parse], ids=["objects", "wordings"])
+@pytest.mark.parametrize("read", [read_answers, parse], ids=["answers", "wordings"])
 def test_four_times_as_long_a_reply_is_read_in_about_four_times_the_time(read):
     pieces = [
         '{"a":',
