@@ -258,7 +258,7 @@ def chapter_range(text: str) -> tuple[int, int] | None:
 @cache
 def _leading_pattern() -> re.Pattern[str]:
     volume = rf"(?:{_numbered(*VOLUMES)}|{names('latin', *VOLUMES)}[\s._-]+{NUMERAL})"
-    return re.compile(rf"[\W_]*+(?:{volume}[\W_]*+)?{span()}", re.IGNORECASE)
+    return re.compile(rf"\A[\W_]*+(?:{volume}[\W_]*+)?{span()}", re.IGNORECASE)
 
 
 def leading(text: str) -> tuple[int, int] | None:
