@@ -33,7 +33,6 @@ def test_a_text_is_parted_between_its_sentences_and_not_inside_a_number(text, pa
         ("HAS_MARK", "小雨…", (2, 3)),
         ("HAS_MARK", "J. Smith", None),
         ("LEADING_CLAUSE", "林默的妹妹，十六岁", (0, 5)),
-        ("RUN", "v1.2", (0, 2)),
         ("WIDE_RUN", "v1.2；b", (0, 4)),
         ("CLAUSE", "师徒：亲", None),
         ("TYPE_CLAUSE", "师徒：亲", (2, 3)),
