@@ -168,8 +168,8 @@ ROWS = (
         "the cases",
         "tests",
         tuple(f"tests/server/{name}.py" for name in (
-            "test_failover", "test_failures", "test_kills", "test_load", "test_pooler", "test_postgres_store",
-            "test_postgres_vectors",
+            "test_commands", "test_failover", "test_failures", "test_kills", "test_load", "test_pooler",
+            "test_postgres_store", "test_postgres_vectors",
         )),
     ),
     Row(
