@@ -152,6 +152,24 @@ def test_a_later_reply_replaces_an_earlier_one_and_nothing_else(engine, folder):
     assert config(folder).startswith("# mine\n[budget]\n")
 
 
+def test_what_a_later_reply_does_not_speak_of_stays_proposed(engine, folder):
+    for reply in (
+        {"files": [{"path": "杂/一.md", "kind": "setting"}], "same": [["沈青", "守夜人"]], "no_names": ["简单描述"]},
+        {"files": [{"path": "style.md", "kind": "tool"}]},
+    ):
+        engine.understanding_request().parse(json.dumps(reply)).apply()
+    assert tomllib.loads(config(folder))["proposed"] == {
+        "documents": {"杂/一.md": "setting", "style.md": "tool"},
+        "people": {"沈青": ["守夜人"], "no_names": ["简单描述"]},
+    }
+
+
+def test_two_entries_of_one_person_are_one(engine, folder):
+    said = {"people": [{"name": "林默", "aliases": ["阿默"]}], "same": [["沈青", "守夜人"], ["沈青", "林默"]]}
+    engine.understanding_request().parse(json.dumps(said)).apply()
+    assert tomllib.loads(config(folder))["proposed"]["people"]["沈青"] == ["守夜人", "林默"]
+
+
 def test_what_a_person_took_out_stays_out(engine, folder):
     reply = '{"files": [{"path": "杂/一.md", "kind": "setting"}, {"path": "style.md", "kind": "tool"}]}'
     found = engine.understanding_request().parse(reply)
@@ -273,6 +291,9 @@ def test_what_no_request_may_hold_is_in_none(engine, folder):
     assert engine.summaries.cost().chapters == len(engine.index.map.story()) - 1
     assert "沈青" not in engine.rewording_request("谁推开了门？").text
     assert "沈青" in engine.summaries.request("正文/第2章.md").text  # the chapter's own words
+    assert "守夜人 (" not in engine.summaries.request("正文/第2章.md").text
+    assert "更夫" not in engine.understanding_request().text
+    assert "PEOPLE known: nobody" in engine.understanding_request().text
 
 
 def test_no_reply_costs_more_than_time_linear_in_it():

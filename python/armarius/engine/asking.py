@@ -22,7 +22,7 @@ from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob
 from armarius.documents.project_map import MappedFile
 from armarius.documents.segments import folder_of
 from armarius.documents.series import series_of
-from armarius.engine.project import Project, ProjectView
+from armarius.engine.project import Project, ProjectView, entities_for_models
 from armarius.text.chat import Message, without_secrets
 from armarius.text.tokens import TokenCounter
 from armarius.trust.settings import PeopleTable
@@ -159,8 +159,9 @@ class Asking:
                 yield f"   e.g. {sample.rpartition('/')[2]}: {begins}{headings}"
         if self.unread:
             yield "UNREAD " + ", ".join(f"{name} {files}" for name, files in islice(self.unread.items(), 12))
-        known = [one for one in self.view.codex.entities if one.type == "character"]
-        others = [one for one in self.view.codex.entities if one.type != "character"]
+        entities = entities_for_models(self.view.codex.entities, self.config)
+        known = [one for one in entities if one.type == "character"]
+        others = [one for one in entities if one.type != "character"]
         for title, found in (("PEOPLE", known), ("OTHER NAMES", others)):
             rows = [_shown(one.name, one.aliases) for one in found[:people]]
             yield f"{title} known: {'; '.join(rows) or 'nobody'}{' …' * (len(found) > people)}"

@@ -9,7 +9,8 @@ What is proposed weighs as a guess: a line of the user's own goes before it, and
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -230,16 +231,19 @@ class Understanding:
         wanted = [line for one in proposals for line in one.lines]
         keys = {line_key(line) for line in wanted}
         out = {*asking.out, *(line_key(line) for one in proposals.every for line in one.lines)} - keys
-        before = ""
+        before, kept = "", list[tuple[str, str, Any]]()
 
         def changed(text: str) -> str:
             nonlocal before
             before = text
-            return _with_proposed(text, wanted, proposals.model)
+            stated = {(table, key) for table, key, _ in wanted if key not in _LISTS}
+            others = (line for line in _proposed(text) if line[:2] not in stated and line_key(line) not in keys | out)
+            kept.extend(others)
+            return _with_proposed(text, [*kept, *wanted], proposals.model)
 
         self._project.index.authored.change_config(changed)
         try:
-            self._keep(applied=sorted(keys), out=sorted(out))
+            self._keep(applied=sorted(keys | {line_key(line) for line in kept}), out=sorted(out))
         except ArmariusError:
             self._project.index.authored.change_config(lambda _: before)
             raise
@@ -265,6 +269,13 @@ _LISTS: Final = ("read", "no_names", "tables")
 _HEAD: Final = re.compile(r"[ \t]*\[(\[?)[ \t]*([^\]\n]*)\]", re.ASCII)
 
 
+def _proposed(text: str) -> Iterator[tuple[str, str, Any]]:
+    """The lines that an earlier reply has put into armarius.toml."""
+    for table, rows in tomllib.loads(text).get("proposed", {}).items():
+        for key, value in rows.items():
+            yield from (((table, key, one) for one in value) if key in _LISTS else [(table, key, value)])
+
+
 def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
     """The text of armarius.toml with these lines in `[proposed.*]`, and no others there; all else is as it was.
 
@@ -286,6 +297,8 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
         rows = tables.setdefault(table, {})
         if key in _LISTS:
             rows.setdefault(key, []).append(value)
+        elif isinstance(value, list) and isinstance(rows.get(key), list):  # two entries of one person
+            rows[key] = [*dict.fromkeys([*rows[key], *value])]
         else:
             rows.setdefault(key, value)
     for table, rows in tables.items():

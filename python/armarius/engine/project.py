@@ -6,7 +6,7 @@ fetchers.
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -23,7 +23,7 @@ from armarius.corpus.part import KIND, StoredParts
 from armarius.documents.decode import Undecodable, decode, encode
 from armarius.documents.document import Document, Skipped, document_of, language_of
 from armarius.documents.editor_texts import EditorTexts
-from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.kinds import STORY_KINDS, glob
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import (
     CodexError,
@@ -235,6 +235,22 @@ class ProjectView:
             close = near(name, [called for one in entities for called in (one.name, *one.aliases, one.id)])
             raise UnknownId(f"no entity is called {shown(name)}{suggestion(close)}", close)
         return found
+
+
+_SHOWN = ("always", "when_detected")
+
+
+def entities_for_models(entities: Iterable[Entity], config: Config) -> list[Entity]:
+    """The entities that a request to a language model may name.
+
+    Those that prompts show without being asked, and that no file of `[model] never` describes.
+    """
+    closed = [glob(one) for one in config.never]
+    return [
+        one
+        for one in entities
+        if one.level in _SHOWN and not any(glob.matches(origin.path) for origin in one.origins for glob in closed)
+    ]
 
 
 def _codex_of_files(index: ProjectIndex) -> Codex:

@@ -29,7 +29,7 @@ from armarius.codex.model import Entities, Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS, glob
-from armarius.engine.project import Project, ProjectView
+from armarius.engine.project import Project, ProjectView, entities_for_models
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
 from armarius.index.derived import count_by_entity
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"[^\W_]+")
 _SHORT = 3  # letters of a word that headings are not looked through for
 _REMEMBERED = 8  # cached `Reworder`s of models passed per call
-_SHOWN = ("always", "when_detected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +119,7 @@ def _told(view: ProjectView, query: str, config: Config) -> dict[str, Any]:
     named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
     near = {end for one in view.codex.relations if named & {one.source, one.target} for end in (one.source, one.target)}
     closed = [glob(one) for one in config.never]
-
-    def is_told(entity: Entity) -> bool:
-        paths = [one.path for one in entity.origins]
-        return entity.level in _SHOWN and not (
-            closed and paths and all(any(one.matches(path) for one in closed) for path in paths)
-        )
-
-    entities = [one for one in view.codex.entities if is_told(one)]
+    entities = entities_for_models(view.codex.entities, config)
     names = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
     names += [one.name for one in entities if one.id in near] + [one.name for one in entities]
     words = {one for one in _WORDS.findall(query.casefold()) if len(one) > _SHORT}

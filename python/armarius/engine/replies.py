@@ -104,7 +104,9 @@ class Proposals(ResultList[Proposal]):
         return {"items": items, "refused": [*self.refused], "unsure": [*self.unsure], "cut": self.cut}
 
     def apply(self) -> None:
-        """Write all of them, or nothing, as `[proposed.*]` of armarius.toml, in place of what was proposed before.
+        """Write all of them, or nothing, as `[proposed.*]` of armarius.toml, each in place of the line of its key.
+
+        Other lines that were proposed before stay.
 
         What was taken out of the list, or out of armarius.toml since the last time, is not proposed again.
 
@@ -140,8 +142,8 @@ class Reading:
 
     def proposals(self, reply: object, model: str, write: Callable[[Proposals], None]) -> Proposals:
         """What is in it. Raises ContractError when there is nothing of the form."""
-        said, cut = _parts_of(reply)
-        if not said:
+        said, cut, formed = _parts_of(reply)
+        if not said and (cut or not formed):
             what = (
                 "the reply holds no JSON with " + ", ".join(_PARTS[:4])
                 if not cut
@@ -409,14 +411,18 @@ class Reading:
         return replace(one, enters=enters or one.enters, leaves=leaves or one.leaves, warning=warning)
 
 
-def _parts_of(reply: object) -> tuple[dict[str, Any], bool]:
-    """The parts of a reply by their names, of several objects the last that has a part; and whether it is cut."""
+def _parts_of(reply: object) -> tuple[dict[str, Any], bool, bool]:
+    """The parts of a reply by their names, whether it is cut, and whether an object has the form, if without a part.
+
+    Of several objects the last that has a part counts.
+    """
     if isinstance(reply, list) and reply and all(isinstance(one, dict) and "type" not in one for one in reply):
         reply = json.dumps(reply, ensure_ascii=False)  # what a library has read already
     answers = read_answers(reply)
-    said = dict[str, Any]()
+    said, formed = dict[str, Any](), False
     for value in reversed(answers.values):
         found = _renamed(value)
+        formed = formed or (isinstance(found, dict) and found.keys() <= {*_PARTS})
         if isinstance(found, list):
             rows = [one for one in found if isinstance(one, dict)]
             inner = [one for one in rows if one.keys() & {*_PARTS}]
@@ -427,7 +433,7 @@ def _parts_of(reply: object) -> tuple[dict[str, Any], bool]:
         parts = {key: one for key, one in found.items() if key in _PARTS and one not in ([], {}, None)}
         if not said.keys() & parts.keys():
             said |= parts
-    return said, answers.cut
+    return said, answers.cut, formed
 
 
 def _renamed(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON

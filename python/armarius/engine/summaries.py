@@ -11,7 +11,7 @@ from armarius.codex.model import Deleted, PassageSummary, Summary
 from armarius.deadline import CALLER, awaitable
 from armarius.documents.document import Document
 from armarius.documents.kinds import glob
-from armarius.engine.project import Project
+from armarius.engine.project import Project, entities_for_models
 from armarius.errors import ArmariusError, ContractError, UnknownId, message_of
 from armarius.headings import Language
 from armarius.index.status import IndexStatus
@@ -201,7 +201,8 @@ class ProjectSummaries(Listed[Summary]):
             raise ContractError(f"document: {known.path}: [model] never of armarius.toml keeps it out of every request")
         parts = (f"[{one.index}] {known.text[one.start : one.end]}" for one in known.paragraphs if one.role == "body")
         named = {one.entity_id for one in view.matcher.detect(known.text)}
-        people = [one for one in view.codex.entities if one.id in named and one.level in ("always", "when_detected")]
+        allowed = entities_for_models(view.codex.entities, self._project.index.config)
+        people = [one for one in allowed if one.id in named]
         cards = [f"{one.name} ({', '.join(one.aliases[:3])})" if one.aliases else one.name for one in people[:40]]
         names = [f"{'人物和名称' if view.language == 'zh' else 'Names'}: {'; '.join(cards)}"] if cards else []
         user = without_secrets("\n\n".join((known.title, *names, *parts)))

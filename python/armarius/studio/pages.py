@@ -343,11 +343,14 @@ class ProjectPages:
             cursor = next((one.end for one in document.paragraphs if one.index == paragraph), None)
         start, end = stretch(document, cursor)
         shown = document.text[start:end]
+        rows = _chapters_in(document)
+        place = max((at for at, one in enumerate(rows) if one.start < max(end, 1)), default=0)
         names = [(one.start + start, one.end + start, one.entity_id) for one in self._engine.mentions(shown)]
         return "desk.html", {
             **self._around(asked, document),
             "document": document,
-            "title": next((one.title for one in _chapters_in(document) if start <= one.start < max(end, 1)), ""),
+            "title": rows[place].title,
+            "chapter": place,
             "cursor": cursor,
             "start": start,
             "end": end,

@@ -281,17 +281,18 @@ def _no_kind(section: str, pattern: str) -> ConfigError:
 
 
 def _people(table: Mapping[str, Any], section: str) -> People:
-    tables = table.get("tables", [])
-    for one in tables if isinstance(tables, list) else [tables]:
-        if not isinstance(one, dict) or one.keys() - set(PeopleTable._fields) or not {"path", "name"} <= one.keys():
+    stated = table.get("tables", [])
+    tables = stated if isinstance(stated, list) else [stated]
+    for one in tables:
+        known = isinstance(one, dict) and {"path", "name"} <= one.keys() <= set(PeopleTable._fields)
+        if not known or not all(isinstance(one[key], str) for key in ("path", "name")):
             raise ConfigError(f"{CONFIG_NAME}: {section}.tables: expected path, name and aliases, got {one!r}")
     names = [name for name in table if name not in ("no_names", "tables")]
     return People(
         tuple((name, tuple(_texts(table, name, section))) for name in names),
         tuple(_texts(table, "no_names", section)),
         tuple(
-            PeopleTable(str(one["path"]), str(one["name"]), tuple(_texts(one, "aliases", f"{section}.tables")))
-            for one in tables
+            PeopleTable(one["path"], one["name"], tuple(_texts(one, "aliases", f"{section}.tables"))) for one in tables
         ),
     )
 

@@ -39,6 +39,9 @@ _HEAD = re.compile(r"[a-z]+")
 _LEAST_MISSPELT: Final = 6  # letters
 _HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
 _DONE = re.compile(r"(?<=写)[到着得的]|[了过](?!一)|的(?:是|人|时候|结果)|报告|记录|结果|人?员")
+_TOLD = re.compile(
+    r"(?:\b(?:the|an?|of|about|who|she|he|they|which|qui|elle|il|ils|elles|had|has|have|was|were)|谁.{0,8}|[她他]们?)\s*$"
+)  # a noun, or somebody who does it
 _ASKED = re.compile(r"\s*(?:how|what|who|where|when|which)\b")  # "check how" looks something up
 _ABOUT = re.compile(r"[^，,]*的[^的，,]{1,4}\W*$")  # 改名的原因
 _INSTEAD: Final[tuple[TaskName, ...]] = ("summarise", "polish")
@@ -161,9 +164,17 @@ def _mentioned(sentence: str) -> TaskName | None:
     by = _patterns()
     if not (by.refers.search(sentence) or by.wish.search(sentence)):
         return None
-    found = [one for one in by.anywhere.finditer(sentence) if not _DONE.match(sentence, one.end())]
-    tasks = [_of(_either_kind(), one[0]) for one in found if not _ABOUT.match(sentence, one.end())]
-    return min(tasks, key=list(_rows()).index, default=None)
+    found = [
+        one
+        for one in by.anywhere.finditer(sentence)
+        if _names(_verbs(), one[0])
+        and not (
+            _DONE.match(sentence, one.end())
+            or _ABOUT.match(sentence, one.end())
+            or _TOLD.search(sentence[: one.start()])
+        )
+    ]
+    return min((_of(_verbs(), one[0]) for one in found), key=list(_rows()).index, default=None)
 
 
 def _refined(task: TaskName, sentence: str) -> TaskName:
@@ -220,6 +231,12 @@ def _commanded_unspaced(clause: str) -> TaskName | None:
     if _HAN_ALONE.fullmatch(clause) and not (_is_bare(clause) or any(_TELLS.search(one[0]) for one in found)):
         return None
     return "continue" if "continue" in tasks else "write"
+
+
+def _names(table: Mapping[str, TaskName], words: str) -> bool:
+    """Whether words, or a stem that they begin with, are in a table."""
+    spelled = _spelled(words)
+    return spelled in table or any(f"{spelled[:end]}~" in table for end in range(1, len(spelled) + 1))
 
 
 def _of(table: Mapping[str, TaskName], words: str) -> TaskName:

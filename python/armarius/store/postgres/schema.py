@@ -84,7 +84,11 @@ def migrate(pool: Pool, schema: str, *, pgvector: bool = True) -> ServerState:
 
 def too_old(server: str) -> str:
     """What is wrong with a version of PostgreSQL; "" when nothing is."""
-    return f"PostgreSQL {server}: {OLDEST} or newer is needed" if int(server.split(".")[0]) < OLDEST else ""
+    return (
+        f"PostgreSQL {server}: {OLDEST} or newer is needed"
+        if int(re.sub(r"\D.*", "", server) or OLDEST) < OLDEST
+        else ""
+    )
 
 
 def check_schema(pool: Pool, schema: str) -> ServerState:

@@ -159,7 +159,7 @@ card.addEventListener("mouseleave", leaveCard);
 card.addEventListener("focusout", leaveCard);
 
 // My draft stands for the text of the chapter, and is kept in this browser.
-const KEPT = `draft ${location.host} ${text?.dataset.path} ${$("[class^=heading]", text ?? document)?.textContent ?? ""}`;
+const KEPT = `draft ${location.host} ${text?.dataset.path} ${text?.dataset.chapter}`;
 if (draft) {
   const toggle = () => {
     draft.hidden = !draft.hidden;
