@@ -147,7 +147,7 @@ def _task(said: str) -> TaskName | None:
         polite = by.polite.search(sentence) or by.orders.match(sentence)
         clauses = [clause.strip() for clause in _CLAUSE.findall(sentence)]
         if not polite and sentence[-1] in "?？":
-            last = clauses.pop()
+            last = clauses.pop() if clauses else ""
             if not by.questions.search(last) and (noun := by.noun.match(last)):  # "alternatives to the duel?"
                 return _of(_nouns(), noun[0])
         for clause in filter(None, clauses):
