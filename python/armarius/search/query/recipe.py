@@ -9,7 +9,7 @@ Fetchers and search ask the recipe and not the task: what a row's prompt holds s
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -36,6 +36,7 @@ _NAME = rf"[{_QUOTES}]?(?P<{{}}>[^，,。！!？?：:；;\n{_QUOTES}]{{{{1,40}}}
 _CLAUSE = re.compile(r"[^\n.!?。！？;；:：,，、—…]+")
 _SENTENCE = re.compile(r"[^\n.!。！;；—…?？]*[?？]?")
 _HEAD = re.compile(r"[a-z]+")
+_BEHIND: Final = 16  # characters before a verb in which somebody who does it is looked for
 _LEAST_MISSPELT: Final = 6  # letters
 _HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
 _DONE = re.compile(r"(?<=写)[到着得的]|[了过](?!一)|的(?:是|人|时候|结果)|报告|记录|结果|人?员")
@@ -167,11 +168,11 @@ def _mentioned(sentence: str) -> TaskName | None:
     found = [
         one
         for one in by.anywhere.finditer(sentence)
-        if _names(_verbs(), one[0])
+        if any(entry in _verbs() for entry in _entries(one[0]))
         and not (
             _DONE.match(sentence, one.end())
             or _ABOUT.match(sentence, one.end())
-            or _TOLD.search(sentence[: one.start()])
+            or _TOLD.search(sentence[max(0, one.start() - _BEHIND) : one.start()])
         )
     ]
     return min((_of(_verbs(), one[0]) for one in found), key=list(_rows()).index, default=None)
@@ -233,18 +234,16 @@ def _commanded_unspaced(clause: str) -> TaskName | None:
     return "continue" if "continue" in tasks else "write"
 
 
-def _names(table: Mapping[str, TaskName], words: str) -> bool:
-    """Whether words, or a stem that they begin with, are in a table."""
+def _entries(words: str) -> Iterator[str]:
+    """What words may be in a table: as they are, or a stem that they begin with, the longest first."""
     spelled = _spelled(words)
-    return spelled in table or any(f"{spelled[:end]}~" in table for end in range(1, len(spelled) + 1))
+    yield spelled
+    yield from (f"{spelled[:end]}~" for end in range(len(spelled), 0, -1))
 
 
 def _of(table: Mapping[str, TaskName], words: str) -> TaskName:
-    """The task of words, or of the longest stem that they begin with."""
-    spelled = _spelled(words)
-    if spelled not in table:
-        spelled = next(stem for end in range(len(spelled), 0, -1) if (stem := spelled[:end] + "~") in table)
-    return table[spelled]
+    """The task of words that are in a table."""
+    return next(table[one] for one in _entries(words) if one in table)
 
 
 def _respelled(word: str) -> str:
