@@ -47,10 +47,6 @@ class Appearances:
         """Mentions by entity in the whole project."""
         return Counter({entity: counts.total() for entity, counts in self._read().items()})
 
-    def in_document(self, path: str) -> Counter[str]:
-        """Mentions by entity in one document."""
-        return Counter({entity: counts[path] for entity, counts in self._read().items() if counts[path]})
-
     def _read(self) -> dict[str, Counter[str]]:
         index = self._engine.index
         generation = index.status().generation
