@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NEEDED = (
     "armarius/py.typed",
     "armarius/_core.pyi",
+    "armarius/workspace/verbs.pyi",
     "armarius/__init__.py",
     "armarius/search/thesaurus/wordnet.txt",
     "armarius/cli/starter/chapters/ch001.md",

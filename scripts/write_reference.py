@@ -8,8 +8,12 @@ They are committed; a test holds them to the code.
 """
 
 import argparse
+import ast
+import inspect
 import json
+import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -21,10 +25,12 @@ import shtab
 import armarius
 from armarius import doors, errors
 from armarius.cli import build_parser
+from armarius.engine import ContextEngine
 from armarius.requests import AssembleRequest
 from armarius.verbs import SHELF, VERBS, WRITES
 from armarius.verbs.schemas import file_name, schema_of
 from armarius.warnings import TABLE
+from armarius.workspace.engines import ASKED
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -130,7 +136,7 @@ def pages() -> dict[Path, str]:
         | {ROOT / "examples" / "javascript" / name: text for name, text in client.items()}
         | schemas
         | {PACKAGE / room / "__init__.pyi": stub(table, room) for room, table in tables().items()}
-        | {PACKAGE / "doors.pyi": stub(doors.TABLE, "doors")}
+        | {PACKAGE / "doors.pyi": stub(doors.TABLE, "doors"), PACKAGE / "workspace" / "verbs.pyi": shelved()}
         | {COMPLETIONS / n: text for n, text in shells.items()}
     )
 
@@ -163,6 +169,39 @@ def stub(table: dict[str, str], room: str) -> str:
     if not room:
         lines += ["", "TABLE: dict[str, str]", "MODULES: tuple[str, ...]", "__version__: str"]
     return "\n".join([*lines, ""])
+
+
+def shelved() -> str:
+    """The verbs of a project of a shelf for type checkers: those of an engine, each with `at_least`."""
+    methods, needed = [], {"from armarius.engine import ContextEngine"}
+    for name in ASKED.split():
+        verb = inspect.unwrap(getattr(ContextEngine, name))
+        module = sys.modules[verb.__module__]
+        origin = {
+            alias.asname or alias.name: ast.unparse(type(one)(**{**vars(one), "names": [alias]}))
+            for one in ast.walk(ast.parse(inspect.getsource(module)))
+            if isinstance(one, ast.Import | ast.ImportFrom)
+            for alias in one.names
+        }
+        method = ast.parse(textwrap.dedent(inspect.getsource(verb))).body[0]
+        assert isinstance(method, ast.FunctionDef)
+        method.args.args[0] = ast.arg("self")
+        method.args.defaults = [ast.Constant(...) for _ in method.args.defaults]
+        method.args.kw_defaults = [one and ast.Constant(...) for one in method.args.kw_defaults]
+        kinds = [one.annotation for one in ast.walk(method.args) if isinstance(one, ast.arg)] + [method.returns]
+        used = " ".join(ast.unparse(one) for one in kinds if one).replace("'", "")
+        for word in set(re.findall(r"(?<![\w.])[A-Za-z]\w*", used)):
+            if word in origin or hasattr(module, word):
+                needed.add(origin.get(word, f"from {module.__name__} import {word}"))
+        method.args.kwonlyargs.append(ast.arg("at_least", ast.Name("int | None")))
+        method.args.kw_defaults.append(ast.Constant(...))
+        returns = ast.unparse(method.returns).strip("'") if method.returns else "None"
+        signed = ast.unparse(method.args)
+        methods.append(f"    def {name}({signed}) -> {returns}: ...")
+        if hasattr(ContextEngine, f"a{name}"):
+            methods.append(f"    async def a{name}({signed}) -> {returns}: ...")
+    lines = ["# Written by scripts/write_reference.py from the verbs of ContextEngine.", *sorted(needed)]
+    return "\n".join([*lines, "", "class ShelvedVerbs(ContextEngine):", *methods, ""])
 
 
 def api() -> str:

@@ -7,7 +7,10 @@ from typing import assert_type
 
 import armarius
 import armarius.documents
+import armarius.requests
 import armarius.text
+import armarius.workspace
+from armarius.workspace.server import Novel
 
 
 def verbs(engine: armarius.ContextEngine) -> None:
@@ -33,3 +36,15 @@ async def coroutines(engine: armarius.ContextEngine) -> None:
     assert_type(await engine.aassemble("小雨", document="a.md"), armarius.Pack)
     assert_type(await engine.ainspect("小雨", requested_by="me"), armarius.requests.InspectResult)
     await engine.aassemble("小雨", documnt="a.md")  # type: ignore[call-arg]
+
+
+async def shelves(novel: armarius.workspace.LocalNovel, stored: Novel) -> None:
+    """A project of a shelf has the verbs of an engine, with their keywords, and `at_least` with each."""
+    assert_type(novel.search("小雨", kinds=["chapter"]), armarius.Hits)
+    assert_type(await stored.asearch("小雨", at_least=3), armarius.Hits)
+    assert_type(stored.assemble("小雨", document="a.md", at_least=3), armarius.Pack)
+    assert_type(await stored.aassemble(armarius.AssembleRequest(query="小雨"), at_least=3), armarius.Pack)
+    novel.search("小雨", limits=3)  # type: ignore[call-arg]
+    novel.assemble("小雨", documnt="a.md")  # type: ignore[call-arg]
+    await stored.asearch("小雨", at_last=3)  # type: ignore[call-arg]
+    await stored.asearch("小雨", at_least="3")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from armarius.deadline import awaitable as in_thread
 from armarius.deadline import calling, stage, wait_until
@@ -17,6 +17,11 @@ from armarius.engine.build import EngineParts
 from armarius.engine.engine import ContextEngine
 from armarius.errors import Backpressure, ContextWarning, ContractError, StoreError, UnknownProject
 from armarius.validation import near, shown, suggestion, whole
+
+if TYPE_CHECKING:
+    from armarius.workspace.verbs import ShelvedVerbs
+else:
+    ShelvedVerbs = ContextEngine
 
 
 class HotEngine:
@@ -323,6 +328,11 @@ def unknown_project(name: str, known: Iterable[str]) -> UnknownProject:
 P = ParamSpec("P")
 Self = TypeVar("Self", bound="ShelvedEngine")
 Answer = TypeVar("Answer")
+ASKED = (
+    "assemble inspect locate retrieve find search excerpt rewording_request evidence propose entities entity card"
+    " documents document map understand understanding_request model_log set_kind active similar detect mentions status"
+)
+"""The verbs that take `at_least` too, each with its form for coroutines."""
 
 
 def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]:
@@ -350,7 +360,7 @@ def awaitable(
     return cast("Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]", call)
 
 
-class ShelvedEngine(ContextEngine):
+class ShelvedEngine(ShelvedVerbs):
     """A `ContextEngine` that is created on demand and may be evicted from memory between requests."""
 
     _closed = ""
@@ -368,40 +378,12 @@ class ShelvedEngine(ContextEngine):
         """
         raise NotImplementedError
 
-    assemble = _asked(ContextEngine.assemble)
-    inspect = _asked(ContextEngine.inspect)
-    aassemble = awaitable(assemble)
-    ainspect = awaitable(inspect)
-    locate = _asked(ContextEngine.locate)
-    retrieve = _asked(ContextEngine.retrieve)
-    aretrieve = awaitable(retrieve)
-    find = _asked(ContextEngine.find)
-    afind = awaitable(find)
-    search = _asked(ContextEngine.search)
-    asearch = awaitable(search)
-    excerpt = _asked(ContextEngine.excerpt)
-    rewording_request = _asked(ContextEngine.rewording_request)
-    evidence = _asked(ContextEngine.evidence)
-    aevidence = awaitable(evidence)
-    propose = _asked(ContextEngine.propose)
-    entities = _asked(ContextEngine.entities)
-    entity = _asked(ContextEngine.entity)
-    card = _asked(ContextEngine.card)
-    documents = _asked(ContextEngine.documents)
-    document = _asked(ContextEngine.document)
-    map = _asked(ContextEngine.map)
-    amap = awaitable(map)  # noqa: A003 - the verb
-    understand = _asked(ContextEngine.understand)
-    aunderstand = awaitable(understand)
-    understanding_request = _asked(ContextEngine.understanding_request)
-    model_log = _asked(ContextEngine.model_log)
-    set_kind = _asked(ContextEngine.set_kind)
-    active = _asked(ContextEngine.active)
-    similar = _asked(ContextEngine.similar)
-    asimilar = awaitable(similar)
-    detect = _asked(ContextEngine.detect)
-    mentions = _asked(ContextEngine.mentions)
-    status = _asked(ContextEngine.status)
+
+for _name in ASKED.split():
+    _verb = _asked(getattr(ContextEngine, _name))
+    setattr(ShelvedEngine, _name, _verb)
+    if hasattr(ContextEngine, f"a{_name}"):
+        setattr(ShelvedEngine, f"a{_name}", awaitable(_verb))
 
 
 Texts = Mapping[str, str | bytes]
