@@ -185,7 +185,8 @@ def without_later(text: str, chapter: int) -> str:
     for line in text.splitlines(keepends=True):
         labelled = _LABELLED.match(line)
         indent = len(line) - len(line.lstrip(" \t"))
-        span = parse_span(labelled["label"]) if labelled else None
+        is_chapter = labelled and _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", labelled["label"]))
+        span = parse_span(labelled["label"]) if labelled and is_chapter else None
         if span is not None:
             hidden = indent if span[0] is not None and span[0] > chapter else None
         elif hidden is not None and (not line.strip() or indent <= hidden or labelled):
@@ -290,11 +291,11 @@ def tidy(text: str) -> str:
 
 
 def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
-    """A paragraph of settings with the lines about chapters after `chapter` blanked."""
+    """A paragraph of settings without blank lines and the lines about chapters after `chapter`."""
     said = " ".join(" ".join([*paragraph.heading_path, text]).split())
-    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", said)) is None:
-        return text
-    return blank(text) if _begins_later(paragraph, chapter) else without_later(text, chapter)
+    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", said)) is not None:
+        text = "" if _begins_later(paragraph, chapter) else without_later(text, chapter)
+    return "\n".join(filter(str.strip, text.split("\n")))
 
 
 def _begins_later(paragraph: Paragraph, chapter: int, said: re.Pattern[str] | None = None) -> bool:

@@ -120,8 +120,8 @@ def span() -> str:
 
 def ends(match: re.Match[str]) -> tuple[int | None, int | None]:
     """First and last of a match of `span`; None for no number, and for the last of one chapter."""
-    parts = [(name, written) for name, written in match.groupdict().items() if written]
-    first, last = ("".join(written for name, written in parts if name.startswith(end)) for end in ("first", "last"))
+    first = match["first"] or match["first_ko"] or match["first_latin"] or ""
+    last = match["last"] or match["last_ko"] or match["last_latin"] or ""
     letters = first.isdecimal() and last.isascii() and last.isalpha()  # ch04-x
     return parse_numeral(first), None if letters else parse_numeral(last)
 

@@ -23,7 +23,7 @@ from armarius.corpus.part import KIND, StoredParts
 from armarius.documents.decode import Undecodable, decode, encode
 from armarius.documents.document import Document, Skipped, document_of, language_of
 from armarius.documents.editor_texts import EditorTexts
-from armarius.documents.kinds import STORY_KINDS, glob
+from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import (
     CodexError,
@@ -178,7 +178,8 @@ class ProjectView:
         """
         documents = self.documents if live is None else {**self.documents, live.path: live}
         cast = self.codex.entities, self.matcher
-        return {path: self.described.of(one, *cast, self.documents.get(path)) for path, one in documents.items()}
+        cards = {path: one for path, one in documents.items() if one.kind in CARD_KINDS}
+        return {path: self.described.of(one, *cast, self.documents.get(path)) for path, one in cards.items()}
 
     def named(self, name: str, /) -> Collection[str]:
         """Ids of candidates (cards, relations) of the entities with that id, name or alias."""

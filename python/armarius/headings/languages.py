@@ -273,7 +273,8 @@ class Reason(str):
 
     def __new__(cls, code: str, /, **parts: Any) -> Self:  # noqa: ANN401 - texts, numbers, reasons
         """The sentence in English."""
-        made = super().__new__(cls, _said(code, parts, "en"))
+        plain = not parts or {str, int}.issuperset(map(type, parts.values()))
+        made = super().__new__(cls, reasons_table()[code]["en"].format(**parts) if plain else _said(code, parts, "en"))
         made.code, made.parts = code, parts
         return made
 

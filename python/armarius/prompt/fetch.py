@@ -221,8 +221,8 @@ class _Wishes:
 
     def among(self, keys: Iterable[tuple[str, str]]) -> list[Wish]:
         """Those that are about any of `keys`, the first one first."""
-        found = [self._known[key] for key in keys if key in self._known]
-        return [wish for _, wish in sorted(found)] if found else []
+        found = sorted(filter(None, map(self._known.get, keys)))
+        return [wish for _, wish in found] if found else []
 
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:

@@ -6,7 +6,7 @@ previous prompt held keeps its place, and new ones follow. Neighbours join under
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import attrgetter
@@ -44,6 +44,8 @@ _REPAIRS = 12
 _LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
 _OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
 _PLACE = attrgetter("place")
+_KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph", "signature")
+_Key = tuple[str, int, bool]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
 _NAMES: Final = re.compile(r"[、，,;；/／|｜]")
 _LABEL: Final = re.compile(r"[：:]")
@@ -228,12 +230,12 @@ class _Packer:
                 else:
                     most = middle
             kept = held[:least]
-        first = {row.source: row for row in kept if row.source in rows}
-        new = sorted((row for source, row in rows.items() if source not in first), key=_PLACE)
+        first = {_KEY(row): row for row in kept if _KEY(row) in rows}
+        new = sorted((row for key, row in rows.items() if key not in first), key=_PLACE)
         return [*first.values(), *new]
 
-    def _pick(self, first: Sequence[PassageRow], room: int) -> dict[str, PassageRow]:
-        """Rows by source: what plain search finds, `first`, what is asked for, then the best of the offer."""
+    def _pick(self, first: Sequence[PassageRow], room: int) -> dict[_Key, PassageRow]:
+        """Rows by key: what plain search finds, `first`, what is asked for, then the best of the offer."""
         lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
         plain = int(room * plain_share(room))
         chosen = _Chosen(self, plain)
@@ -323,10 +325,10 @@ class _Packer:
         return [*before, *group, *rows, *behind]
 
 
-def _serves(rows: Mapping[str, PassageRow], fresh: Mapping[str, PassageRow]) -> bool:
+def _serves(rows: Mapping[_Key, PassageRow], fresh: Mapping[_Key, PassageRow]) -> bool:
     """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
-    asked = {source for source, row in fresh.items() if row.asked or row.plain}
+    asked = {key for key, row in fresh.items() if row.asked or row.plain}
     return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
 
 
@@ -337,10 +339,10 @@ def _unmarked(item: PromptItem) -> str:
 
 
 class _Chosen:
-    """Rows chosen so far, by source, and the tokens of room that they leave."""
+    """Rows chosen so far, by key, and the tokens of room that they leave."""
 
     def __init__(self, packer: _Packer, room: int) -> None:
-        self.rows: dict[str, PassageRow] = {}
+        self.rows: dict[_Key, PassageRow] = {}
         self.room = room
         self._best = 0.0
         self._longest = min(_STRETCH, room // _STRETCH_SHARE)
@@ -391,20 +393,20 @@ class _Chosen:
         self._best = max(self._best, row.score)
         wanted = max(_SHARD, self._longest * (row.score / self._best) ** 2 if self._best > 0 else 0)
         while length < wanted and (open_ends := [(step, one) for step, one in ends.items() if one is not None]):
-            step, there = max(open_ends, key=lambda end: (end[1].source in self.rows, end[1].score))
+            step, there = max(open_ends, key=lambda end: (_KEY(end[1]) in self.rows, end[1].score))
             ends[step] = None
             if length >= _SHARD and len(there.text) >= _SHARD:
                 continue
             tokens = self._packer.measured.section(there.text)
-            if there.source not in self.rows and not self._add(there, tokens, self.room):
+            if _KEY(there) not in self.rows and not self._add(there, tokens, self.room):
                 continue
             length += len(there.text)
             ends[step] = offer.neighbour(there, step)
 
     def _add(self, row: PassageRow, tokens: int, most: int | None) -> bool | None:
         """Add `row` if it costs at most `most`; None when the prompt has its text already."""
-        packer, seen, source = self._packer, self._seen, row.source
-        if not row.text or row.text in seen or source in self.rows:
+        packer, seen, key = self._packer, self._seen, _KEY(row)
+        if not row.text or row.text in seen or key in self.rows:
             return None
         cards = packer.cards.get((row.path, row.title))
         if (cards and covering_card(row, cards) is not None) or packer.shows(row.text):
@@ -420,7 +422,7 @@ class _Chosen:
             tokens += _GAP_TOKENS * (1 - adjacent)
         if most is not None and tokens > most:
             return False
-        self.rows[source] = row
+        self.rows[key] = row
         seen.update((row.text, (row.path, row.paragraph), heading))
         if not row.signature:
             seen.add(row.path)
@@ -442,17 +444,6 @@ class CardLines:
     values: Sequence[str]
     pairs: str
 
-    def has(self, line: str) -> bool:
-        """Whether a labelled line of a paragraph is on the card."""
-        field = _FIELD.fullmatch(line)
-        if field is None:
-            return False
-        label, value = field["label"].strip(), field["value"]
-        if value in self.values or f", {label}={value}, " in self.pairs:
-            return True
-        role = role_of(label)  # the type of the thing is on every card
-        return role == "type" or (role == "aliases" and _names(value) <= set().union(*map(_names, self.values)))
-
 
 def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[CardLines]]:
     """The cards that are in whole, by the path of each document that they draw on and the name of their entity."""
@@ -472,12 +463,23 @@ def covering_card(row: PassageRow, cards: Iterable[CardLines]) -> PromptItem | N
     A line is on the card when the card has its value whole: as a line, as an attribute of that label, or all of it
     among the names. An entry of data is on the card when all its values are.
     """
+    values = values_in(row.path, row.text)
+    fields = [_FIELD.fullmatch(line) for text in row.text.splitlines() if (line := " ".join(text.split()))]
     for card in cards:
-        if (values := values_in(row.path, row.text)) and all(one_line(value) in card.item.text for value in values):
+        if values and all(one_line(value) in card.item.text for value in values):
             return card.item
-        lines = [line for text in row.text.splitlines() if (line := " ".join(text.split()))]
-        if lines and all(map(card.has, lines)):
-            return card.item
+        for field in fields:
+            if field is None:
+                break
+            label, value = field["label"].strip(), field["value"]
+            if value in card.values or f", {label}={value}, " in card.pairs:
+                continue
+            role = role_of(label)  # the type of the thing is on every card
+            if role != "type" and not (role == "aliases" and _names(value) <= set().union(*map(_names, card.values))):
+                break
+        else:
+            if fields:
+                return card.item
     return None
 
 

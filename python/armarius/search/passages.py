@@ -404,7 +404,7 @@ class RankedPassages:
         text = document.text[start : paragraph.end]
         chapter = chapter_at(document, paragraph) if document.kind in STORY_KINDS else None
         if self._until is not None and document.kind in ("setting", "state", "note") and not document.past:
-            text = tidy(settings_until(text, paragraph, self._until))
+            text = settings_until(text, paragraph, self._until)
         title = title_of(document, paragraph)
         if self._bounded:
             text = tidy(text)

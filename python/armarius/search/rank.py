@@ -488,7 +488,7 @@ def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWo
                     shared = [pair for pair in pairs if pair in sentence]
                 if strange := [term for term in shared if term not in rarities]:
                     rarities.update(zip(strange, core.rarities(strange), strict=True))
-                worth = sum(rarities[term] for term in shared)
+                worth = sum(map(rarities.__getitem__, shared))
                 if worth > best:
                     best, said = worth, sentence
             found |= dict.fromkeys(
@@ -502,16 +502,15 @@ def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWo
 
 def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
     """Words that overlap or touch in the question as one, in its order: 量子 and 子计 are 量子计."""
-    inside = [False] * len(query)
+    inside = ["\0"] * len(query)
     rest = []
     for word in words:
         at = query.find(word) if _HAN.match(word) else -1
         if at < 0:
             rest.append(word)
         else:
-            inside[at : at + len(word)] = [True] * len(word)
-    runs = "".join(char if held else "\0" for char, held in zip(query, inside, strict=True)).split("\0")
-    return (*dict.fromkeys(filter(None, runs)), *rest)
+            inside[at : at + len(word)] = word
+    return (*dict.fromkeys(filter(None, "".join(inside).split("\0"))), *rest)
 
 
 def _outcome(

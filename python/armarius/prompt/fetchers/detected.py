@@ -399,6 +399,7 @@ class RetrievedFetcher:
         if request.recipe.wants("ending"):  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
+        group = heading("detected", request.language)
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
         for id_ in named:
             entity = built.by_id[id_]
@@ -427,7 +428,7 @@ class RetrievedFetcher:
                         content=card,
                         score=scores[entity.id],
                         evidence=tuple(why),
-                        group=heading("detected", request.language),
+                        group=group,
                         short=short,
                         documents=tuple(dict.fromkeys(map(_PATH, entity.origins))),
                         project_id=request.project_id,
@@ -438,7 +439,7 @@ class RetrievedFetcher:
         if not built.absent and built.detectable:
             detail = Reason("out.many", count=built.detectable - len(candidates))
             omitted.append(Omission("entity:*", "retrieved", "codex:detected", "no match", detail))
-        candidates.sort(key=lambda item: (-item.score, item.source, item.id))
+        candidates.sort(key=attrgetter("score"), reverse=True)  # stable: they are in the order of their ids
         return Fetched(tuple(candidates), tuple(omitted))
 
 
@@ -451,7 +452,7 @@ def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, Reason], d
             weight = weights(read.present, built.ties, asked)
     mine = {id_: one for id_, one in weight.items() if id_ not in asked and id_ in built.by_id}
     rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
-    first = sorted(rivals, key=lambda id_: (-mine[id_], id_))[:MOST]
+    first = sorted(sorted(rivals), key=mine.__getitem__, reverse=True)[:MOST]
     passing = {
         id_: Reason("out.scene", most=MOST) if mine[id_] else Reason("out.passing") for id_ in mine if id_ not in first
     }

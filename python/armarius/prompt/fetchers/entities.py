@@ -15,7 +15,6 @@ from armarius.arguments import OPEN, Chapters, Hidden
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin, Relation
 from armarius.documents.document import Document
-from armarius.documents.kinds import CARD_KINDS
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language
@@ -235,7 +234,7 @@ class Described:
     def of(
         self, document: Document, entities: Sequence[Entity], matcher: EntityMatcher, saved: Document | None = None
     ) -> tuple[About, ...]:
-        """What `document` tells of one entity alone; nothing for chapters and code.
+        """What `document`, which may have cards, tells of one entity alone.
 
         Args:
             document: Any.
@@ -245,8 +244,6 @@ class Described:
 
         Cost: one search of the document, the first time.
         """
-        if document.kind not in CARD_KINDS:
-            return ()
         cast = self._cast
         if cast.entities is not entities or cast.matcher is not matcher:
             cast = self._cast = _Cast(entities, matcher)

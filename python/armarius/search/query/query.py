@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import add
 from typing import NamedTuple
 
 import armarius._core as _core
@@ -359,12 +360,12 @@ def _one_each(family: str, terms: Iterable[str]) -> list[TermGroup]:
     return [TermGroup(family, 1.0, ((term, 1.0),)) for term in terms]
 
 
-def _runs(text: str) -> Iterator[str]:
-    return (match[0] for match in _RUN.finditer(text))
+def _runs(text: str) -> list[str]:
+    return _RUN.findall(text)
 
 
 def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run) - 1)]
+    return list(map(add, run, run[1:]))
 
 
 def _plain(run: str) -> str:

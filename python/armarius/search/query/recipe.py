@@ -143,7 +143,7 @@ def _task(said: str) -> TaskName | None:
         starts = [sentence[one.start() :].lstrip() for one in _CLAUSE.finditer(sentence)]
         tails = {*starts, *(by.courtesy.sub("", one) for one in starts)}
         for task, asks in by.asks.items():
-            if any(asks.search(tail) for tail in tails):
+            if any(map(asks.search, tails)):
                 return task
         polite = by.polite.search(sentence) or by.orders.match(sentence)
         clauses = [clause.strip() for clause in _CLAUSE.findall(sentence)]

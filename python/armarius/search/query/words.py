@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources, util
 from itertools import pairwise
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -23,6 +24,7 @@ from armarius.text.unicode import UNSPACED
 T = TypeVar("T")
 Tokens = list[tuple[str, int, int]]
 
+_TOKEN_OF = itemgetter(0)
 _TOKEN = re.compile(rf"([{UNSPACED}])|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*|\d+")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
@@ -92,7 +94,7 @@ class Phrases(Generic[T]):
                 continue
             for length in range(min(longest[tokens[at][0]], end - at), 0, -1):
                 piece = tokens[at : at + length]
-                value = self._values.get(tuple(token for token, _, _ in piece))
+                value = self._values.get(tuple(map(_TOKEN_OF, piece)))
                 if value is not None and _joined(text, piece):
                     found.append(KinshipMatch(piece[0][1], piece[-1][2], value))
                     past = at + length
