@@ -399,7 +399,6 @@ class RetrievedFetcher:
         if request.recipe.wants("ending"):  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
-        group = heading("detected", request.language)
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
         for id_ in named:
             entity = built.by_id[id_]
@@ -428,7 +427,7 @@ class RetrievedFetcher:
                         content=card,
                         score=scores[entity.id],
                         evidence=tuple(why),
-                        group=group,
+                        group=heading("detected", request.language),
                         short=short,
                         documents=tuple(dict.fromkeys(map(_PATH, entity.origins))),
                         project_id=request.project_id,
