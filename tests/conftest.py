@@ -1,6 +1,7 @@
 """For every test: index and user's configuration live in folders of their own, never in those of whoever runs it."""
 
 import importlib.util
+import itertools
 from pathlib import Path
 
 import hypothesis
@@ -27,10 +28,22 @@ def _cache_of_what_tests_share(tmp_path_factory):
         yield
 
 
+@pytest.fixture(scope="session")
+def _folders(tmp_path_factory):
+    """A new folder for each call; `mktemp` would list those of all tests before for each."""
+    base, count = tmp_path_factory.mktemp("own"), itertools.count()
+
+    def made():
+        (folder := base / str(next(count))).mkdir()
+        return str(folder)
+
+    return made
+
+
 @pytest.fixture(autouse=True)
-def _cache_of_its_own(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))
-    monkeypatch.setenv("ARMARIUS_CONFIG", str(tmp_path_factory.mktemp("config")))
+def _cache_of_its_own(_folders, monkeypatch):
+    monkeypatch.setenv("ARMARIUS_CACHE", _folders())
+    monkeypatch.setenv("ARMARIUS_CONFIG", _folders())
     monkeypatch.delenv("ARMARIUS_TRUSTED", raising=False)
 
 
