@@ -247,12 +247,16 @@ def seconds(call, many):
 
 
 def squares(calls, many):
-    """The names of the calls of which four times as many take more than `MOST` times as long; least of three runs."""
+    """The names and seconds of the calls of which sixteen times as many take over 25 times (`MOST` squared) as long.
+
+    Counted from a quarter of `many` to four times as many, by the least of three runs: over a factor of four alone, the
+    caches of the processor weigh as much as the bound. A quadratic step takes 256 times as long.
+    """
     found = []
     for name, call in calls:
         if (took := seconds(call, 4 * many)) > FLOOR and all(
             min(took, *(seconds(call, 4 * many) for _ in range(2)))
-            > max(FLOOR, MOST * min(seconds(call, many) for _ in range(3)))
+            > max(FLOOR, MOST * MOST * min(seconds(call, many // 4) for _ in range(3)))
             for _ in range(2 if took < 5 else 1)
         ):
             found.append((name, took))
