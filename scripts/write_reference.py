@@ -96,7 +96,7 @@ _SUBJECTS = {
 # Public names of modules that are no packages.
 _OF_MODULES = {
     "vectors.embedder": "AnyEmbedder Fingerprint OneKindEmbedder",
-    "deadline": "Call Observer observe",
+    "deadline": "Call Observer observe request_id",
     "evaluation": "Evaluation Miss Question read_questions",
     "rewording": "Model Reworded Reworder RewordingRequest parse request",
     "requests": (

@@ -19,7 +19,7 @@ import armarius
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    dsn, quota = os.environ["ARMARIUS_DSN"], armarius.workspace.Quota(files=5_000, bytes=100_000_000)
+    dsn, quota = os.environ["ARMARIUS_DSN"], armarius.Quota(files=5_000, bytes=100_000_000)
     with armarius.connect(dsn, memory="1 GiB", connections=8, max_concurrent=8, max_waiting=16, quota=quota) as shelf:
         app.state.shelf = shelf
         yield

@@ -41,6 +41,7 @@ TABLE = {
     "text.tokens": "TokenCounter Truncated truncate",
     "trust.settings": "Config",
     "types": "Candidate Evidence FetchRequest Fetched Fetcher Hit Hits",
+    "workspace.engines": "Quota",
     "workspace.folder": "connect shelf",
 } | doors.PUBLIC[""]
 """Module to the public names that are loaded from it on first use; `__init__.pyi` is written from it."""

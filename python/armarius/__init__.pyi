@@ -69,6 +69,7 @@ from armarius.types import Fetcher as Fetcher
 from armarius.types import Hit as Hit
 from armarius.types import Hits as Hits
 from armarius.vectors.embedder import Embedder as Embedder
+from armarius.workspace.engines import Quota as Quota
 from armarius.workspace.folder import connect as connect
 from armarius.workspace.folder import shelf as shelf
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
-from armarius.deadline import CANCEL, Cancelled, calling
+from armarius.deadline import CANCEL, Cancelled, calling, request_id
 from armarius.errors import Backpressure, ContractError
 from armarius.validation import near, shown, suggestion
 from armarius.verbs.wire import Failure, describe
@@ -168,6 +168,7 @@ class Channel:
 
     def _run(self, request: _Request) -> None:
         token = CANCEL.set(request.cancelled)
+        request_id.set("" if request.id is None else str(request.id))
         try:
             with calling(request.method, request.timeout_s):
                 result = self._methods[request.method](request.params)

@@ -6,6 +6,7 @@ within it (`wait_until`, `run_with_deadline`) and names its stage (`stage`). No 
 `SingleFlight` joins equal calls, `Recent` keeps the last values.
 """
 
+import logging
 import re
 import threading
 import time
@@ -96,8 +97,18 @@ class _Observed:
 _CALL: ContextVar[Call | None] = ContextVar("armarius_call", default=None)
 CANCEL: ContextVar[threading.Event | None] = ContextVar("armarius_cancel", default=None)
 """Set when the coroutine that waits for an answer is cancelled."""
+request_id: ContextVar[str] = ContextVar("armarius_request_id", default="")
+"""Id of the host's request, which it sets in its own context: in spans, and in records of the log as `request_id`."""
 CALLER: ContextVar["asyncio.AbstractEventLoop | None"] = ContextVar("armarius_caller", default=None)
 """The event loop that waits for an answer, where it is one: what a verb awaits in turn may be awaited there."""
+
+
+def _with_request_id(record: logging.LogRecord) -> bool:
+    record.request_id = request_id.get()
+    return True
+
+
+logging.getLogger("armarius").addFilter(_with_request_id)
 
 
 def observe(observer: Observer | None) -> Observer | None:

@@ -13,6 +13,7 @@ from opentelemetry.trace import NonRecordingSpan, NoOpTracer, TracerProvider
 from opentelemetry.trace.span import INVALID_SPAN_CONTEXT
 
 import armarius
+from armarius.deadline import request_id
 from armarius.frameworks.otel import instrument, uninstrument
 from armarius.testing import FakeFetcher
 
@@ -139,6 +140,19 @@ async def test_what_a_coroutine_began_is_the_parent_and_its_cancelling_is_told(n
         await engine.asearch("钟楼")
     assert next(one.parent for one in spans if one.name == "armarius.search") == "request"
     await asyncio.sleep(0)
+
+
+async def test_spans_and_records_of_the_log_have_the_id_of_the_request_of_the_host(novel, told, caplog):
+    spans, _ = told
+    caplog.set_level("DEBUG", "armarius")
+    token = request_id.set("8f2c")
+    try:
+        with armarius.shelf(novel.parent) as shelf:
+            await shelf.project("novel").asearch("钟楼")
+    finally:
+        request_id.reset(token)
+    assert next(one for one in spans if one.name == "armarius.search").attributes["armarius.request_id"] == "8f2c"
+    assert ("opened novel", "8f2c") in [(one.getMessage(), one.request_id) for one in caplog.records]
 
 
 def test_the_counters_of_a_shelf_are_metrics(novel):

@@ -6,9 +6,10 @@ import pytest
 from tests.server.novels import NOVEL, files_of, requests
 
 import armarius
+from armarius import Quota
 from armarius.errors import ContractError, QuotaExceeded, StoreConflict, UnknownId
 from armarius.workspace import server as server_shelf
-from armarius.workspace.engines import Quota, bytes_in
+from armarius.workspace.engines import bytes_in
 from armarius.workspace.server import HotStored
 
 

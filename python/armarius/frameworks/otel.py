@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from armarius.deadline import Call, Cancelled, observe
+from armarius.deadline import Call, Cancelled, observe, request_id
 from armarius.errors import ArmariusError, MissingExtra
 from armarius.warnings import CODES
 
@@ -78,6 +78,8 @@ class _Telling:
             finally:
                 codes = sorted(_codes(getattr(call.answer, "warnings", ())))
                 span.set_attribute("armarius.outcome", outcome)
+                if request_id.get():
+                    span.set_attribute("armarius.request_id", request_id.get())
                 span.set_attribute("armarius.warnings", codes)
                 for name in ("token_count", "budget", "item_count", "omitted_count"):
                     if isinstance(number := getattr(call.answer, name, None), int):

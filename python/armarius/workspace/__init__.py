@@ -12,7 +12,7 @@ server, texts change only in `Novel.write` and in writes of codex, records and b
 from armarius.doors import lazy
 
 TABLE = {
-    "workspace.engines": "Health Quota ShelfStatus",
+    "workspace.engines": "Health ShelfStatus",
     "workspace.folder": "FolderEntry LocalNovel LocalShelf connect shelf",
 }
 

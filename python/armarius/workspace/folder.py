@@ -95,7 +95,7 @@ def shelf(
     )  # fmt: skip
 
 
-logger = logging.getLogger("armarius.shelf")
+logger = logging.getLogger("armarius")
 
 _COMPARED_S = 1.0
 

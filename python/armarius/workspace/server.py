@@ -121,7 +121,7 @@ class ProjectEntry:
 
 _PATIENCE_SECONDS = 2.0
 _LOOK_AGAIN = 0.02
-logger = logging.getLogger("armarius.shelf")
+logger = logging.getLogger("armarius")
 
 
 class Novel(ShelvedEngine):
