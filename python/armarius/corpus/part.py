@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _APART = ("setting", "outline")  # each entry, or line, is ranked by itself
 _ROW = struct.Struct("<IIII")  # text, index of the entity, start, end
+_ENTITY: Final = itemgetter(0)
 _Met = tuple[str, str, int]
 """Entity, the name as written, where it begins in its paragraph."""
 
@@ -138,10 +140,8 @@ def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPar
 def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_Met]]) -> CorpusPart:
     rows: list[tuple[int, str, int]] = []
     for index, found in enumerate(mentions):
-        times: dict[str, int] = {}
-        for entity, _, _ in found:
-            times[entity] = times.get(entity, 0) + 1
-        rows += [(index, entity, count) for entity, count in sorted(times.items())]
+        for entity, count in sorted(Counter(map(_ENTITY, found)).items()):
+            rows.append((index, entity, count))
     return part.with_entities(rows) if rows else part
 
 
@@ -154,7 +154,7 @@ def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) 
                 names[entity, term] = [1, paragraph.start + start]
             else:
                 known[0] += 1
-    return tuple(NamedEntities(entity, term, count, first) for (entity, term), (count, first) in names.items())
+    return tuple([NamedEntities(*about, count, first) for about, (count, first) in names.items()])
 
 
 def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:

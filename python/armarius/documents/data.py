@@ -207,7 +207,7 @@ def _split(text: str, entries: Iterable[_Entry], inside: _Inside, together: int 
 
     def add(start: int, end: int, path: tuple[str, ...], key: str = "") -> None:
         chapter = next((n for one in (key, *reversed(path)) if (n := chapter_number(one)) is not None), None)
-        for left, right in list(cut(text, start, end)):
+        for left, right in cut(text, start, end):
             found.append(Paragraph(len(found), left, right, path, "body", chapter))
 
     def walk(entries: Iterable[_Entry], path: tuple[str, ...], depth: int) -> None:

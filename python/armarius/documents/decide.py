@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from statistics import median
 from types import MappingProxyType
 from typing import Final, cast, get_args
@@ -82,15 +82,16 @@ def _decide(features: Mapping[str, Features], rules: Rules, lines: Sequence[File
     votes = _beside(prose, series, orders)
     places = {path: numbers for one in series for path, numbers in one.paths.items()}
     said = {path: line for path in features if (line := _said_of(path, lines)) is not None} if lines else {}
+    stated = {path: stated_kind(path, rules) for path in features} if rules else {}
     files = {
-        path: _file(path, one, rules, votes.get(path, ()), places.get(path, ()), said.get(path))
+        path: _file(path, one, stated.get(path), votes.get(path, ()), places.get(path, ()), said.get(path))
         for path, one in features.items()
     }
     declared = frozenset(
         path
         for path, file in files.items()
         if file.kind in STORY_KINDS
-        and (stated_kind(path, rules) is not None or (path in said and said[path].edition == "main"))
+        and (stated.get(path) is not None or (path in said and said[path].edition == "main"))
     )
     _Stories(files, prose, declared, series, orders, said).place()
     return ProjectMap(files.values(), _main(files, prose))
@@ -108,9 +109,13 @@ def _said_of(path: str, lines: Sequence[FileLine]) -> FileLine | None:
 
 
 def _file(
-    path: str, one: Features, rules: Rules, beside: Sequence[Vote], place: Sequence[float], said: FileLine | None
+    path: str,
+    one: Features,
+    declared: Kind | None,
+    beside: Sequence[Vote],
+    place: Sequence[float],
+    said: FileLine | None,
 ) -> MappedFile:
-    declared = stated_kind(path, rules)
     kind, sure, why = best_of((*one.votes, *beside))
     if declared is not None:
         kind, sure, why = declared, 1.0, (f"armarius.toml says {declared}", *why)
@@ -120,7 +125,7 @@ def _file(
         kind, sure, why = kind_named(said.kind), _PROPOSED, ("a model proposed it", *why)
     elif one.kind == "code":  # of labelled scripts, a third are tools or generated
         kind, sure, why = "code", _DOUBTLESS, ("source code",)
-    elif kind == "chapter" and one.holds_several(beside=any(vote == "chapter" for vote, _, _ in beside)):
+    elif kind == "chapter" and one.holds_several(beside="chapter" in map(itemgetter(0), beside)):
         kind = "manuscript"
     number = _number(one, beside) if kind == "chapter" else None
     if number is None and kind == "chapter" and place and place_of(parts_of(path).stem) is None:
@@ -187,7 +192,7 @@ def _beside(
         for path, one in features.items():
             if not is_data(path) and one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
                 clues[path].append(Clue("only story"))
-    return {path: [*votes_of(found)] for path, found in clues.items()}
+    return {path: votes_of(found) for path, found in clues.items()}
 
 
 def _heaviest(one: Features, clues: Iterable[Clue]) -> Kind:
@@ -214,7 +219,7 @@ def _alike(
     feature: str, paths: Collection[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]
 ) -> None:
     """What most files of a series, or of a folder, are, the others are too, whatever their names speak of."""
-    kind, count = Counter(features[path].kind for path in paths).most_common(1)[0]
+    kind, count = Counter([features[path].kind for path in paths]).most_common(1)[0]
     kind = "chapter" if kind == "manuscript" else kind
     share = count / len(paths)
     of_folder = feature == "alike in its folder"
@@ -343,7 +348,7 @@ class _Stories:
     def _count_apart(self, folders: Mapping[str, Sequence[str]]) -> None:
         """A declared chapter that counts by another word than one of its number (i1 beside ch01) has no number."""
         beside: defaultdict[tuple[str, float | None], set[str | None]] = defaultdict(set)
-        for folder, paths in folders.items():
+        for folder, paths in folders.items() if self.declared else ():
             for path in paths:
                 beside[folder_of(folder), _in_name(self.features[path])].add(self._before_number(path))
         for path in self.declared:
@@ -537,4 +542,4 @@ def _main(files: Mapping[str, MappedFile], features: Mapping[str, Features]) -> 
 
 
 def _natural(path: str) -> tuple[object, ...]:
-    return tuple((0, float(part), "") if at % 2 else (1, 0.0, part) for at, part in enumerate(_NUMBER.split(path)))
+    return (*[(0, float(part), "") if at % 2 else (1, 0.0, part) for at, part in enumerate(_NUMBER.split(path))],)

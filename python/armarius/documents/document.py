@@ -314,7 +314,7 @@ def look_at(
         if _PROJECT_FOLDER in path:  # a folder that one program calls a file
             projects.add(path[: path.index(_PROJECT_FOLDER) + len(_PROJECT_FOLDER) - 1])
             continue
-        if not _is_document_name(path, file.size):
+        if unread_reason(path, file.size) is not None:
             continue
         if reason := _refusal(path, file.size, config):
             skipped.append(Skipped(_printable(path), reason))
@@ -532,13 +532,9 @@ def refusal_of(path: str, size: int, config: Config) -> str | None:
 
     For texts that are not in a folder; a hidden path is no document, as in a folder.
     """
-    if is_hidden(path, config) or _PROJECT_FOLDER in path or not _is_document_name(path, size):
+    if is_hidden(path, config) or _PROJECT_FOLDER in path or unread_reason(path, size) is not None:
         return None
     return _refusal(path, size, config)
-
-
-def _is_document_name(path: str, size: int = 0) -> bool:
-    return unread_reason(path, size) is None
 
 
 def unread_reason(path: str, size: int = 0) -> str | None:
@@ -559,7 +555,7 @@ def unread_reason(path: str, size: int = 0) -> str | None:
 
 
 def _refusal(path: str, size: int, config: Config) -> str:
-    # Called for every file at every walk, like `_is_document_name`.
+    # Called for every file at every walk, like `unread_reason`.
     if not path.isascii() and _printable(path) != path:
         return "file name is not valid Unicode"
     if size > config.max_bytes:

@@ -55,6 +55,7 @@ _MOST_NAMED: Final = 2_000  # files
 _TITLE: Final = 80  # code points of a heading that are looked at
 _SHORT: Final = 120  # code points below which a text has no shape
 _SHINGLES: Final = 24
+_STYLE: Final = title_words("style")
 _AGAIN: Final = 3 / 35  # share of a word of a kind, each time that it stands there
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
@@ -192,7 +193,7 @@ def features_of(
     parts = parts_of(path)
     suffix = parts.suffix.lower()
     if suffix == ".nwx":
-        votes = [*votes_of([Clue("project file")])]
+        votes = votes_of([Clue("project file")])
         return Features("data", None, tuple(votes), length=len(text), prose=0.0, listed=_texts_of(text))
     # A file of novelWriter has its name inside.
     stem = "".join(as_strings(front_matter.get("title"))) if suffix == ".nwd" else parts.stem
@@ -208,7 +209,7 @@ def features_of(
     stated = _stated(front_matter)
     is_text = of_prose or len(_SENTENCE.findall(sample)) >= _SENTENCES * shape.lines
     recorded = (suffix[1:] or stem) if suffix in _DATA_SUFFIXES or not is_text else None
-    votes = list(_votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape, len(text)))
+    votes = _votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape, len(text))
     kind = sums_of(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     in_name = _DATED.search(stem)
@@ -265,7 +266,7 @@ def _texts_of(project: str) -> tuple[str, ...]:
 def _files_in(text: str) -> tuple[str, ...]:
     """The files that a text names, each once, in its order; none where it names fewer than three."""
     names: dict[str, None] = {}
-    for found in _PATH.finditer(text) if any(one in text for one in _PATH_MARKS) else ():
+    for found in _PATH.finditer(text) if any(map(text.__contains__, _PATH_MARKS)) else ():
         name = found[1] or found[2] or found[3]
         if name is None:
             name = _BEFORE_PATH.split(text[max(0, found.start() - 160) : found.end()])[-1]
@@ -326,24 +327,22 @@ def _votes(
     numbers: Sequence[int],
     shape: _Shape,
     whole: int,
-) -> Iterator[Vote]:
+) -> list[Vote]:
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
     if recorded is not None:
         kind: Kind = "tool" if recorded == "tex" else "data"
-        yield from votes_of([Clue("data suffix", (recorded,), not named, kind)])
-        yield from (vote for vote in votes_of(named) if vote[0] not in STORY_KINDS)
-        return
-    yield from votes_of(named)
-    yield from votes_of(_of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None))
-    yield from votes_of(_of_the_text(shape, is_prose))
+        others = [vote for vote in votes_of(named) if vote[0] not in STORY_KINDS]
+        return [*votes_of([Clue("data suffix", (recorded,), not named, kind)]), *others]
+    headings = _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
+    return votes_of([*named, *headings, *_of_the_text(shape, is_prose)])
 
 
 def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if appended(stem) and chapter_number(stem) is None:
         yield Clue("supplement", (stem,))
         return
-    if fold(stem).replace("_", "-") in title_words("style"):
+    if fold(stem).replace("_", "-") in _STYLE:
         yield Clue("style guide", (stem,))
     number = chapter_number(stem)
     if number is None:

@@ -8,7 +8,7 @@ none decides by itself, except a suffix of source code and a kind that front mat
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -237,19 +237,19 @@ WEIGHTS: Final = (
     Weight("alike in its series", None, "{} of {} files of its series", slope=4.5),
 )
 
-_ROWS: Final = {feature: [*rows] for feature, rows in groupby(WEIGHTS, key=attrgetter("feature"))}
+_ROWS: Final = {feature: {row.kind: row for row in rows} for feature, rows in groupby(WEIGHTS, attrgetter("feature"))}
 
 
-def votes_of(clues: Iterable[Clue]) -> Iterator[Vote]:
+def votes_of(clues: Iterable[Clue]) -> list[Vote]:
     """What the clues weigh, in their order."""
+    votes = []
     for feature, words, share, said in clues:
         rows = _ROWS[feature]
-        if said is not None:
-            rows = [row for row in rows if row.kind == said] or [row for row in rows if row.kind is None]
-        for row in rows:
+        for row in rows.values() if said is None else filter(None, [rows.get(said) or rows.get(None)]):
             kind = row.kind or said
             if kind is not None and (weight := min(row.most, row.base + row.slope * share)):
-                yield kind, weight, row.sentence.format(*words)
+                votes.append((kind, weight, row.sentence.format(*words)))
+    return votes
 
 
 def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:

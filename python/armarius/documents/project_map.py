@@ -97,7 +97,7 @@ class ProjectMap:
 
     def __init__(self, files: Iterable[MappedFile] = (), main: str | None = None) -> None:
         self.files: Mapping[str, MappedFile] = MappingProxyType(
-            {one.path: one for one in sorted(files, key=lambda one: one.path)}
+            {one.path: one for one in sorted(files, key=attrgetter("path"))}
         )
         aside = (path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main")
         self.is_code = _is_code(self.files.values())
@@ -111,7 +111,7 @@ class ProjectMap:
             if one.order is not None:
                 stories.setdefault(one.story, []).append(one)
         self._stories = {
-            story: tuple(one.path for one in sorted(inside, key=lambda one: one.order or 0))
+            story: tuple([one.path for one in sorted(inside, key=attrgetter("order"))])
             for story, inside in stories.items()
         }
 

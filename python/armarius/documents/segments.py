@@ -257,16 +257,15 @@ def _line_breaks(text: str, start: int, end: int) -> int:
     return len(gap) - gap.count("\r\n")
 
 
-def cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The span without surrounding white space, in pieces of at most `PARAGRAPH_LIMIT` cut at line or sentence ends."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
     if end - start > PARAGRAPH_LIMIT:
-        yield from ((start + left, start + right) for left, right in _core.pieces(text[start:end], PARAGRAPH_LIMIT))
-    elif end > start:
-        yield start, end
+        return [(start + left, start + right) for left, right in _core.pieces(text[start:end], PARAGRAPH_LIMIT)]
+    return [(start, end)] if end > start else []
 
 
 def folder_of(path: str) -> str:

@@ -69,13 +69,15 @@ class LiveConfig:
 
     def __init__(self, authored: "Authored", first: Config | None = None) -> None:
         self._authored = authored
-        self._stamp = ""
+        self._stamp = "not read"
         self.now = Config() if first is None else first
         self.warning: ContextWarning | None = None
         self.ignored: ContextWarning | None = None
 
     def reload(self) -> None:
-        """Read the configuration."""
+        """Read the configuration, unless it was read and is as it was."""
+        if not self.is_stale():
+            return
         self._stamp = self._authored.config_stamp()
         try:
             self.now, self.warning = self._authored.config(), None

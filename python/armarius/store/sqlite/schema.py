@@ -341,13 +341,15 @@ def _same(connection: apsw.Connection, number: int, document: Document) -> froze
         before = read_document_rows(connection, row)
     except StoreCorrupt:  # and written over, whole
         return frozenset()
-    pairs = zip(before.paragraphs, document.paragraphs, strict=False)
-    return frozenset(new.index for old, new in pairs if _indexed(before, old) == _indexed(document, new))
-
-
-def _indexed(document: Document, paragraph: Paragraph) -> tuple[object, ...]:
-    matter = document.front_matter if paragraph.role == "front_matter" else None
-    return paragraph.index, paragraph.role, document.text[paragraph.start : paragraph.end], matter
+    return frozenset(
+        [
+            new.index
+            for old, new in zip(before.paragraphs, document.paragraphs, strict=False)
+            if (old.index, old.role) == (new.index, new.role)
+            and before.text[old.start : old.end] == document.text[new.start : new.end]
+            and (new.role != "front_matter" or before.front_matter == document.front_matter)
+        ]
+    )
 
 
 APPLICATION_ID: Final = 0x41524D31  # "ARM1" in the header of the file: an empty file or another program's is not ours
