@@ -1382,7 +1382,7 @@ export interface MessagesRequest {
    * at work last are remembered, while the engine is open.
    */
   taskId?: string | null;
-  /** Whose messages: those of OpenAI and compatible servers, or of Anthropic. */
+  /** Whose messages: those of OpenAI and compatible servers (a string each), or of Anthropic (parts). */
   form?: "openai" | "anthropic" | null;
 }
 

@@ -276,8 +276,8 @@ def test_messages_of_a_prompt_are_the_prompt(call):
     prompt = call("context:prompt:assemble", **asked)
     for form in ("openai", "anthropic"):
         made = call("context:prompt:messages", **asked, form=form)
-        parts = [part for one in made["messages"] for part in one["content"]]
-        assert "".join(part["text"] for part in [*made.get("system", []), *parts]) == prompt["prompt"]
+        parts = [*made.get("system", []), *(part for one in made["messages"] for part in one["content"])]
+        assert "".join(part if form == "openai" else part["text"] for part in parts) == prompt["prompt"]
         assert (made["tokenCount"], made["stablePrefixHash"]) == (prompt["tokenCount"], prompt["stablePrefixHash"])
         assert "prompt" not in made
 

@@ -30,7 +30,7 @@ def renderings(pack):
     yield pack.prompt
     yield "".join(pack.contents[layer] for layer in LAYERS)
     for message in pack.to_messages("openai"):
-        yield from (block["text"] for block in message["content"])
+        yield message["content"]
     anthropic = pack.to_messages("anthropic")
     yield from (block["text"] for block in anthropic["system"])
     for message in anthropic["messages"]:

@@ -90,7 +90,8 @@ class MessagesRequest(AssembleRequest):
     """A request for a prompt as a provider's messages."""
 
     form: Literal["openai", "anthropic"] = Field(
-        default="openai", description="Whose messages: those of OpenAI and compatible servers, or of Anthropic."
+        default="openai",
+        description="Whose messages: those of OpenAI and compatible servers (a string each), or of Anthropic (parts).",
     )
 
 

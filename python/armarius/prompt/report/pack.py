@@ -121,13 +121,14 @@ def messages(contents: Mapping[LayerName, str], model: str | None, provider: Lit
     rule = cache_rule(model, provider)
     if rule is None or rule.provider != provider:
         rule = cache_rule(None, provider)
-    stable = {"type": "text", "text": contents["rules"] + contents["settings"], **((rule and rule.marker) or {})}
-    rest = {"type": "text", "text": contents["retrieved"] + contents["immediate"]}
-    system = [stable] if stable["text"] else []
-    user = [{"role": "user", "content": [rest]}] if rest["text"] else []
+    marker = (rule and rule.marker) or {}
+    stable, rest = contents["rules"] + contents["settings"], contents["retrieved"] + contents["immediate"]
+    system = [{"type": "text", "text": stable, **marker}] if stable else []
     if provider == "anthropic":
+        user = [{"role": "user", "content": [{"type": "text", "text": rest}]}] if rest else []
         return {"system": system, "messages": user}
-    return ([{"role": "system", "content": system}] if system else []) + user
+    roles = {"system": system if marker else stable, "user": rest}
+    return [{"role": role, "content": content} for role, content in roles.items() if content]
 
 
 @dataclass(frozen=True)
@@ -324,8 +325,9 @@ class Pack:
         """The prompt as a provider's messages, its cache marker exactly after the stable prefix.
 
         Returns:
-            `openai`: a list of messages. `anthropic`: a dict with `system` and `messages`, to be
-            passed as keyword arguments. The texts, concatenated, are the prompt.
+            `openai`: a list of messages, each with a string; parts where the model has a cache marker. `anthropic`: a
+            dict with `system` and `messages`, to be passed as keyword arguments. The texts, concatenated, are the
+            prompt.
         """
         return messages(self.contents, self.request.model, provider)
 
