@@ -302,6 +302,8 @@ export interface AppliedReply {
   reply: string;
   /** Name of the model, written beside what is applied. */
   model?: string | null;
+  /** Of the question; refused when files have changed since. */
+  hash?: string | null;
   /** Names of proposals that are left out, and stay out. */
   without?: string[] | null;
 }
@@ -1265,7 +1267,6 @@ export interface MappedFile {
   evidence: string[];
   declared: boolean;
   proposed: boolean;
-  of: string;
   hidden: boolean;
 }
 
@@ -1405,6 +1406,8 @@ export interface ModelReply {
   reply: string;
   /** Name of the model, written beside what is applied. */
   model?: string | null;
+  /** Of the question; refused when files have changed since. */
+  hash?: string | null;
 }
 
 /** A rule that every prompt is to state. */

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.steps import steps
 
 import armarius
 from armarius.cli import main
@@ -296,9 +297,45 @@ def test_what_no_request_may_hold_is_in_none(engine, folder):
     assert "PEOPLE known: nobody" in engine.understanding_request().text
 
 
-def test_no_reply_costs_more_than_time_linear_in_it():
-    for text in ('{"a":' * 30_000, "[1," * 40_000, "{" * 100_000, "'" * 100_000, '["a" x' * 20_000):
-        read_answers(text)
+@pytest.mark.parametrize("text", ['{"a":', "[1,", "{", "'", '["a" x', "[{'", "/*{"])
+def test_no_reply_costs_more_steps_than_grow_with_its_length(text):
+    once, twice = (steps(lambda n=n: read_answers(text * n)) for n in (2_000, 4_000))
+    assert twice < 2.2 * once
+
+
+def test_a_reply_to_another_question_is_refused_on_every_wire(engine, folder, tmp_path):
+    reply = '{"files": [{"g": 1, "kind": "setting"}]}'
+    (tmp_path / "reply.txt").write_text(reply, "utf-8")
+    before, methods = engine.understanding_request().hash, methods_of(engine)
+    assert methods["project:understand:parse"]({"reply": reply, "hash": before})["items"]
+    (folder / "一本新的.md").write_text("# 新\n\n新的一份。\n", "utf-8")
+    for ask in (
+        lambda: engine.understanding_request().parse(reply, hash=before),
+        lambda: methods["project:understand:parse"]({"reply": reply, "hash": before}),
+        lambda: methods["project:understand:apply"]({"reply": reply, "hash": before}),
+        lambda: [*understand(engine, reply=reply, hash=before)],
+    ):
+        with pytest.raises(ContractError, match="files have changed since the question"):
+            ask()
+    assert main(["understand", str(folder), "--reply", str(tmp_path / "reply.txt"), "--hash", before]) == 2
+    assert not (folder / "armarius.toml").exists()
+
+
+def test_names_that_are_words_of_the_file_break_no_apply(engine, folder):
+    (folder / "read").write_text("tables 和 read 都是人名。\n", "utf-8")
+    (folder / "杂/二.md").write_text("tables 来了，read 也来了，no_names 没有来。\n", "utf-8")
+    said = {
+        "people": [{"name": one} for one in ("tables", "no_names", "read")],
+        "files": [{"path": "read", "kind": "tool"}],
+    }
+    found = engine.understanding_request().parse(json.dumps(said))
+    assert [one for one in found.refused if "word of armarius.toml" in one] == [
+        "'tables': a word of armarius.toml", "'no_names': a word of armarius.toml",
+    ]  # fmt: skip
+    found.apply()
+    found.apply()
+    assert engine.entity("read").name == "read"
+    assert tomllib.loads(config(folder))["proposed"]["people"] == {"read": []}
 
 
 def test_the_channel_the_command_line_and_mcp_ask_and_apply(engine, folder, tmp_path, capsys):

@@ -18,8 +18,8 @@ KEYWORDS = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 # What only Python can hand over, and what Python says by other means.
 PYTHON_ALONE = {"previous", "layers", "reword", "timeout_s", "timeout", "model", "model_name", "comment"}
 OTHERWISE = {
-    "project:understand:parse": {"reply", "model"},
-    "project:understand:apply": {"reply", "model", "without"},
+    "project:understand:parse": {"reply", "model", "hash"},
+    "project:understand:apply": {"reply", "model", "hash", "without"},
     "context:prompt:why": {"thing"},
     "context:prompt:whatif": {"other_budget"},
     "context:prompt:diff": {"other"},

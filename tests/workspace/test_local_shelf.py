@@ -346,6 +346,22 @@ def test_a_request_inside_another_has_its_place(narrow):
     assert narrow.turns._taken == 0
 
 
+@pytest.mark.parametrize("ask", ["understand", "aunderstand"])
+def test_a_shelf_answers_others_while_a_model_of_the_host_replies(novels, ask):
+    with armarius.shelf(novels, watch=False, max_concurrent=1, max_waiting=0) as shelf:
+        found = []
+
+        def model(_):
+            other = threading.Thread(target=lambda: found.extend(shelf.project("n1").search("钟楼")))
+            other.start()
+            other.join(60)
+            return '{"about": {"form": "novel"}}'
+
+        asked = getattr(shelf.project("n0"), ask)(model)
+        assert [one.says for one in (asyncio.run(asked) if ask == "aunderstand" else asked)] == ["novel"]
+        assert [one.path for one in found] == ["chapters/ch001.md"]
+
+
 @pytest.mark.parametrize(
     "wrong", [{"max_concurrent": 0}, {"max_concurrent": "8"}, {"max_concurrent": 1, "max_waiting": -1}]
 )

@@ -201,6 +201,8 @@ def _file(path: str) -> str:
     "understand", "what a language model says the project is: the question to paste, then its reply",
     PROJECT, SERIES, INDEX_DIR,
     option("--reply", "a file with the reply; - reads it from standard input", metavar="FILE"),
+    option("--hash", "of the question, as it was printed: refused when files have changed since", default="",
+           metavar="HASH"),
     option("--model", "name of the model, written beside what is applied", default="", metavar="MODEL"),
     flag("--apply", "write what the reply proposes into [proposed.*] of armarius.toml"), JSON,
     description="Prints one question of at most 6,000 tokens for any chat; with --reply what the answer proposes.",
@@ -215,9 +217,10 @@ def _understand(arguments: argparse.Namespace) -> int:
         if not arguments.reply:
             told = {"text": asked.text, "tokens": asked.tokens, "hash": asked.hash}
             show_json(told) if arguments.json else print(asked.text)
+            note(f"with the reply: --hash {asked.hash}")
             return 0
         reply = words("-", "--reply") if arguments.reply == "-" else _file(arguments.reply)
-        found = asked.parse(reply, model=arguments.model)
+        found = asked.parse(reply, model=arguments.model, hash=arguments.hash)
         if arguments.apply:
             found.apply()
     if arguments.json:

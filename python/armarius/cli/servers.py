@@ -218,7 +218,7 @@ _SERVED = (_PATH, SERIES, *STORE, option("--tenant", "with --store: the tenant o
     option("--http", f"serve by streamable HTTP, with the token of {TOKEN_ENV} or a new one; port 0 takes a free one",
            metavar="HOST:PORT"),
     repeated("--allow-host", "with --http: another name by which clients reach it", metavar="NAME"),
-    flag("--allow-write", "offer the tools that write to the project: remember, propose, update, pin"),
+    flag("--allow-write", "offer the tools that write to the project: remember, propose, update, pin, understand"),
     example="novel/",
 )  # fmt: skip
 def _serve(arguments: argparse.Namespace) -> int:

@@ -102,10 +102,10 @@ def _said_of(path: str, lines: Sequence[FileLine]) -> FileLine | None:
     found = [one for one in lines if glob(one.pattern).matches(path)]
     if not found:
         return None
-    kind, edition, place, of = (
-        next(filter(None, map(attrgetter(name), found)), "") for name in ("kind", "edition", "place", "of")
+    kind, edition, place = (
+        next(filter(None, map(attrgetter(name), found)), "") for name in ("kind", "edition", "place")
     )
-    return FileLine(path, kind, edition, place, of, any(one.proposed and (one.kind or one.edition) for one in found))
+    return FileLine(path, kind, edition, place, any(one.proposed and (one.kind or one.edition) for one in found))
 
 
 def _file(
@@ -136,7 +136,7 @@ def _file(
         path, kind, volume, number,
         state=state, confidence=sure, evidence=why[:6], declared=declared is not None or one.declared,
         chapters=len(one.numbers) if kind == "manuscript" else 0,
-        proposed=said is not None and said.proposed, of="" if said is None else said.of,
+        proposed=said is not None and said.proposed,
     )  # fmt: skip
 
 

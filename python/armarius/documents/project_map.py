@@ -51,7 +51,6 @@ class MappedFile:
         evidence: Short sentences, the most weighty first.
         declared: `armarius.toml` or its front matter states the kind.
         proposed: A model proposed its kind or its edition, and nobody has said otherwise.
-        of: What it accompanies, as `armarius.toml` says.
         chapters: How many a manuscript holds; else 0.
     """
 
@@ -68,7 +67,6 @@ class MappedFile:
     declared: bool = False
     chapters: int = 0
     proposed: bool = False
-    of: str = ""
 
     @property
     def is_guessed(self) -> bool:

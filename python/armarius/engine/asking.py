@@ -92,7 +92,6 @@ class Asking:
     """One moment of a project, as it is asked about.
 
     Attributes:
-        hash: Of paths and heads.
         out: Lines that the user has taken out, as `_key` has them.
     """
 
@@ -105,10 +104,15 @@ class Asking:
         self.files = {path: one for path, one in mapped.items() if not any(glob.matches(path) for glob in closed)}
         said = {line_key(line) for line in _lines_of(self.config)}
         self.out = {*kept.get("out", ()), *(one for one in kept.get("applied", ()) if one not in said)}
-        rows = [f"{path} {self._head(path, 200)[0]}" for path in sorted(self.files)]
-        self.hash = hashlib.blake2b("\n".join(rows).encode("utf-8", "replace"), digest_size=16).hexdigest()
         self.groups: list[Group] = []
         self._proposed: list[Sequence[ProposedName]] | None = None
+
+    @cached_property
+    def hash(self) -> str:
+        """Of paths, heads and, once there are `messages`, the groups: by it numbers mean the same files."""
+        rows = [f"{path} {self._head(path, 200)[0]}" for path in sorted(self.files)]
+        rows += [" ".join(one.paths) for one in self.groups]
+        return hashlib.blake2b("\n".join(rows).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     @cached_property
     def features(self) -> Mapping[str, Any]:
@@ -283,7 +287,7 @@ def _same(folders: Sequence[Sequence[str]]) -> Iterator[str]:
 def _lines_of(config: Any) -> Iterator[tuple[str, str, Any]]:  # noqa: ANN401 - of trust.settings
     """What stands in `[proposed.*]` and in the user's own tables of the same form, as lines of proposals."""
     for one in config.lines:
-        said = {name: value for name in ("kind", "edition", "place", "of") if (value := getattr(one, name))}
+        said = {name: value for name in ("kind", "edition", "place") if (value := getattr(one, name))}
         yield "documents", one.pattern, said["kind"] if said.keys() == {"kind"} else said
     yield from (("documents", pattern, kind) for kind, pattern in config.kinds)
     yield from (("documents", "read", pattern) for pattern in config.read)

@@ -127,7 +127,8 @@ class UnderstandingRequest(Asked):
     """The messages that ask a model what a project is; `parse` reads the reply.
 
     Attributes:
-        hash: Of the files that are asked about, whatever they are taken for: while it stays, a reply does.
+        hash: Of the files that are asked about and their numbers, whatever they are taken for: while it stays, a
+            reply does.
     """
 
     hash: str
@@ -138,7 +139,7 @@ class UnderstandingRequest(Asked):
         """Length of the messages in tokens of o200k_base."""
         return count(self.text)
 
-    def parse(self, reply: object, *, model: str = "") -> Proposals:
+    def parse(self, reply: object, *, model: str = "", hash: str = "") -> Proposals:  # noqa: A002
         """What a reply proposes: a text, a message of a model library, or what it holds.
 
         Each entry stands alone: what cannot be used is in `refused`, and the rest is taken.
@@ -146,10 +147,13 @@ class UnderstandingRequest(Asked):
         Args:
             reply: Of a model, in any wrapping.
             model: Its name, which is written beside what is applied.
+            hash: Of the request that it answers, where that is another object than this one; "" is this one.
 
         Raises:
-            ContractError: There is nothing of the form in it.
+            ContractError: There is nothing of the form in it; files have come, gone or begun otherwise since `hash`.
         """
+        if hash not in ("", self.hash):
+            raise ContractError("hash: files have changed since the question was asked: ask again")
         return self._read(reply, model)
 
     def __repr__(self) -> str:
@@ -178,8 +182,13 @@ class Understanding:
             ArmariusError: No reply in time. Errors of the model itself are passed on.
         """
         check_model("model", model)
-        name = valid_text("model_name", model_name) or _name_of(model)
-        asked, kept = self.understanding_request(), self._kept()
+        return self.answered(self.understanding_request(), model, model_name, timeout_s)
+
+    def answered(
+        self, asked: UnderstandingRequest, model: Model, model_name: str, timeout_s: float | None
+    ) -> Proposals:
+        """What a model proposes to a request; nothing of the index is held while it replies."""
+        name, kept = valid_text("model_name", model_name) or _name_of(model), self._kept()
         if kept.get("hash") == asked.hash and kept.get("text"):
             return asked.parse(kept["text"], model=kept.get("model") or name)
         log, reply = self._project.model_log, None
@@ -236,7 +245,7 @@ class Understanding:
         def changed(text: str) -> str:
             nonlocal before
             before = text
-            stated = {(table, key) for table, key, _ in wanted if key not in _LISTS}
+            stated = {(table, key) for table, key, _ in wanted if (table, key) not in _LISTS}
             others = (line for line in _proposed(text) if line[:2] not in stated and line_key(line) not in keys | out)
             kept.extend(others)
             return _with_proposed(text, [*kept, *wanted], proposals.model)
@@ -265,7 +274,7 @@ def _name_of(model: object) -> str:
     return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
 
 
-_LISTS: Final = ("read", "no_names", "tables")
+_LISTS: Final = (("documents", "read"), ("people", "no_names"), ("people", "tables"))
 _HEAD: Final = re.compile(r"[ \t]*\[(\[?)[ \t]*([^\]\n]*)\]", re.ASCII)
 
 
@@ -273,7 +282,7 @@ def _proposed(text: str) -> Iterator[tuple[str, str, Any]]:
     """The lines that an earlier reply has put into armarius.toml."""
     for table, rows in tomllib.loads(text).get("proposed", {}).items():
         for key, value in rows.items():
-            yield from (((table, key, one) for one in value) if key in _LISTS else [(table, key, value)])
+            yield from (((table, key, one) for one in value) if (table, key) in _LISTS else [(table, key, value)])
 
 
 def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
@@ -295,7 +304,7 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
     tables = dict[str, dict[str, Any]]()
     for table, key, value in lines:
         rows = tables.setdefault(table, {})
-        if key in _LISTS:
+        if (table, key) in _LISTS:
             rows.setdefault(key, []).append(value)
         elif isinstance(value, list) and isinstance(rows.get(key), list):  # two entries of one person
             rows[key] = [*dict.fromkeys([*rows[key], *value])]

@@ -20,7 +20,7 @@ from armarius.headings.display import ResultList, counted
 from armarius.lexicon import word_file
 from armarius.text.chat import read_answers
 from armarius.text.unicode import fold, is_han
-from armarius.trust.settings import ABOUT, FileLine, PeopleTable
+from armarius.trust.settings import ABOUT, OF_PEOPLE, FileLine, PeopleTable
 from armarius.validation import shown
 
 _MOST_LINES: Final = 60  # paths that one answer may become
@@ -214,7 +214,8 @@ class Reading:
                 self.refused.append(f"{name}: no pattern matches these {len(paths)} files alone")
                 continue
             value = stated["kind"] if stated.keys() == {"kind"} else stated
-            lines = tuple(("documents", pattern, kept or value) for pattern, kept in patterns)
+            said_of = (("/read" if pattern == "read" else pattern, kept or value) for pattern, kept in patterns)
+            lines = tuple(("documents", *one) for one in said_of)
             says = ", ".join(value if key != "edition" else f"{value} edition" for key, value in stated.items())
             self._add(Proposal("files", name, says, self.asking.now(paths), len(paths), lines=lines), paths)
 
@@ -337,6 +338,9 @@ class Reading:
             if bearer is not None and not kept and fold(bearer) not in before:
                 continue  # nothing new
             main = next(iter(cards), name)
+            if main in OF_PEOPLE:
+                self.refused.append(f"{shown(main)}: a word of armarius.toml")
+                continue
             others = [one for one in (name, *kept) if fold(one) != fold(main)]
             files = sum(main in one.text for one in self.asking.view.documents.values())
             says = f"one with {', '.join(cards[1:])}" if len(cards) > 1 else ", ".join(others) or "a person"

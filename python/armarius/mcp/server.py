@@ -273,7 +273,7 @@ def build_server(
     Args:
         source: The project; or a shelf of many, of which each tool takes one as `project`.
         tenant: Whose projects, of a shelf on a server.
-        allow_write: Whether there are tools that write to it: `remember`, `propose`, `update`, `pin`.
+        allow_write: Whether there are tools that write to it: `remember`, `propose`, `update`, `pin`, `understand`.
         token: Of `Authorization: Bearer`, for requests over HTTP; "" takes each.
 
     Cost: a walk of the folder, to see whether there is code.

@@ -374,6 +374,7 @@ def understand(
     engine: "Engine",
     *,
     reply: Annotated[str, Field(max_length=100_000, description="JSON, as the question asks.")] = "",
+    hash: Annotated[str, Field(max_length=64, description="The last line of the question.")] = "",  # noqa: A002
 ) -> Iterator[str]:
     """Ask what the files, people and form of the project are, once for a new folder: read the question, then reply.
 
@@ -381,9 +382,9 @@ def understand(
     """
     asked = engine.understanding_request()
     if not reply:
-        yield from asked.text.splitlines()
+        yield from (*asked.text.splitlines(), f"hash={asked.hash}")
         return
-    found = asked.parse(reply, model="the model of this session")
+    found = asked.parse(reply, model="the model of this session", hash=hash)
     found.apply()
     yield f"Proposed {counted(len(found), 'line')} in [proposed.*] of armarius.toml."
     yield from (f"{one.name}: {one.says}{f' ({one.warning})' * bool(one.warning)}" for one in found)

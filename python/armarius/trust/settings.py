@@ -68,6 +68,8 @@ _NOWHERE = "\0"  # no system has a folder of that name
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
 _OF_DOCUMENTS = ("exclude", "max_bytes", "index_dir", "read")
+OF_PEOPLE: Final = ("no_names", "tables")
+"""What may stand in `[people]` besides people."""
 TABLES = frozenset(
     {"assembly", "books", "budget", "code", "documents", "embedding", "graph", "kinds", "model", "people", "project",
      "proposed", "skills", "style"}
@@ -86,7 +88,6 @@ class FileLine(NamedTuple):
         kind: What they are.
         edition: Of the story.
         place: In it: `first`, `last`, `end of part`, `before 3`, `after 29`.
-        of: What they accompany.
         proposed: A model said it.
     """
 
@@ -94,7 +95,6 @@ class FileLine(NamedTuple):
     kind: str = ""
     edition: str = ""
     place: str = ""
-    of: str = ""
     proposed: bool = False
 
 
@@ -230,7 +230,7 @@ def _config(raw: Mapping[str, Any]) -> Config:
             *((one.kind, one.pattern) for one in lines if one.kind),
             *((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds")),
         ),
-        lines=(*(one for one in lines if one.edition or one.place or one.of), *guesses),
+        lines=(*(one for one in lines if one.edition or one.place), *guesses),
         read=(*_strings(documents, "read", "documents"), *_strings(guessed, "read", "proposed.documents")),
         people=_people(_table(raw, "people"), "people"),
         proposed_people=_people(_table(proposed, "people"), "proposed.people"),
@@ -258,7 +258,7 @@ def _file_lines(table: Mapping[str, Any], section: str, *, proposed: bool = Fals
         if pattern in _OF_DOCUMENTS and (not proposed or pattern == "read"):
             continue
         line = {"kind": said} if isinstance(said, str) else said
-        known = {"kind", "edition", "place", "of"}
+        known = {"kind", "edition", "place"}
         if not isinstance(line, dict) or not line or line.keys() - known or {*map(type, line.values())} != {str}:
             raise _no_kind(section, pattern)
         found = FileLine(pattern, **line, proposed=proposed)
@@ -287,7 +287,7 @@ def _people(table: Mapping[str, Any], section: str) -> People:
         known = isinstance(one, dict) and {"path", "name"} <= one.keys() <= set(PeopleTable._fields)
         if not known or not all(isinstance(one[key], str) for key in ("path", "name")):
             raise ConfigError(f"{CONFIG_NAME}: {section}.tables: expected path, name and aliases, got {one!r}")
-    names = [name for name in table if name not in ("no_names", "tables")]
+    names = [name for name in table if name not in OF_PEOPLE]
     return People(
         tuple((name, tuple(_texts(table, name, section))) for name in names),
         tuple(_texts(table, "no_names", section)),

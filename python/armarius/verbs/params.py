@@ -313,6 +313,7 @@ class ModelReply(Params):
 
     reply: Text = Field(description="The reply as it came.", min_length=1)
     model: Text = Field(default="", description="Name of the model, written beside what is applied.")
+    hash: Text = Field(default="", description="Of the question; refused when files have changed since.")
 
 
 class AppliedReply(ModelReply):

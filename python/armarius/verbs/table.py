@@ -44,6 +44,7 @@ from armarius.warnings import INDEX_BUILDING
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
+    from armarius.engine.replies import Proposals
     from armarius.prompt.report.pack import Pack
     from armarius.workspace.folder import LocalNovel, LocalShelf
 
@@ -438,16 +439,20 @@ def _understanding(engine: "Engine", asked: p.Params) -> Json:
     return {"text": made.text, "messages": list(made), "tokens": made.tokens, "hash": made.hash}
 
 
+def _proposed(engine: "Engine", asked: p.ModelReply) -> "Proposals":
+    return engine.understanding_request().parse(asked.reply, model=asked.model, hash=asked.hash)
+
+
 @_verb("project:understand:parse", s.Proposals, "understanding_request")
 def _understood(engine: "Engine", asked: p.ModelReply) -> Json:
     """What a model's reply proposes; nothing is applied."""
-    return engine.understanding_request().parse(asked.reply, model=asked.model).to_wire()
+    return _proposed(engine, asked).to_wire()
 
 
 @_verb("project:understand:apply", s.Proposals, "understanding_request")
 def _apply_reply(engine: "Engine", asked: p.AppliedReply) -> Json:
     """Write what a model's reply proposes into `[proposed.*]` of armarius.toml, all or nothing; what was written."""
-    found = engine.understanding_request().parse(asked.reply, model=asked.model)
+    found = _proposed(engine, asked)
     if unknown := {*asked.without} - {one.name for one in found}:
         raise ContractError(f"params.without: {shown(min(unknown))} is the name of no proposal")
     found[:] = [one for one in found if one.name not in asked.without]

@@ -15,7 +15,10 @@ from armarius.deadline import awaitable as in_thread
 from armarius.deadline import calling, stage, wait_until
 from armarius.engine.build import EngineParts
 from armarius.engine.engine import ContextEngine
+from armarius.engine.maps import Model
+from armarius.engine.replies import Proposals
 from armarius.errors import Backpressure, ContextWarning, ContractError, StoreError, UnknownProject
+from armarius.text.chat import check_model
 from armarius.validation import near, shown, suggestion, whole
 
 if TYPE_CHECKING:
@@ -378,12 +381,23 @@ class ShelvedEngine(ShelvedVerbs):
         """
         raise NotImplementedError
 
+    def understand(
+        self, model: Model, *, model_name: str = "", timeout_s: float | None = None, at_least: int | None = None
+    ) -> Proposals:
+        """As `ContextEngine.understand`; `at_least` is a version of the project, not before which it is asked about."""
+        check_model("model", model)
+        asked = self.understanding_request(at_least=at_least)  # which alone has a turn: a model may take minutes
+        return self._parts.understanding.answered(asked, model, model_name, timeout_s)
+
+    aunderstand = in_thread(understand)
+
 
 for _name in ASKED.split():
-    _verb = _asked(getattr(ContextEngine, _name))
-    setattr(ShelvedEngine, _name, _verb)
-    if hasattr(ContextEngine, f"a{_name}"):
-        setattr(ShelvedEngine, f"a{_name}", awaitable(_verb))
+    if _name not in vars(ShelvedEngine):
+        _verb = _asked(getattr(ContextEngine, _name))
+        setattr(ShelvedEngine, _name, _verb)
+        if hasattr(ContextEngine, f"a{_name}"):
+            setattr(ShelvedEngine, f"a{_name}", awaitable(_verb))
 
 
 Texts = Mapping[str, str | bytes]

@@ -51,7 +51,7 @@ function _shtab_armarius_using
 end
 
 set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reply --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
+set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --hash --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reply --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -241,6 +241,7 @@ complete -c armarius -n '_shtab_armarius_using understand' -s h -l help -d 'show
 complete -c armarius -n '_shtab_armarius_using understand' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using understand' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using understand' -l reply -x -d 'a file with the reply; - reads it from standard input'
+complete -c armarius -n '_shtab_armarius_using understand' -l hash -x -d 'of the question, as it was printed: refused when files have changed since'
 complete -c armarius -n '_shtab_armarius_using understand' -l model -x -d 'name of the model, written beside what is applied'
 complete -c armarius -n '_shtab_armarius_using understand' -l apply -d 'write what the reply proposes into [proposed.*] of armarius.toml'
 complete -c armarius -n '_shtab_armarius_using understand' -l json -d json
@@ -295,7 +296,7 @@ complete -c armarius -n '_shtab_armarius_using serve' -l workspace -xka "(__fish
 complete -c armarius -n '_shtab_armarius_using serve' -l project -x -d 'with --store: which project (default: all; each tool takes `project`)'
 complete -c armarius -n '_shtab_armarius_using serve' -l http -x -d 'serve by streamable HTTP, with the token of ARMARIUS_TOKEN or a new one; port 0 takes a free one'
 complete -c armarius -n '_shtab_armarius_using serve' -l allow-host -x -d 'with --http: another name by which clients reach it'
-complete -c armarius -n '_shtab_armarius_using serve' -l allow-write -d 'offer the tools that write to the project: remember, propose, update, pin'
+complete -c armarius -n '_shtab_armarius_using serve' -l allow-write -d 'offer the tools that write to the project: remember, propose, update, pin, understand'
 complete -c armarius -n '_shtab_armarius_using serve; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one, without a server)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a channel -d 'Json-rpc 2.0 on standard input and output'
 complete -c armarius -n '_shtab_armarius_using channel' -s h -l help -d 'show this help message and exit'

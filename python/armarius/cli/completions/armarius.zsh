@@ -402,7 +402,7 @@ _shtab_armarius_serve_options=(
   "--project[with --store\: which project (default\: all\; each tool takes \`project\`)]:ID:"
   "--http[serve by streamable HTTP, with the token of ARMARIUS_TOKEN or a new one\; port 0 takes a free one]:HOST:PORT:"
   "*--allow-host[with --http\: another name by which clients reach it]:NAME:"
-  "--allow-write[offer the tools that write to the project\: remember, propose, update, pin]"
+  "--allow-write[offer the tools that write to the project\: remember, propose, update, pin, understand]"
   ":the project folder (default\: this one, without a server):_files"
 )
 
@@ -521,6 +521,7 @@ _shtab_armarius_understand_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   "--reply[a file with the reply\; - reads it from standard input]:FILE:"
+  "--hash[of the question, as it was printed\: refused when files have changed since]:HASH:"
   "--model[name of the model, written beside what is applied]:MODEL:"
   "--apply[write what the reply proposes into \[proposed.\*\] of armarius.toml]"
   "--json[json]"
