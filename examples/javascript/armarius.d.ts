@@ -166,7 +166,7 @@ export interface Methods {
   "project:understand:request": { params: Params; result: Understanding };
   /** What a model's reply proposes; nothing is applied. */
   "project:understand:parse": { params: ModelReply; result: Proposals };
-  /** Write what a model's reply proposes into `[proposed.*]` of armarius.toml, all or nothing; what was written. */
+  /** Write what a model's reply proposes into armarius.toml, all or nothing; what was written. */
   "project:understand:apply": { params: AppliedReply; result: Proposals };
   /** Every summary, and which documents have a stale one. */
   "summaries:list": { params: Params; result: { items: Summary[]; stale: string[]; warnings: string[]; } };
@@ -306,6 +306,8 @@ export interface AppliedReply {
   hash?: string | null;
   /** Names of proposals that are left out, and stay out. */
   without?: string[] | null;
+  /** A person has said yes: they weigh as lines of the user's own. */
+  declared?: boolean | null;
 }
 
 /** A symbol, how far around it, and along which edges. */

@@ -321,6 +321,28 @@ def test_a_reply_to_another_question_is_refused_on_every_wire(engine, folder, tm
     assert not (folder / "armarius.toml").exists()
 
 
+def test_what_a_person_says_yes_to_is_a_line_of_theirs(engine, folder):
+    own = '# mine\n[documents]\n"杂/一.md" = "note"\n\n[people]\n"沈青" = ["青儿"]\n'
+    (folder / "armarius.toml").write_text(own, "utf-8")
+    engine.understanding_request().parse('{"about": {"form": "novel"}}').apply()
+    reply = json.dumps({
+        "files": [{"path": "杂/**", "kind": "setting"}, {"path": "style.md", "kind": "tool", "place": "last"}],
+        "same": [["沈青", "守夜人"]], "no_names": ["简单描述"], "read": [".story/"], "about": {"unit": "章"},
+    })  # fmt: skip
+    methods_of(engine)["project:understand:apply"]({"reply": reply, "model": "m", "declared": True})
+    said = tomllib.loads(config(folder))
+    assert said["documents"] == {
+        "read": [".story/**"], "杂/一.md": "note", "杂/**": "setting", "style.md": {"kind": "tool", "place": "last"},
+    }  # fmt: skip
+    assert said["people"] == {"no_names": ["简单描述"], "沈青": ["青儿", "守夜人"]}
+    assert (said["project"], said["proposed"]) == ({"unit": "章"}, {"project": {"form": "novel"}})
+    assert config(folder).startswith("# mine\n")
+    files = {one.path: one for one in engine.map()}
+    assert (files["杂/README.md"].kind, files["杂/README.md"].declared) == ("setting", True)
+    assert files["杂/一.md"].kind == "note"
+    assert {one.about for one in engine.understanding_request().parse(reply)} <= {"read"}
+
+
 def test_names_that_are_words_of_the_file_break_no_apply(engine, folder):
     (folder / "read").write_text("tables 和 read 都是人名。\n", "utf-8")
     (folder / "杂/二.md").write_text("tables 来了，read 也来了，no_names 没有来。\n", "utf-8")

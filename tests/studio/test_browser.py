@@ -232,7 +232,15 @@ def test_no_page_breaks_a_rule_of_accessibility(page, address):
         pytest.skip("axe is not installed: make code-tools (needs npm)")
     ground = page.url.partition("/?")[0].rstrip("/")
     for path in (
-        *("/", "/chapter/chapters/ch003.md?cursor=206", "/entities", "/entity/lin-xiaoyu", "/inbox", "/notes"),
+        *(
+            "/",
+            "/chapter/chapters/ch003.md?cursor=206",
+            "/entities",
+            "/entity/lin-xiaoyu",
+            "/inbox",
+            "/notes",
+            "/question",
+        ),
         *("/search?words=1", "/bring", "/entity/x", "/book/lore?text=%E9%93%9C%E9%B1%BC"),
     ):
         page.goto(ground + path)
@@ -396,6 +404,24 @@ def test_a_file_that_is_dropped_anywhere_is_looked_at_and_not_written(page, addr
     }""")
     playwright.expect(page.locator("#brought")).to_contain_text("第二章 冰")
     assert not list(address[1].rglob("*雪*"))
+
+
+def test_a_question_about_the_book_is_copied_and_what_is_ticked_of_the_reply_is_declared(page, address):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{ground(page)}/inbox")
+    page.get_by_role("button", name="Ask my AI").click()
+    page.get_by_label("Its reply").fill('{"people": [{"name": "Élodie Moreau", "aliases": ["Moreau"]}]}')
+    assert "GROUPS" in page.evaluate("navigator.clipboard.readText()")
+    page.get_by_role("button", name="Look", exact=True).click()
+    playwright.expect(page.get_by_role("checkbox", name="Élodie Moreau")).to_be_checked()
+    assert fits(page) == []
+    page.get_by_role("button", name="Take over what is ticked").click()
+    saved = page.locator("#saved")
+    playwright.expect(saved).to_contain_text("armarius.toml")
+    assert "[people]" in (address[1] / "armarius.toml").read_text("utf-8")
+    with page.expect_response("**/change/undo"):
+        saved.get_by_role("button", name="Undo").click()
+    assert not (address[1] / "armarius.toml").exists()
 
 
 def test_a_studio_that_is_gone_is_said(page):

@@ -474,7 +474,7 @@ def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
             (book,) = engine.books
             here = {"path": f"{folder}/002.md", "what": who.name}
             for path in (
-                *("/", "/entities", "/notes", "/bring", "/inbox", "/nope"),
+                *("/", "/entities", "/notes", "/bring", "/inbox", "/question", "/nope"),
                 *("/search?words=1", f"/entity/{who.id}", f"/chapter/{folder}/002.md", f"/book/{book}?text={who.name}"),
                 *("/prompt", "/why", "/change/entity"),
             ):
@@ -621,6 +621,31 @@ def test_files_that_may_be_something_else_are_one_question_a_folder(client, engi
     client.post("/change/kind", data={"path": paths, "kind": "note"}, headers=ORIGIN)
     assert {engine.index.map.files[one].kind for one in paths} == {"note"}
     assert not {one.path for one in engine.index.map.doubtful}.intersection(paths)
+
+
+def test_what_a_model_replies_is_shown_and_what_is_ticked_is_declared(client, engine):
+    question = client.get("/question").text
+    reply = json.dumps({
+        "files": [{"path": "style.md", "kind": "template"}, {"path": "chapters/**", "kind": "outline"}],
+        "people": [{"name": "Élodie Moreau", "aliases": ["Moreau", "she"]}], "about": {"unit": "章"},
+    })  # fmt: skip
+    assert unescape(question).count("GROUPS") == 1
+    shown = client.post("/change/understood", data=form_of(question, "understood") | {"reply": reply}, headers=ORIGIN)
+    page = shown.text.partition("<main")[2]
+    ticks = {unescape(name): bool(on) for name, on in re.findall(r'name="tick" value="([^"]*)"( checked)?', page)}
+    assert ticks.pop("project unit")
+    assert ticks == {"files style.md": False, "files chapters/**": False, "person Élodie Moreau": True}
+    assert not (engine.root / "armarius.toml").exists()
+    fields = form_of(page, "understood") | {"tick": ["files style.md", "person Élodie Moreau"]}
+    done = client.post("/change/understood", data=fields, headers=ORIGIN)
+    said = tomllib.loads((engine.root / "armarius.toml").read_text("utf-8"))
+    assert said == {"documents": {"style.md": "template"}, "people": {"Élodie Moreau": ["Moreau"]}}
+    assert engine.index.map.files["style.md"].declared
+    client.post("/change/undo", data=saved_in(done.text)[1], headers=ORIGIN)
+    assert not (engine.root / "armarius.toml").exists()
+    (engine.root / "chapters/ch099.md").write_text("# 又一章\n", "utf-8")
+    late = client.post("/change/understood", data=fields, headers=ORIGIN)
+    assert (late.status_code, "Copy it again" in late.text) == (400, True)
 
 
 def test_chapters_taken_for_copies_are_asked_about_and_put_into_the_story(tmp_path):

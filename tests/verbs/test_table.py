@@ -19,7 +19,7 @@ KEYWORDS = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 PYTHON_ALONE = {"previous", "layers", "reword", "timeout_s", "timeout", "model", "model_name", "comment"}
 OTHERWISE = {
     "project:understand:parse": {"reply", "model", "hash"},
-    "project:understand:apply": {"reply", "model", "hash", "without"},
+    "project:understand:apply": {"reply", "model", "hash", "without", "declared"},
     "context:prompt:why": {"thing"},
     "context:prompt:whatif": {"other_budget"},
     "context:prompt:diff": {"other"},

@@ -26,7 +26,7 @@ from armarius.engine.project import Project, ProjectView
 from armarius.engine.replies import Proposals, Reading
 from armarius.errors import ArmariusError, ConfigError, ContractError, StoreError
 from armarius.headings.display import counted
-from armarius.io.toml import quoted, with_value
+from armarius.io.toml import parse_toml, quoted, value_of, with_value
 from armarius.text.chat import Asked, ChatModel, ModelCall, check_model, reply_of, said_in
 from armarius.trust.settings import CONFIG_NAME, parse_config
 from armarius.validation import near, seconds, shown, suggestion, valid_text
@@ -90,16 +90,26 @@ class Maps:
             if broader := [one for one in before if glob(one).matches(pattern)]:
                 what = f"{quoted(broader[0])} stands before {quoted(pattern)} and decides: put it below"
                 raise ConfigError(f"{CONFIG_NAME}: documents: {what}")
-            matching = glob(pattern)
-            narrower = [one for one in stated if one != pattern and matching.matches(one)]
-            written = with_value(text, "documents", pattern, kind, below=narrower)
-            if written is None:
-                line = f"{quoted(pattern)} = {quoted(kind)}"
-                raise ConfigError(f"{CONFIG_NAME}: no line can be put into it; write into [documents]: {line}")
+            written = _declared(text, "documents", pattern, kind)
             parse_config(written)
             return written
 
         self._project.index.authored.change_config(changed)
+
+
+def _declared(text: str, table: str, key: str, value: Any, comment: str = "") -> str:  # noqa: ANN401 - of TOML
+    """The text of armarius.toml with a line of the user's own; of patterns the narrower ones stay before it.
+
+    Raises:
+        ConfigError: No line can be put into it; says the line to write by hand.
+    """
+    stated = (one for _, one in parse_config(text).kinds if one != key) if table == "documents" else ()
+    narrower = [one for one in stated if glob(key).matches(one)]
+    written = with_value(text, table, key, value, comment=comment, below=narrower)
+    if written is None:
+        line = f"{quoted(key)} = {value_of(value)}"
+        raise ConfigError(f"{CONFIG_NAME}: no line can be put into it; write into [{table}]: {line}")
+    return written
 
 
 def _pattern(pattern: object) -> str:
@@ -236,7 +246,7 @@ class Understanding:
         if data != known:
             (self._file.replace if known else self._file.add)("reply", data)
 
-    def _write(self, asking: "Asking", proposals: Proposals) -> None:
+    def _write(self, asking: "Asking", proposals: Proposals, declared: bool) -> None:
         wanted = [line for one in proposals for line in one.lines]
         keys = {line_key(line) for line in wanted}
         out = {*asking.out, *(line_key(line) for one in proposals.every for line in one.lines)} - keys
@@ -248,7 +258,9 @@ class Understanding:
             stated = {(table, key) for table, key, _ in wanted if (table, key) not in _LISTS}
             others = (line for line in _proposed(text) if line[:2] not in stated and line_key(line) not in keys | out)
             kept.extend(others)
-            return _with_proposed(text, [*kept, *wanted], proposals.model)
+            if not declared:
+                return _with_proposed(text, [*kept, *wanted], proposals.model)
+            return _with_declared(_with_proposed(text, kept, proposals.model), wanted, proposals.model)
 
         self._project.index.authored.change_config(changed)
         try:
@@ -300,7 +312,7 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
         if not inside or line.lstrip().startswith("#"):
             kept.append(line)
     whole = "".join(kept).rstrip()
-    name = " ".join("".join(char if char.isprintable() else " " for char in model).split()) or "a model"
+    name = _printable(model)
     tables = dict[str, dict[str, Any]]()
     for table, key, value in lines:
         rows = tables.setdefault(table, {})
@@ -313,7 +325,7 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
     for table, rows in tables.items():
         whole += f"{end * 2 * bool(whole)}[proposed.{table}]  # a guess; what stands in [{table}] goes before it{end}"
         whole += end.join(
-            f"{quoted(key, key=True)} = {_toml(value)}  # proposed by {name}" for key, value in rows.items()
+            f"{quoted(key, key=True)} = {value_of(value)}  # proposed by {name}" for key, value in rows.items()
         )
     whole = f"{whole}{end}" if whole else ""
     after = parse_config(whole)
@@ -325,14 +337,23 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
     return whole
 
 
+def _with_declared(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
+    """The same with these lines in the user's own tables: what a person has ticked."""
+    for table, key, value in reversed(lines):  # each becomes the first of its table
+        own = parse_toml(text).get(table, {}).get(key)
+        if (table, key) in _LISTS or isinstance(value, list):
+            added = [value] if (table, key) in _LISTS else value
+            value = [*(own if isinstance(own, list) else ()), *added]
+            value = [one for at, one in enumerate(value) if one not in value[:at]]
+        text = _declared(text, table, key, value, f"proposed by {_printable(model)}")
+    parse_config(text)
+    return text
+
+
+def _printable(model: str) -> str:
+    return " ".join("".join(char if char.isprintable() else " " for char in model).split()) or "a model"
+
+
 def _person_part(config: Any) -> tuple[Any, ...]:  # noqa: ANN401
     own = [one for one in config.lines if not one.proposed]
     return config.kinds, own, config.people, config.exclude, config.max_bytes, config.index_dir, dict(config.tables)
-
-
-def _toml(value: Any) -> str:  # noqa: ANN401
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{key} = {_toml(one)}' for key, one in value.items())}}}"
-    return quoted(str(value))

@@ -76,7 +76,7 @@ class Proposals(ResultList[Proposal]):
         refused: Iterable[str] = (),
         unsure: Iterable[str] = (),
         cut: bool = False,
-        write: Callable[["Proposals"], None] | None = None,
+        write: Callable[["Proposals", bool], None] | None = None,
     ) -> None:
         super().__init__(rows)
         self.model, self.cut = model, cut
@@ -103,10 +103,13 @@ class Proposals(ResultList[Proposal]):
             one |= {key: [*one[key]] for key in ("enters", "leaves")}
         return {"items": items, "refused": [*self.refused], "unsure": [*self.unsure], "cut": self.cut}
 
-    def apply(self) -> None:
+    def apply(self, *, declared: bool = False) -> None:
         """Write all of them, or nothing, as `[proposed.*]` of armarius.toml, each in place of the line of its key.
 
         Other lines that were proposed before stay.
+
+        Args:
+            declared: A person has said yes to each: they stand in the user's own tables, and weigh as lines of theirs.
 
         What was taken out of the list, or out of armarius.toml since the last time, is not proposed again.
 
@@ -116,7 +119,7 @@ class Proposals(ResultList[Proposal]):
         """
         if self._write is None:
             raise ContractError("proposals: a slice cannot be applied; remove from the list what is not wanted")
-        self._write(self)
+        self._write(self, declared)
 
 
 _KEYS: Final[Mapping[str, str]] = {
@@ -140,7 +143,7 @@ class Reading:
         self.refused: list[str] = []
         self.rows: list[tuple[Proposal, Sequence[str]]] = []  # with the paths that it is about
 
-    def proposals(self, reply: object, model: str, write: Callable[[Proposals], None]) -> Proposals:
+    def proposals(self, reply: object, model: str, write: Callable[[Proposals, bool], None]) -> Proposals:
         """What is in it. Raises ContractError when there is nothing of the form."""
         said, cut, formed = _parts_of(reply)
         if not said and (cut or not formed):

@@ -125,6 +125,15 @@ def _is_sane(value: object) -> bool:
     return not isinstance(value, int) or -_MOST <= value < _MOST
 
 
+def value_of(value: object) -> str:
+    """A text, whole number, list or table as TOML writes it on one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(value_of, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{quoted(key, key=True)} = {value_of(one)}' for key, one in value.items())}}}"
+    return str(value) if isinstance(value, int) else quoted(str(value))
+
+
 def quoted(text: str, *, key: bool = False) -> str:
     """`text` as TOML writes it, on one line and in printable characters only; a key stays bare where it may."""
     if key and _BARE.fullmatch(text):
@@ -141,7 +150,7 @@ def _escaped(char: str) -> str:
 
 
 def with_value(
-    text: str, table: str, key: str, value: str | int, *, comment: str = "", below: Collection[str] = ()
+    text: str, table: str, key: str, value: object, *, comment: str = "", below: Collection[str] = ()
 ) -> str | None:
     """`text` with `key = "value"` in `[table]`, and every other line as it was; None where no line can say so.
 
@@ -153,7 +162,7 @@ def with_value(
         text: TOML, at most 256 KiB.
         table: Name of a top-level table.
         key: Any text.
-        value: Any text, or a whole number.
+        value: Text, whole number, list or table.
         comment: Behind the value; "" is that of the line that is changed.
         below: Keys of the table.
     """
@@ -169,7 +178,7 @@ def with_value(
     wanted[table][key] = value
     end = "\r\n" if "\r\n" in text else "\n"
     lines = (text if text.endswith("\n") or not text else text + end).splitlines(keepends=True)
-    new = f"{quoted(key, key=True)} = {value if isinstance(value, int) else quoted(value)}"
+    new = f"{quoted(key, key=True)} = {value_of(value)}"
     behind = "  # " + "".join(char if char.isprintable() else " " for char in comment) if comment else ""
     found = [
         [*lines[:at], f"{new}{behind or old}{end}", *lines[at + 1 :]]

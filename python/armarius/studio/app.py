@@ -229,6 +229,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         "/entity/{id:path}": pages.entity,
         "/card/{id:path}": pages.card,
         "/inbox": inbox.page,
+        "/question": inbox.question,
         "/search": pages.search,
         "/notes": pages.notes,
         "/bring": pages.bring,
@@ -361,7 +362,9 @@ def _nowhere(asked: Form) -> Page:
     raise Refused("page")
 
 
-_WHOLE = frozenset({"page", "empty", "number", "meanwhile", "PageChanged", "BudgetTooSmall"})  # whose sentence says all
+_WHOLE = frozenset(
+    {"page", "empty", "number", "meanwhile", "asked", "PageChanged", "BudgetTooSmall"}
+)  # whose sentence says all
 
 
 def _told_of(error: Exception, said: dict[str, str]) -> tuple[str, str, bool]:

@@ -67,7 +67,7 @@ class Changes:
         own = (
             *(self.alias, self.bring, self.create, self.delete, self.entity, self.entry, self.fact, self.kind),
             *(self.limits, self.merge, self.pin, self.propose, self.relate, self.settle, self.style, self.summary),
-            *(self.unbook, self.undo, self.unfact, self.unrelate),
+            *(self.unbook, self.understood, self.undo, self.unfact, self.unrelate),
         )
         every = {one.__name__: one for one in own} | _records(self._engine)
         return {name: partial(self._with_plain_fields, handler) for name, handler in every.items()}
@@ -318,6 +318,20 @@ class Changes:
                 self._settled.remove("settled", form["id"])
             elif not undo and not known:
                 self._settled.add("settled", {"id": form["id"], "about": form.get("about", "")})
+        return "/inbox"
+
+    def understood(self, form: Form) -> str | Page:
+        """Show what a language model's reply proposes; with `write`, declare what is ticked."""
+        question, reply = self._engine.understanding_request(), _text(form, "reply")
+        if form["hash"] != question.hash:
+            raise Refused("asked")
+        found = question.parse(reply)
+        if form.get("write") != "yes":
+            return "question.html", {"question": question, "found": found, "reply": reply}
+        ticked = form["every"].getlist("tick")
+        found[:] = [one for one in found if f"{one.about} {one.name}" in ticked]
+        found.apply(declared=True)
+        self._engine.refresh()
         return "/inbox"
 
     def bring(self, form: Form) -> Page:

@@ -86,6 +86,10 @@ class Inbox:
             "done": done,
         }
 
+    def question(self, asked: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """What a language model of the writer's can be asked about the project, once."""
+        return "question.html", {"question": self._engine.understanding_request(), "found": None}
+
     def _open(self, found: list[Doubt]) -> list[Doubt]:
         settled, every = self._settled(), self._engine.entities()
         known = {fold(name) for one in every for name in (one.name, *one.aliases)}

@@ -320,6 +320,7 @@ class AppliedReply(ModelReply):
     """A reply, of which all is applied but what is named."""
 
     without: tuple[Text, ...] = Field(default=(), description="Names of proposals that are left out, and stay out.")
+    declared: Flag = Field(default=False, description="A person has said yes: they weigh as lines of the user's own.")
 
 
 class _Bounded(Params):

@@ -451,12 +451,12 @@ def _understood(engine: "Engine", asked: p.ModelReply) -> Json:
 
 @_verb("project:understand:apply", s.Proposals, "understanding_request")
 def _apply_reply(engine: "Engine", asked: p.AppliedReply) -> Json:
-    """Write what a model's reply proposes into `[proposed.*]` of armarius.toml, all or nothing; what was written."""
+    """Write what a model's reply proposes into armarius.toml, all or nothing; what was written."""
     found = _proposed(engine, asked)
     if unknown := {*asked.without} - {one.name for one in found}:
         raise ContractError(f"params.without: {shown(min(unknown))} is the name of no proposal")
     found[:] = [one for one in found if one.name not in asked.without]
-    found.apply()
+    found.apply(declared=asked.declared)
     return found.to_wire()
 
 

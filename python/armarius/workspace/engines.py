@@ -389,7 +389,7 @@ class ShelvedEngine(ShelvedVerbs):
         asked = self.understanding_request(at_least=at_least)  # which alone has a turn: a model may take minutes
         return self._parts.understanding.answered(asked, model, model_name, timeout_s)
 
-    aunderstand = in_thread(understand)
+    aunderstand = in_thread(understand)  # type: ignore[arg-type]  # the stub has another class before it
 
 
 for _name in ASKED.split():

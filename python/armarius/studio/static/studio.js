@@ -269,6 +269,7 @@ document.addEventListener("submit", async (event) => {
   if (form.closest("#saved") && drawer?.hidden) return saved(page), look();
   if (into && into !== "#drawn") {
     $(into).replaceChildren(...content(page));
+    if ($("[data-copied]", $(into))) await navigator.clipboard.writeText($("[data-copied]", $(into)).textContent);
     if (form.id === "bring" && event.submitter?.name) $("#books").replaceWith($("#books", parsed(await (await fetch("/bring")).text())));
     return posted && desk && look();
   }
@@ -343,7 +344,7 @@ document.addEventListener("keydown", (event) => {
 
 // What is looked for in the background is asked for again until it is there.
 const again = async () => {
-  if ($(".looking")) {
+  if ($(".looking") && !$("#asked form")) {
     const answer = await fetch(drawn?.dataset.url ?? location.href).catch(() => null);
     if (answer?.ok && $(".looking")) (drawn ?? $("main")).replaceChildren(...content(parsed(await answer.text())));
   }
