@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -24,6 +24,7 @@ from pydantic import (
     WithJsonSchema,
     field_validator,
 )
+from typing_extensions import TypedDict
 
 from armarius.arguments import (
     KINDS,
@@ -421,35 +422,59 @@ class AssembleRequest(Wire):
         return ("projectId", "documentId", "cursorPosition", "skillId")
 
 
-class RequestFields(TypedDict, total=False):
-    """The fields of an `AssembleRequest` but for the query, as keywords of `assemble` and `inspect` in Python."""
-
+class _Bounds(TypedDict, total=False):
     document: str
-    cursor: int | None
-    additional_input: str
-    skill: str
-    project_id: str
-    model: str | None
-    provider: str | None
-    tokenizer_version: str | None
-    budget: int | None
-    reserve_output: int
-    position_encoding: PositionEncoding
     chapters: int | Chapters | None
     kinds: Kind | Sequence[Kind]
     as_of: int | None
     also: Sequence[str]
+
+
+class RetrieveOptions(_Bounds, total=False):
+    """Keywords of `engine.retrieve`, which describes them."""
+
+    chapter: int | None
+    timeout_s: float | None
+
+
+class RequestOptions(_Bounds, total=False):
+    """Keywords of `assemble` that are another with each request."""
+
+    cursor: int | None
     text: str | None
     selection: tuple[int, int] | None
-    marks: bool
-    story: bool
     include: Sequence[str]
     exclude: Sequence[str]
-    language: Language | None
-    messages: Sequence[object]
     include_messages: int
-    include_content: bool
     task: str | None
+
+
+class _Steady(RequestOptions, total=False):
+    skill: str
+    model: str | None
+    budget: int | None
+    reserve_output: int
+    language: Language | None
+
+
+class AssembleOptions(_Steady, total=False):
+    """With those that stay the same for an agent."""
+
+    timeout_s: float | None
+
+
+class RequestFields(_Steady, total=False):
+    """The fields of an `AssembleRequest` but for the query, as keywords of `assemble` and `inspect` in Python."""
+
+    additional_input: str
+    project_id: str
+    provider: str | None
+    tokenizer_version: str | None
+    position_encoding: PositionEncoding
+    marks: bool
+    story: bool
+    messages: Sequence[object]
+    include_content: bool
 
 
 class InspectRequest(AssembleRequest):

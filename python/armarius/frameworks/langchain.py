@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from armarius.deadline import Recent
 from armarius.engine import ContextEngine
 from armarius.errors import ContractError, MissingExtra
-from armarius.frameworks.options import AssembleOptions, RetrieveOptions
+from armarius.requests import AssembleOptions, RetrieveOptions
 from armarius.rewording import WORDINGS_WANTED
 from armarius.verbs import wire
 from armarius.verbs.wire import account_wire, escaped_excerpt

@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from armarius.errors import ContractError, MissingExtra, ScopeViolation
-from armarius.frameworks.options import AssembleOptions, RequestOptions
+from armarius.requests import AssembleOptions, RequestOptions
 from armarius.verbs.wire import account_wire
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from armarius.errors import ContractError, MissingExtra
-from armarius.frameworks.options import RetrieveOptions
+from armarius.requests import RetrieveOptions
 from armarius.verbs import wire
 from armarius.verbs.wire import escaped, escaped_excerpt
 
