@@ -120,6 +120,17 @@ def first_row(connection: apsw.Connection, sql: str, values: Sequence[Any] = ())
     return connection.execute(sql, values).fetchone()
 
 
+def meta(connection: apsw.Connection, key: str) -> str | None:
+    """What the engine keeps about the index itself, or None."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def keep_meta(connection: apsw.Connection, key: str, value: str) -> None:
+    """Keep it."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
 class Connections:
     """One writer and as many readers as there are threads reading at once.
 

@@ -20,7 +20,7 @@ from armarius.documents.segments import Paragraph, Role
 from armarius.documents.titles import as_strings
 from armarius.errors import SchemaTooNew, StoreBusy, StoreCorrupt
 from armarius.store.protocol import TextHit, TextQuery
-from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.connection import all_rows, first_row, keep_meta, meta
 
 PARAGRAPH_BITS = 24  # a paragraph's id is document << 24 | index: 16 million paragraphs in a document
 ROLES: tuple[Role, ...] = ("body", "heading", "front_matter")
@@ -387,17 +387,6 @@ def check_header(connection: apsw.Connection, path: Path, project_id: str) -> No
         raise StoreBusy(f"{path}: an earlier armarius has it open, and this one must build it again")
     if (owner := meta(connection, "project_id")) != project_id:
         raise StoreCorrupt(f"{path}: index of project {owner!r}, not {project_id!r}")
-
-
-def meta(connection: apsw.Connection, key: str) -> str | None:
-    """What the engine keeps about the index itself, or None."""
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return None if row is None else str(row[0])
-
-
-def keep_meta(connection: apsw.Connection, key: str, value: str) -> None:
-    """Keep it."""
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
 def entity_refs(connection: apsw.Connection) -> dict[str, int]:

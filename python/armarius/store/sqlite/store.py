@@ -35,7 +35,7 @@ from armarius.store.protocol import (
     TextQuery,
 )
 from armarius.store.sqlite import schema
-from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.connection import all_rows, first_row, keep_meta, meta
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.schema import (
     DOCUMENT,
@@ -44,8 +44,6 @@ from armarius.store.sqlite.schema import (
     entity_refs,
     insert_documents,
     keep_full_text,
-    keep_meta,
-    meta,
     read_document_rows,
     remove_document,
     standing,

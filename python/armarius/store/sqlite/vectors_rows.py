@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from armarius.documents.document import Document
 from armarius.errors import EmbeddingError, StoreCorrupt
 from armarius.store.sqlite.ann import AnnFile
-from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.schema import DOCUMENT, PARAGRAPH_BITS, keep_meta, meta, read_document_rows
+from armarius.store.sqlite.connection import all_rows, first_row, keep_meta, meta
+from armarius.store.sqlite.schema import DOCUMENT, PARAGRAPH_BITS, read_document_rows
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Owner,
