@@ -2,20 +2,10 @@
 //!
 //! Scripts written without spaces (Han, kana, Thai, Khmer, Lao, Myanmar) and Hangul give pairs of neighbouring
 //! characters, and single characters apart from them; other scripts give words, English ones with
-//! their endings off. A term is a 64-bit key: collisions are possible and, among a million terms,
-//! have a chance of one in tens of millions.
-
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::FxHasher;
+//! their endings off.
 
 use crate::interrupt::stretches;
 use crate::text::normalize;
-
-const PAIR: u64 = 1 << 62;
-const SINGLE: u64 = 2 << 62;
-const WORD: u64 = 3 << 62;
-const MASK: u64 = (1 << 62) - 1;
 
 /// Words that every English text is full of: they say nothing about which passage is meant.
 const STOP: &[&str] = &[
@@ -37,22 +27,6 @@ pub enum Term<'w> {
     Single(char),
     /// A word without its inflection.
     Word(&'w str),
-}
-
-impl Term<'_> {
-    /// The key under which the term is indexed.
-    pub fn key(self) -> u64 {
-        match self {
-            Self::Pair(a, b) => PAIR | (u64::from(u32::from(a)) << 21 | u64::from(u32::from(b))),
-            Self::Single(c) => SINGLE | u64::from(u32::from(c)),
-            Self::Word(word) => word_key(word),
-        }
-    }
-}
-
-/// The key of entity number `id`: the fourth family, so that it never meets a word.
-pub fn entity_key(id: u32) -> u64 {
-    u64::from(id)
 }
 
 /// Whether `c` belongs to a script whose words are not set apart by spaces (Hangul counts among them: its
@@ -119,12 +93,6 @@ fn end_word(word: &mut String, found: &mut impl FnMut(Term<'_>)) {
         found(Term::Word(&stemmed));
     }
     word.clear();
-}
-
-fn word_key(word: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    word.hash(&mut hasher);
-    WORD | (hasher.finish() & MASK)
 }
 
 fn narrow(c: char) -> char {

@@ -17,8 +17,6 @@ pub struct Braces {
     stops: Vec<usize>,
     /// Import statements.
     pub imports: Vec<Range<usize>>,
-    /// Comments and strings: no code stands in them.
-    skipped: Vec<Range<usize>>,
 }
 
 const IMPORTING: [&str; 6] = ["import", "use", "using", "#include", "from", "package"];
@@ -100,7 +98,6 @@ pub fn braces(text: &str) -> Braces {
     let (mut round, mut at, mut line_start) = (0usize, 0usize, true);
     while at < s.len() {
         if let Some(end) = skip(s, at) {
-            out.skipped.push(at..end.min(s.len()));
             at = end.min(s.len()).max(at + 1);
             line_start = false;
             continue;
@@ -289,12 +286,6 @@ impl Braces {
         }
         out.extend(last);
         out
-    }
-
-    /// Whether code stands at `offset`, rather than a comment or string.
-    pub fn is_code(&self, offset: usize) -> bool {
-        let i = self.skipped.partition_point(|r| r.end <= offset);
-        self.skipped.get(i).is_none_or(|r| offset < r.start)
     }
 }
 
