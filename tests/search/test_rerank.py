@@ -31,7 +31,7 @@ class TestOverlap(RerankerConformance):
 class Offered:
     """Ten paragraphs; the first is asked for by its chapter."""
 
-    most, group = None, "passages"
+    shares, group, lines = None, "passages", False
 
     def __init__(self, count=10):
         self.every = [
@@ -54,6 +54,9 @@ class Offered:
 
     def withheld(self, row):
         return None
+
+    def related_rows(self, rows):
+        return []
 
 
 def numbers(rows):

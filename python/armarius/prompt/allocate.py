@@ -317,7 +317,8 @@ class Demand:
         """The item of a decision, None where nothing fits; where it started in the previous prompt, if it is cut."""
         candidate = self.candidates[index]
         if decision == FULL:
-            return PromptItem(candidate, marked(candidate.content, candidate.marks)), None
+            content, marks = candidate.content, candidate.marks
+            return PromptItem(candidate, marked(content, marks) if marks else content), None
         if decision == SHORT:
             return (None if candidate.short is None else PromptItem(candidate, candidate.short, "short")), None
         before = None

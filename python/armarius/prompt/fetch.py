@@ -27,7 +27,6 @@ from armarius.types import (
     OmitReason,
     PassageRow,
     PassageStream,
-    Shares,
     Wish,
 )
 from armarius.warnings import IMMEDIATE_FAILED, RETRIEVED_FAILED, RULES_FAILED, SETTINGS_FAILED, WarningRow
@@ -273,12 +272,13 @@ def _keys(one: Candidate) -> list[tuple[str, str]]:
     return keys
 
 
-@dataclass(frozen=True)
 class _PinnedOffer:
     """An offer without what is muted, nor what is pinned and so in the prompt already; see `types.PassageStream`."""
 
-    offer: PassageStream
-    wishes: _Wishes
+    def __init__(self, offer: PassageStream, wishes: _Wishes) -> None:
+        self.offer, self.wishes = offer, wishes
+        self.shares, self.group, self.lines = offer.shares, offer.group, offer.lines
+        self.evidence, self.explain = offer.evidence, offer.explain
 
     @property
     def rows(self) -> Iterator[PassageRow]:
@@ -289,21 +289,9 @@ class _PinnedOffer:
         found = ([row for row in stretch if self.wish(row) is None] for stretch in self.offer.stretches)
         return (rows for rows in found if rows)
 
-    @property
-    def shares(self) -> Shares | None:
-        return self.offer.shares
-
-    @property
-    def group(self) -> str:
-        return self.offer.group
-
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         found = self.offer.row(path, paragraph)
         return found if found is None or self.wish(found) is None else replace(found, text="")
-
-    @property
-    def lines(self) -> bool:
-        return self.offer.lines
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         found = self.offer.neighbour(row, step)
@@ -315,12 +303,6 @@ class _PinnedOffer:
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         wish = self.wish(row)
         return self.offer.withheld(row) if wish is None else (wish.reason if wish.mute else "duplicate", wish.why)
-
-    def evidence(self, row: PassageRow, /) -> Evidence:
-        return self.offer.evidence(row)
-
-    def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
-        return self.offer.explain(row)
 
     def wish(self, row: PassageRow) -> Wish | None:
         own = f"{row.path}#{row.paragraph}"

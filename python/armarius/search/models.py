@@ -21,7 +21,7 @@ from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError, message_of
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus
-from armarius.types import Evidence, Near, OmitReason, PassageRow, PassageStream, Shares, VectorHits
+from armarius.types import Evidence, Near, PassageRow, PassageStream, VectorHits
 from armarius.validation import seconds, whole
 from armarius.warnings import EMBEDDING_UNAVAILABLE, RERANK_UNAVAILABLE
 
@@ -288,6 +288,8 @@ class _Reranked:
     def __init__(self, offer: PassageStream, head: list[PassageRow], before: dict[str, int], asked: int) -> None:
         self._offer = offer
         self._head = head
+        self.shares, self.group, self.lines = offer.shares, offer.group, offer.lines
+        self.related_rows, self.withheld = offer.related_rows, offer.withheld
         self._worths = {row.source: row.score for row in head}
         self._places = {row.source: (before[row.source] + asked, at) for at, row in enumerate(head) if not row.asked}
 
@@ -299,14 +301,6 @@ class _Reranked:
     @property
     def stretches(self) -> Iterator[Sequence[PassageRow]]:
         return self._offer.stretches
-
-    @property
-    def shares(self) -> Shares | None:
-        return self._offer.shares
-
-    @property
-    def group(self) -> str:
-        return self._offer.group
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         found = self._offer.row(path, paragraph)
@@ -322,16 +316,6 @@ class _Reranked:
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         found = self._offer.neighbour(row, step)
         return None if found is None else self.row(found.path, found.paragraph)
-
-    @property
-    def lines(self) -> bool:
-        return self._offer.lines
-
-    def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
-        return self._offer.related_rows(rows)
-
-    def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
-        return self._offer.withheld(row)
 
     def _told(self, row: PassageRow, evidence: Evidence) -> Evidence:
         was, now = self._places.get(row.source, (0, 0))

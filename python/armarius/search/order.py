@@ -108,15 +108,6 @@ def in_order(
     return found[:limit]
 
 
-def withheld(corpus: Corpus, ranked: Ranked, limit: int) -> list[int]:
-    """Texts that lie after what may be known and would have been found, likeliest first."""
-    if ranked.outcome == "nothing found":
-        return []
-    later = ranked.scores.withheld(4 * limit)
-    keys = corpus.units(ranked.core).texts if later else []
-    return [key for unit in later if (key := keys[unit.number]) is not None][:limit]
-
-
 _score = attrgetter("score")
 
 

@@ -485,7 +485,7 @@ def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWo
                 if pairs is None:
                     shared = sorted(wanted.intersection(terms_of(sentence)))
                 else:
-                    shared = [pair for pair in pairs if pair in sentence]
+                    shared = list(filter(sentence.__contains__, pairs))
                 if strange := [term for term in shared if term not in rarities]:
                     rarities.update(zip(strange, core.rarities(strange), strict=True))
                 worth = sum(map(rarities.__getitem__, shared))

@@ -23,7 +23,7 @@ from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.models import VectorGuard, VectorSearch, outliers
-from armarius.search.order import Ordered, in_order, withheld
+from armarius.search.order import Ordered, in_order
 from armarius.search.query.query import Understanding, read_question
 from armarius.search.query.recipe import understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
@@ -316,7 +316,7 @@ def _find(
         omitted=(
             *_strange(ranked),
             *_outside(corpus, asked),
-            *_withheld(corpus.whole, withheld(corpus.whole, ranked, _WITHHELD), bounds.as_of),
+            *_withheld(corpus.whole, ranked, bounds.as_of),
             *_unasked(known),
         ),
         warnings=(*warnings, *unknown),
@@ -505,8 +505,11 @@ def _planned(corpus: Corpus, numbers: Sequence[int], volume: int | None) -> dict
     return found
 
 
-def _withheld(corpus: Corpus, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:
-    for key in keys:
+def _withheld(corpus: Corpus, ranked: Ranked, chapter: int | None) -> Iterator[Omission]:
+    """Texts that lie after what may be known and would have been found, likeliest first."""
+    later = [] if ranked.outcome == "nothing found" else ranked.scores.withheld(4 * _WITHHELD)
+    keys = corpus.units(ranked.core).texts if later else []
+    for key in [key for unit in later if (key := keys[unit.number]) is not None][:_WITHHELD]:
         text = corpus.texts[key]
         if chapter is None or text.number is None or text.number <= chapter:
             continue
