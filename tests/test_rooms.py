@@ -110,6 +110,7 @@ def test_a_folder_of_prose_and_a_prompt_load_no_door(tmp_path):
     loaded = done.stdout.split()
     assert sum(name.startswith("armarius") for name in loaded) <= 200  # of 290 files; 179 when this was written
     assert [name for name in loaded if is_door(name)] == []
+    assert not {"numpy", "usearch", "sqlite_vec", "asyncio"} & set(loaded)  # of vectors, and of coroutines
 
 
 def test_no_file_of_the_core_loads_a_door_by_a_string():

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-
 from armarius.deadline import remaining, wait_until
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
@@ -268,6 +266,8 @@ class Reranking:
             if not done.empty():  # it came back just now
                 self._late.discard(ticket)
             return f"no answer within {round(seconds, 2):g} s"
+        import numpy as np  # of vectors and models alone: a prompt without them does not load it
+
         answer = came[0]
         if isinstance(answer, Exception):
             return f"{type(answer).__name__}: {message_of(answer)}"

@@ -1,6 +1,5 @@
 """Entities of a host (`EntitySource`) as cards, and which texts describe entities that a request must not show."""
 
-import asyncio
 import inspect
 import re
 from bisect import bisect_left, bisect_right
@@ -129,6 +128,8 @@ def resolve(answer: Any) -> Any:  # noqa: ANN401 - what a host returns
     """
     if not inspect.isawaitable(answer):
         return answer
+
+    import asyncio
 
     async def wait() -> Any:  # noqa: ANN401
         return await answer
