@@ -9,6 +9,7 @@ import pytest
 
 from armarius import EntityMatcher
 from armarius.codex import load_codex, short_names
+from armarius.index.freshness import snapshot_of
 
 LARKMOOR = Path(__file__).parents[1] / "data" / "larkmoor"
 
@@ -99,9 +100,28 @@ def test_a_form_that_another_may_have_and_a_list_that_is_complete_add_nothing(pe
     ],
 )
 def test_a_short_form_needs_its_capital_in_prose(text, expected):
-    people = load_codex(LARKMOOR).entities
-    names = {one.id: one.name for one in people}
-    assert [names[one] for one, _ in found(people, text)] == expected
+    codex = load_codex(LARKMOOR)
+    names = {one.id: one.name for one in codex.entities}
+    assert [names[one.entity_id] for one in snapshot_of(codex).matcher.find_all(text)] == expected
+
+
+def test_short_forms_by_which_the_story_calls_a_person_are_aliases_and_found_as_before(tmp_path):
+    people = "# Characters\n\n## Bob Finch\n\nA pilot.\n\n## Mara Vane\n\n- Friend: Bob\n"
+    (tmp_path / "characters.md").write_text(people, encoding="utf-8")
+    (tmp_path / "chapters").mkdir()
+    told = "That night Bob came home, and Bob slept. Nobody saw Bob.\n"
+    (tmp_path / "chapters" / "ch01.md").write_text(f"# Chapter 1\n\n{told * 20}", encoding="utf-8")
+    codex = load_codex(tmp_path)
+    bob, mara = codex.entities
+    assert (bob.aliases, mara.aliases) == (("Bob",), ())
+    assert [(one.source, one.target) for one in codex.relations] == [(bob.id, mara.id)]
+    snapshot = snapshot_of(codex)
+    assert snapshot.who.find("Bob") == bob.id
+    assert [one.term for one in snapshot.matcher.find_all("The bob swung. Bob ran. Finch sat.")] == ["Bob", "Finch"]
+
+
+def test_a_form_of_somebody_who_lists_his_names_is_nobody_elses():
+    assert short_names([person("Draco Malfoy", "Draco"), person("Scorpius Malfoy")])[0].text == "Scorpius"
 
 
 def test_a_question_may_write_a_short_form_small_if_it_names_nobody_else():

@@ -121,6 +121,7 @@ def build_codex(
         others=merged.others,
         rejected=rejected,
         without=merged.without,
+        called=merged.called,
     )
 
 

@@ -88,8 +88,8 @@ _ALONE = {"": False}
 class Merged:
     """The result of a merge.
 
-    `problems` are messages about relations with unknown ends and values that are no level; `others` and `without` as in
-    `Codex`.
+    `problems` are messages about relations with unknown ends and values that are no level; `others`, `without` and
+    `called` as in `Codex`.
     """
 
     entities: tuple[Entity, ...]
@@ -97,6 +97,7 @@ class Merged:
     problems: tuple[str, ...]
     others: frozenset[str] = frozenset()
     without: frozenset[tuple[str, str]] = frozenset()
+    called: frozenset[tuple[str, str]] = frozenset()
 
 
 def merge(
@@ -169,7 +170,12 @@ def merge(
         for name in draft.without
         if (id_ := index.find(draft.id or draft.name, draft.root)) is not None
     )
-    return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems), others, without)
+    called = frozenset(
+        (entity.id, caseless(name)) for entity, parts in zip(entities, drafts, strict=True) for one in parts
+        for name in one.called if all(name not in part.aliases for part in parts)
+    )  # fmt: skip
+    kept_relations = tuple(item for item in found if id(item) in kept)
+    return Merged(entities, kept_relations, tuple(problems), others, without, called)
 
 
 class _Group:
@@ -355,7 +361,7 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
             id_,
             first.name,
             first.type or "other",
-            tuple(alias for alias in dict.fromkeys(first.aliases) if alias != first.name),
+            tuple(alias for alias in dict.fromkeys((*first.aliases, *first.called)) if alias != first.name),
             first.description.strip(),
             {key: value for key, value in first.attributes.items() if value},
             first.level or "when_detected",
@@ -366,7 +372,7 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
     gone = {name for part in parts for name in part.without}
     stated: set[Fact] = set()
     for part in parts:
-        united.add_aliases([part.name, *part.aliases])
+        united.add_aliases([part.name, *part.aliases, *part.called])
         for key, value in part.attributes.items():
             united.attributes.setdefault(key, value)
         united.facts += [fact for fact in part.facts if fact not in stated]

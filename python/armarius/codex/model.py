@@ -176,6 +176,7 @@ class Codex:
         others: Ids of entities that only other folders of a series describe.
         rejected: Names that were taken for no entity, in path order.
         without: Ids with the names that records take from them: no short forms of theirs either.
+        called: Ids with the aliases that only the story says: short forms of their names.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -186,6 +187,7 @@ class Codex:
     others: frozenset[str] = frozenset()
     rejected: tuple[RejectedName, ...] = ()
     without: frozenset[tuple[str, str]] = frozenset()
+    called: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

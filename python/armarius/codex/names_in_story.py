@@ -9,14 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from armarius.codex.model import Origin, RejectedName
+from armarius.codex.people import short_names
 from armarius.codex.profiles.draft import Draft, Profiles
 from armarius.codex.profiles.entity import add_lead_names, is_han_name, is_name_shaped
 from armarius.codex.profiles.fields import NAME_PARTS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic
-from armarius.text.matcher import EntityMatcher
+from armarius.text.matcher import EntityMatcher, ShortName
 from armarius.text.unicode import fold
 from armarius.trust.settings import CONFIG_NAME, People
 
@@ -128,6 +130,9 @@ class Story:
 def names_sought(found: Iterable[Profiles]) -> tuple[str, ...]:
     """The names whose use in the story decides about a draft, sorted."""
     sought: set[str] = set()
+    found = list(found)
+    for form in _forms(found):
+        sought |= {form.text, form.of}
     for draft in (one for profiles in found for one in profiles.drafts):
         if parts := _parts(draft):
             sought |= {draft.name, *parts}
@@ -211,6 +216,7 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
     _name_mentions(kept)
     _name_leads(kept)
     _name_by_parts(kept, story)
+    _name_by_forms(kept, story)
     return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
 
 
@@ -388,3 +394,23 @@ def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:
             one = profiles.drafts[at]
             profiles.drafts[at] = replace(one, aliases=[*one.aliases])
             profiles.drafts[at].add_aliases([part])
+
+
+def _forms(found: Iterable[Profiles]) -> tuple[ShortName, ...]:
+    """The short forms of the people of profiles, whose ids are their folded names."""
+    rows: dict[str, dict[str, Any]] = {}
+    for one in (one for profiles in found for one in profiles.drafts):
+        row = rows.setdefault(fold(one.name), {"id": fold(one.name), "name": one.name, "type": one.type, "aliases": []})
+        row["type"] = row["type"] or one.type
+        row["aliases"] += [name for name in (one.name, *one.aliases) if name != row["name"]]
+    return short_names(rows.values())
+
+
+def _name_by_forms(kept: Sequence[Profiles], story: Story) -> None:
+    """Note the short forms of people's names that the story uses alone: `Bob` of `Bob Finch`."""
+    called: dict[str, list[str]] = {}
+    for form in _forms(kept):
+        if story.names_by(form.text, form.text):
+            called.setdefault(form.entity_id, []).append(form.text)
+    for profiles in kept if called else ():
+        profiles.drafts = [replace(one, called=called.pop(fold(one.name), [])) for one in profiles.drafts]

@@ -178,9 +178,9 @@ def short_names(entities: Iterable[object]) -> tuple[ShortName, ...]:
         listed += names
         spelt = next((one for one in names[1:] if caseless(one) == caseless(names[0])), names[0])  # of RUTH CALDER
         forms = dict(_forms(spelt.strip())) if kind_of(entity) == "person" else {}
-        if forms.keys() & {part for name in names[1:] if name != spelt for part in (name, *name.split())}:
-            continue
-        for text, kind in forms.items():
+        complete = forms.keys() & {part for name in names[1:] if name != spelt for part in (name, *name.split())}
+        listed += forms if complete else []
+        for text, kind in () if complete else forms.items():
             found.setdefault(caseless(text), []).append(ShortName(text, entity_id, kind, names[0].strip()))
     taken = {caseless(name.strip()) for name in listed} if found else set()
     alone = [ones[0] for text, ones in found.items() if text not in taken and len({one.entity_id for one in ones}) == 1]

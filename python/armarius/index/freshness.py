@@ -87,8 +87,13 @@ class Snapshot:
 
 def snapshot_of(codex: Codex) -> Snapshot:
     """The snapshot of a codex. Cost: a matcher of all names, and a digest of the codex."""
-    derived, gone = short_names(codex.entities), codex.without
-    short = tuple(one for one in derived if (one.entity_id, caseless(one.text)) not in gone)
+    entities: Sequence[Entity] = codex.entities
+    if codex.called:
+        entities = [
+            replace(one, aliases=tuple(name for name in one.aliases if (one.id, caseless(name)) not in codex.called))
+            for one in entities
+        ]
+    short = tuple(one for one in short_names(entities) if (one.entity_id, caseless(one.text)) not in codex.without)
     matcher, faults = EntityMatcher.from_valid(codex.entities, short_names=short)
     unusable = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
     return Snapshot(codex, matcher, short, _match_digest(codex), _codex_digest(codex), unusable)
@@ -96,7 +101,7 @@ def snapshot_of(codex: Codex) -> Snapshot:
 
 def _match_digest(codex: Codex) -> str:
     names = ((one.id, one.name, one.aliases, kind_of(one)) for one in codex.entities)
-    return _digest([RULES, *names, *sorted(codex.without)])
+    return _digest([RULES, *names, *sorted(codex.without), sorted(codex.called)])
 
 
 def _codex_digest(codex: Codex) -> str:

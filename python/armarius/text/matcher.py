@@ -81,11 +81,13 @@ class EntityMatcher:
     __slots__ = ("_core", "_derived")
 
     def __init__(self, entities: Iterable[object] = (), *, short_names: Iterable[ShortName] = ()) -> None:
+        self._derived: Final = {(one.entity_id, _key(one.text)): one for one in short_names}
         named: list[tuple[str, str, list[str]]] = []
         for entity in entities:
             entity_id, names = names_of(entity)
+            if self._derived:  # also where they are listed
+                names = [name for name in names if (entity_id, _key(name)) not in self._derived]
             named.append((entity_id, kind_of(entity), names))
-        self._derived: Final = {(one.entity_id, _key(one.text)): one for one in short_names}
         self._core = _core.EntityMatcher(named, [(one.entity_id, one.text) for one in self._derived.values()])
 
     @classmethod

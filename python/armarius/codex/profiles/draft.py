@@ -187,6 +187,7 @@ class Draft:
     aliases: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list, kw_only=True)  # aliases of weaker drafts that do not hold
     over: dict[str, str] = field(default_factory=dict, kw_only=True)  # what pages said of fields that a record changes
+    called: list[str] = field(default_factory=list, kw_only=True)  # short forms of the name that the story uses
     description: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
     level: ContextLevel | None = None
