@@ -33,3 +33,15 @@ def test_headings_of_a_file_of_states_are_no_entities(tmp_path):
     (document,) = list_documents(tmp_path).documents
     found = profiles_in(replace(document, kind="state"), document.path)
     assert [draft.name for draft in found.drafts] == ["旧港"]
+
+
+def test_people_of_a_file_that_was_guessed_to_be_a_tool_have_cards_and_of_a_declared_one_none(tmp_path):
+    text = "# Prompt of the director\n\n| Character | Age | Voice |\n|---|---|---|\n| Mara Vane | 30 | low |\n"
+    path = tmp_path / "prompts" / "director.md"
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    (document,) = list_documents(tmp_path).documents
+    document = replace(document, kind="tool")
+    assert [draft.name for draft in profiles_in(document, document.path).drafts] == ["Mara Vane"]
+    assert not profiles_in(document, document.path, rules=[("tool", "prompts/**")])
+    assert not profiles_in(replace(document, front_matter={"kind": "tool"}), document.path)

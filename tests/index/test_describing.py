@@ -23,9 +23,9 @@ def read(monkeypatch):
     """The paths whose profiles are read."""
     paths = []
 
-    def profiles_in(document, path, tables):
+    def profiles_in(document, path, tables, rules):
         paths.append(document.path)
-        return whole(document, path, tables)
+        return whole(document, path, tables, rules)
 
     whole = derived.profiles_in
     monkeypatch.setattr(derived, "profiles_in", profiles_in)

@@ -16,10 +16,12 @@ from armarius.codex.model import Codex, Origin
 from armarius.codex.names_in_story import Story, as_said, judged, names_sought, uses_in
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
-from armarius.documents.classify import PROSE_SUFFIXES
+from armarius.documents.classify import PROSE_SUFFIXES, stated_kind
 from armarius.documents.data import card_in
+from armarius.documents.decide import Rules
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
+from armarius.documents.features import stated_by
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
 from armarius.documents.markup import markdown_of
 from armarius.documents.segments import parts_of
@@ -58,7 +60,9 @@ def load_codex(root: str | Path, *, config: Config | None = None, strict: bool =
     config = load_config(root) if config is None else config
     people = (config.people, config.proposed_people)
     authored = AuthoredCodex(root).read()
-    return build_codex(documents, read_declared(root), authored=authored, strict=strict, people=people)
+    return build_codex(
+        documents, read_declared(root), authored=authored, strict=strict, people=people, rules=config.kinds
+    )
 
 
 def build_codex(
@@ -71,6 +75,7 @@ def build_codex(
     profiles: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
     story: Story | None = None,
     people: Sequence[People] = (),
+    rules: Rules = (),
 ) -> Codex:
     """The codex of documents that are already in memory.
 
@@ -83,12 +88,14 @@ def build_codex(
         profiles: Of documents that are not given, from `profiles_in`, by folder ("" is the project) and path in it.
         story: How the story uses the names of these profiles; counted in `documents` when not given.
         people: What `armarius.toml` says of people: the user's words, then what a model proposed.
+        rules: What it says of kinds.
 
     Cost: one pass over the text of settings, outlines and notes, and one over the story for names that only a heading
         claims.
     """
     documents = list(documents)
-    found = _profiles(documents, profiles.get("", {}), tables=[table for one in people for table in one.tables])
+    tables = [table for one in people for table in one.tables]
+    found = _profiles(documents, profiles.get("", {}), tables=tables, rules=rules)
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
     for folder in series:
         found += [
@@ -134,18 +141,20 @@ def story_of(documents: Iterable[Document], names: Sequence[str]) -> Story:
     return story
 
 
-def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = ()) -> Profiles:
+def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = (), rules: Rules = ()) -> Profiles:
     """The profiles in one document, by its path inside its folder; none in chapters, code and manuscripts.
 
     Args:
-        document: The document.
+        document: The document. Of one that was taken for a tool file, and is not declared, people are read.
         path: Its path.
         tables: Its tables of people, as `armarius.toml` names them.
+        rules: Kinds that `armarius.toml` declares.
     """
-    suffix = parts_of(path).suffix.lower()
-    if document.kind not in CARD_KINDS:
+    suffix, kind = parts_of(path).suffix.lower(), document.kind
+    is_guess = kind == "tool" and stated_kind(path, rules) is None and stated_by(document.front_matter) is None
+    kind = "state" if is_guess else kind
+    if kind not in CARD_KINDS:
         return Profiles()
-    kind = document.kind
     if suffix in (".json", ".yaml", ".yml"):
         if (card := card_in(suffix, document.text)) is not None:
             return Profiles([card_draft(card, Origin(path))])
@@ -155,7 +164,10 @@ def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = (
     text = markdown_of(suffix, document.text)
     found = parse_profiles(path, text, kind, tables)
     if kind == "state":  # its headings say what is counted there
-        found.drafts = [draft for draft in found.drafts if draft.standing in ("declared", "cast", "label")]
+        found.drafts = [
+            draft for draft in found.drafts
+            if draft.standing in ("declared", "cast", "label") and (draft.type == "character" or not is_guess)
+        ]  # fmt: skip
     group = group_of(str(document.front_matter.get("kind", ""))) if suffix == ".nwd" else None
     if group is not None:
         for draft in found.drafts:
@@ -164,13 +176,17 @@ def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = (
 
 
 def _profiles(
-    documents: Iterable[Document], known: Mapping[str, Profiles], root: str = "", tables: Sequence[PeopleTable] = ()
+    documents: Iterable[Document],
+    known: Mapping[str, Profiles],
+    root: str = "",
+    tables: Sequence[PeopleTable] = (),
+    rules: Rules = (),
 ) -> list[Profiles]:
     """The profiles in documents, in path order."""
     found = dict(known)
     for document in documents:
         path = document.path.removeprefix(f"{root}/") if root else document.path
-        found[path] = profiles_in(document, path, [one for one in tables if one.path == path])
+        found[path] = profiles_in(document, path, [one for one in tables if one.path == path], rules)
     return [found[path] for path in sorted(found)]
 
 

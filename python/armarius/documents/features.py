@@ -206,7 +206,7 @@ def features_of(
     numbers = tuple(
         dict.fromkeys(n for title in titles if (n := chapter_number(title)) is not None and not appended(title))
     )
-    stated = _stated(front_matter)
+    stated = stated_by(front_matter)
     is_text = of_prose or len(_SENTENCE.findall(sample)) >= _SENTENCES * shape.lines
     recorded = (suffix[1:] or stem) if suffix in _DATA_SUFFIXES or not is_text else None
     votes = _votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape, len(text))
@@ -276,7 +276,8 @@ def _files_in(text: str) -> tuple[str, ...]:
     return tuple(names) if len(names) > 2 else ()
 
 
-def _stated(front_matter: FrontMatter) -> Kind | None:
+def stated_by(front_matter: FrontMatter) -> Kind | None:
+    """The kind that front matter states."""
     values = [front_matter.get(key) for key in ("kind", "type", "类型")]
     stated = [value.strip().lower() for value in values if isinstance(value, str)]
     return next((kind for value in stated for kind in KINDS if value == kind), None)

@@ -345,7 +345,7 @@ class FolderPages(Pages):
         if not held and (self._index.root is None or (self._index.root / path).exists()):
             return None  # a file that is not read
         document = self._index.placed(held[0] if held else document_of(path, "", "utf-8", "", config=self._config))
-        return lambda text: profiles_in(replace(document, text=text), path)
+        return lambda text: profiles_in(replace(document, text=text), path, rules=self._config.kinds)
 
 
 class Project:

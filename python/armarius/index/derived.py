@@ -26,6 +26,7 @@ from armarius.codex.profiles.draft import pack as pack_profiles
 from armarius.codex.profiles.draft import unpack as unpack_profiles
 from armarius.corpus.part import FORM, part_rows
 from armarius.corpus.part import KIND as PART
+from armarius.documents.classify import stated_kind
 from armarius.documents.decide import Rules, decide, diff, stored_as
 from armarius.documents.document import Document, decided_as, document_of
 from armarius.documents.features import Features, pack, unpack
@@ -143,7 +144,8 @@ def count_mentions(store: Store) -> int:
     return sum(int(one[0]) for one in packed if one is not None)
 
 
-_RULES: Final = 9  # raised when the same text of the same version describes something else
+_RULES: Final = 10  # raised when the same text of the same version describes something else
+_WITH_PROFILES: Final = (*CARD_KINDS, "tool")  # of a tool file that nobody declared, people
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack_profiles, unpack_profiles)
 PROFILES: Final = _PROFILES.kind
 _BATCH: Final = 32  # documents counted at once
@@ -186,7 +188,7 @@ class Describing:
         """
         self._profiles, self._unkept, self._sought = {}, [], None
         self._story = _Story({row.path: (row.content_hash, row.length) for row in store.documents(kinds=STORY_KINDS)})
-        cards = store.documents(kinds=CARD_KINDS)
+        cards = store.documents(kinds=_WITH_PROFILES)
         fingerprints = {row.path: self._fingerprint(row.path, row.kind, row.content_hash) for row in cards}
         kept = _PROFILES.load(store, fingerprints)
         for path, profiles in kept.items():
@@ -201,7 +203,8 @@ class Describing:
         dropped = self.drop(document.path)
         if document.kind in STORY_KINDS:
             self._story.take(document)
-        found = profiles_in(document, self._inside(document.path)[1], self._tables(document.path))
+        root, path = self._inside(document.path)
+        found = profiles_in(document, path, self._tables(document.path), self._rules(root))
         return self._take(document.path, found) or dropped
 
     def drop(self, path: str) -> bool:
@@ -234,8 +237,13 @@ class Describing:
         return [table for one in self._said for table in one.tables if table.path == path]
 
     def _fingerprint(self, path: str, kind: str, content_hash: str) -> str:
-        tables = self._tables(path)
-        return f"{kind} {content_hash}{f' {tables!r}' if tables else ''}"
+        tables, (root, inside_it) = self._tables(path), self._inside(path)
+        stated = kind == "tool" and stated_kind(inside_it, self._rules(root))
+        return f"{kind} {content_hash}{f' {tables!r}' if tables else ''}{' declared' if stated else ''}"
+
+    def _rules(self, root: str) -> Rules:
+        """The kinds that the configuration of a folder declares."""
+        return self._config.folders.get(root, self._config).now.kinds
 
     def codex(self) -> Codex:
         """The codex of the documents and the user's files; see `build_codex`."""
@@ -262,7 +270,7 @@ class Describing:
                 self._profiles.get(one.path, Profiles()),
             )
             for one in documents
-            if one.kind in CARD_KINDS
+            if one.kind in _WITH_PROFILES
         ] + self._story.rows([one.path for one in documents])
 
     def unkept(self) -> Sequence[DerivedRow]:
