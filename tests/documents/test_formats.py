@@ -53,6 +53,12 @@ def test_a_long_entry_of_json_is_split_into_its_members():
         assert "Person 29" in document.text[document.paragraphs[-1].start : document.paragraphs[-1].end]
 
 
+def test_lines_of_json_are_records_of_data_and_no_prose():
+    text = "".join(json.dumps({"turn": n, "said": "The lamp burns all night. " * 12}) + "\n" for n in range(3))
+    document = make_document("log/turns.jsonl", text.encode())
+    assert (document.kind, len(document.paragraphs)) == ("data", 3)
+
+
 def test_every_text_is_a_document_whatever_its_ending(tmp_path):
     told = "LICENSE VERSION Makefile package.json config.toml scene.ink script.rpy tale.twee a.adoc a.tex a.qmd b.csv"
     for path in told.split():

@@ -98,6 +98,25 @@ def test_doubts_come_first_as_lines_to_paste_into_armarius_toml():
     assert tomllib.loads("\n".join(lines[:3])) == {"documents": {"c.md": "review", "a.md": "note"}}
 
 
+def test_doubts_of_one_folder_and_kind_share_a_line_until_every_one_is_asked_for():
+    found = ShownMap.of(mapped(("n/a.md", "note", 0.4), ("n/b.md", "note", 0.5), ("n/c.md", "review", 0.9)))
+    assert str(found).split("\n")[1:3] == ['"n/a.md" = "note"  # .40: a word of its name; and 1 more of its folder', ""]
+    assert found.tree(every=True).split("\n")[2].startswith('"n/b.md" = "note"')
+
+
+@pytest.mark.parametrize(
+    ("numbers", "line"),
+    [
+        ([1, 2, 3, 5, 6, 9], "6 chapters, 1–9 without 4, 7–8"),
+        ([1, 2, 3], "3 chapters, 1–3"),
+        ([1, 2, 40], "3 chapters, 1–40"),
+    ],
+)
+def test_the_line_of_a_series_tells_which_chapters_are_missing(numbers, line):
+    rows = [(f"c/{number:02}.md", "chapter", 0.9, {"number": number}) for number in numbers]
+    assert str(ShownMap.of(mapped(*rows))).endswith(line)
+
+
 @pytest.mark.parametrize(
     ("doubtful", "sure", "pattern"),
     [

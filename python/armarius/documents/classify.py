@@ -97,7 +97,7 @@ def refused_text(text: str, *, prose: bool) -> str | None:
 
 _PROSE = "md markdown mdown mkd mdx qmd rmd txt text rst org adoc asciidoc tex nwd"
 PROSE_SUFFIXES = frozenset(f".{name}" for name in _PROSE.split())
-DATA_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".csv", ".tsv", ".nwx"})
+DATA_SUFFIXES = frozenset({".json", ".jsonl", ".yaml", ".yml", ".csv", ".tsv", ".nwx"})
 _CODE = (
     "bash bat c cc cjs cmd cpp cs css cts cxx dart ex exs go h hpp hs java jl js jsx kt kts less lua m mjs ml mts php "
     "pl ps1 py pyi r rb rs scala scss sh sql svelte swift ts tsx vue zig zsh"

@@ -47,7 +47,7 @@ SPOKEN: Final = 0.06
 CHAPTER: Final = 600
 """Code points that the shortest chapter has, as a rule."""
 
-_DATA: Final = "json yaml yml csv tsv toml ini cfg conf properties plist xml log"
+_DATA: Final = "json jsonl yaml yml csv tsv toml ini cfg conf properties plist xml log"
 _DATA_SUFFIXES: Final = frozenset(f".{name}" for name in _DATA.split())
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _SAMPLE: Final = 16_000  # code points whose shape is judged

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
@@ -348,10 +348,17 @@ class ShownMap(ResultList[MappedFile]):
         """The doubts as lines of armarius.toml, an empty one last; none without doubts."""
         if not self.doubts:
             return []
-        shown = self.doubts if every else self.doubts[:_MOST_DOUBTS]
-        more = [f"# and {len(self.doubts) - len(shown)} more"] if len(shown) < len(self.doubts) else []
+        alike: dict[object, list[Doubt]] = {}
+        for one in self.doubts:
+            alike.setdefault(one if every else (folder_of(one.pattern), one.kind), []).append(one)
+        shown = list(alike.values())[: None if every else _MOST_DOUBTS]
+        rest = len(self.doubts) - sum(map(len, shown))
         head = f"[documents]  # {counted(len(self.doubts), 'doubt')}: write what is right into armarius.toml"
-        return [head, *(f"{one.line}  # {one.reason}" for one in shown), *more, ""]
+        lines = [
+            f"{first.line}  # {first.reason}{f'; and {len(others)} more of its folder' if others else ''}"
+            for first, *others in shown
+        ]
+        return [head, *lines, *([f"# and {rest} more"] if rest else []), ""]
 
     def to_wire(self) -> dict[str, Any]:
         """The map as plain JSON."""
@@ -456,7 +463,7 @@ def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     if len(files) == 1 and numbers:
         words[0] += f" {numbers[0]}"
     elif len(numbers) > 1:
-        words.append(f"{numbers[0]}–{numbers[-1]}")
+        words.append(f"{numbers[0]}–{numbers[-1]}{_gaps(numbers) if first.kind == 'chapter' else ''}")
     if chapters := sum(one.chapters for one in files):
         words.append(counted(chapters, "chapter"))
     words += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
@@ -465,6 +472,14 @@ def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     if hidden and all(one.path in hidden for one in files):
         words.append("in questions alone" if any(one.is_guessed for one in files) else "in no prompt")
     return ", ".join(words)
+
+
+def _gaps(numbers: Sequence[int]) -> str:
+    """Of a series that lacks less than it has: ` without 5, 9–11`."""
+    gaps = [(one + 1, two - 1) for one, two in pairwise(numbers) if two > one + 1]
+    if not gaps or sum(last - first + 1 for first, last in gaps) >= len(numbers):
+        return ""
+    return " without " + ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in gaps)
 
 
 def _span(files: Sequence[MappedFile]) -> str:
