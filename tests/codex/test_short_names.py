@@ -118,6 +118,11 @@ def test_short_forms_by_which_the_story_calls_a_person_are_aliases_and_found_as_
     snapshot = snapshot_of(codex)
     assert snapshot.who.find("Bob") == bob.id
     assert [one.term for one in snapshot.matcher.find_all("The bob swung. Bob ran. Finch sat.")] == ["Bob", "Finch"]
+    (tmp_path / "codex.json").write_text('{"entities": [{"id": "bob", "name": "Bob", "type": "other"}]}')
+    assert [(one.name, one.aliases) for one in load_codex(tmp_path).entities if "Bob" in one.name] == [
+        ("Bob Finch", ()),
+        ("Bob", ()),
+    ]
 
 
 def test_a_form_of_somebody_who_lists_his_names_is_nobody_elses():

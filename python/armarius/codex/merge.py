@@ -131,6 +131,10 @@ def merge(
         Entities in the order first described (profiles, codex file, authored records); relations in the order given,
         then those of profiles, without duplicates.
     """
+    profiles, declared, authored = list(profiles), list(declared), list(authored)
+    listed = {caseless(name) for one in (*declared, *authored) for name in (one.name, *one.aliases)}
+    for one in profiles:  # what somebody is called that a file lists is that one's name
+        one.called = [name for name in one.called if caseless(name) not in listed]
     groups = _Groups()
     order = {root: place for place, root in enumerate(roots)}
     ranked = [
@@ -171,9 +175,11 @@ def merge(
         if (id_ := index.find(draft.id or draft.name, draft.root)) is not None
     )
     called = frozenset(
-        (entity.id, caseless(name)) for entity, parts in zip(entities, drafts, strict=True) for one in parts
-        for name in one.called if all(name not in part.aliases for part in parts)
-    )  # fmt: skip
+        (entity.id, caseless(name))
+        for entity, parts in zip(entities, drafts, strict=True)
+        for draft in parts
+        for name in draft.called
+    )
     kept_relations = tuple(item for item in found if id(item) in kept)
     return Merged(entities, kept_relations, tuple(problems), others, without, called)
 
