@@ -167,17 +167,8 @@ class Document:
         unread = self._unread
         if unread is None:
             return replace(self, past=True)
-        return Document.unread(
-            unread,
-            path=self.path,
-            kind=self.kind,
-            title=self.title,
-            chapter=self.chapter,
-            front_matter=self.front_matter,
-            encoding=self.encoding,
-            content_hash=self.content_hash,
-            past=True,
-        )
+        named = ("path", "kind", "title", "chapter", "front_matter", "encoding", "content_hash")
+        return Document.unread(unread, **{name: getattr(self, name) for name in named}, past=True)
 
     def line_at(self, offset: int) -> int:
         """The line that a code point stands in, from 1. Cost: a pass over the text at first use, then a search."""
