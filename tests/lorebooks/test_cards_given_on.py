@@ -162,6 +162,8 @@ def test_each_card_has_its_own_name_for_char_and_prompts_have_a_word_for_user(no
         assert texts == {"lotus": "Vesna likes {{user}}.", "lotus-2": "Orla likes {{user}}."}
         told = engine.active(text="heron", character="Ida", user="Tom")
         assert {one.text for one in told} == {"Ida likes Tom."}
+        assert "Vesna flies." in engine.card("Vesna")
+        assert "Orla flies." in engine.assemble("Orla", document="chapters/ch001.md").prompt
         prompt = engine.assemble("heron", document="chapters/ch001.md").prompt
         assert "Vesna likes User." in prompt
         assert "{{user}}" not in prompt

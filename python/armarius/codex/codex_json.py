@@ -26,7 +26,7 @@ from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin, RejectedName
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles
 from armarius.codex.profiles.entity import add_label, is_placeholder, is_plausible, lead_of, read_name
 from armarius.codex.profiles.fields import Field, is_personal, role_of
-from armarius.documents.data import loaded
+from armarius.documents.data import NOBODY, loaded, named
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter
 from armarius.errors import CodexError
@@ -248,14 +248,14 @@ class EntryReader:
 
 
 def card_draft(card: Mapping[str, Any], origin: Origin) -> Draft:
-    """The character of a card (`documents.data.card_members`): description, personality and scenario as they stand."""
+    """The character of a card (`documents.data.card_members`): description, personality and scenario, with names."""
     draft = Draft(card["name"].strip(), origin)
-    draft.type, draft.description = "character", card["description"]
-    nickname = card.get("nickname")
-    draft.add_aliases([nickname.strip()] if isinstance(nickname, str) and nickname.strip() else [])
+    nickname = said.strip() if isinstance(said := card.get("nickname"), str) else ""
+    draft.type, draft.description = "character", named(card["description"], nickname or draft.name, NOBODY)
+    draft.add_aliases([nickname] if nickname else [])
     for key in ("personality", "scenario"):
         if isinstance(said := card.get(key), str) and said.strip():
-            draft.add_attribute(key, said)
+            draft.add_attribute(key, named(said, nickname or draft.name, NOBODY))
     return draft
 
 

@@ -158,6 +158,20 @@ def card_members(tree: object) -> Mapping[str, Any] | None:
     return data if isinstance(name, str) and name.strip() and isinstance(description, str) else None
 
 
+_NAME = re.compile(r"\{\{(char|user)\}\}|<(user|bot|char)>", re.IGNORECASE)
+NOBODY = "User"
+"""`{{user}}` where no setting names one; SillyTavern's name for nobody in particular."""
+
+
+def named(text: str, character: str, user: str) -> str:
+    """The text of a card or an entry with names for `{{char}}` and `{{user}}`; "" leaves one as it stands."""
+
+    def name(found: re.Match[str]) -> str:
+        return (user if (found[1] or found[2]).lower() == "user" else character) or found[0]
+
+    return _NAME.sub(name, text)
+
+
 def is_book(tree: object, depth: int = 5) -> bool:
     """Whether a tree is a lorebook of any program: entries of keys and a text."""
     if isinstance(tree, Mapping):

@@ -14,6 +14,7 @@ from typing import Final
 
 from armarius.arguments import Bounds, Turn
 from armarius.codex.cards import one_line, tidy, without_later
+from armarius.documents.data import NOBODY
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, Reason, frame, heading
 from armarius.lorebooks.activation import BookSearch, ConstantEntries, cast_of, constant_entries, scan_of
 from armarius.lorebooks.active.records import Active, SkippedEntry, with_user
@@ -77,7 +78,6 @@ _BACK = 20_000  # code points before the cursor that count as messages, by parag
 _PARAGRAPHS = 64
 _REQUESTS = 4  # with their answers kept: a request has three layers, and several may be under way
 _BLANK = re.compile(r"\n\s*\n|\n")
-_USER = "User"  # {{user}} where no setting names one; SillyTavern's name for nobody in particular
 _WHY: Final[Mapping[str, OmitReason]] = {
     "lore.budget": "budget",
     "lore.secondary": "no match",
@@ -128,7 +128,7 @@ class LoreSearch:
 
     def __init__(self, books: Books, *, user: str = "") -> None:
         self.books = books
-        self.user = user or _USER
+        self.user = user or NOBODY
         self.asked = BookSearch(books, user=user)
         self._count = TokenCounter.estimate().count
         self._lock = threading.Lock()
@@ -218,7 +218,7 @@ class LoreFetcher:
         omitted: list[Omission] = []
         unwanted = None if self.layer == "rules" else Bounds(kinds=request.kinds).leaves_out("setting", None)
         for at, one in enumerate(_kept_first([one for one in found.of(self.layer) if one.text])):
-            content, hidden = body(with_user(one.text, _USER), request.as_of)
+            content, hidden = body(with_user(one.text, NOBODY), request.as_of)
             id_, source = self._names(one)
             if unwanted is not None:
                 omitted.append(Omission(id_, self.layer, source, *unwanted))

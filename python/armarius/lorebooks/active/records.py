@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, overload
 
 from armarius._core import KeyPattern
 from armarius.arguments import Turn
+from armarius.documents.data import named
 from armarius.errors import ContractError
 from armarius.headings import Reason
 from armarius.lorebooks.record import LONGEST_EXPRESSION, Condition, Decorator, Entry, Key, Place, Range
@@ -246,7 +247,6 @@ class Scan:
 
 _COMMENT = re.compile(r"\{\{(?://|comment:)[^{}]*\}\}", re.IGNORECASE)
 _HIDDEN = re.compile(r"\{\{hidden_key:([^{}]*)\}\}", re.IGNORECASE)
-_NAME = re.compile(r"\{\{(char|user)\}\}|<(user|bot|char)>", re.IGNORECASE)
 _DRAWN = re.compile(r"\{\{(random|pick|roll)[:\s]([^{}]*)\}\}", re.IGNORECASE)
 _REVERSE = re.compile(r"\{\{reverse:([^{}]*)\}\}", re.IGNORECASE)
 _COMMA = re.compile(r"(?<!\\),")
@@ -260,28 +260,21 @@ def without_comments(text: str) -> str:
 
 def searched(text: str, character: str, user: str) -> str:
     """An entry's text as recursion searches it: hidden keys are found there."""
-    return _named(_HIDDEN.sub(lambda hidden: hidden[1], without_comments(text)), character, user)
+    return named(_HIDDEN.sub(lambda hidden: hidden[1], without_comments(text)), character, user)
 
 
 def expanded(text: str, character: str, user: str, luck: Random, *what: str) -> str:
     """An entry's text as it is sent."""
     if "{{" not in text and "<" not in text:
         return text
-    text = _named(_HIDDEN.sub("", without_comments(text)), character, user)
+    text = named(_HIDDEN.sub("", without_comments(text)), character, user)
     text = _DRAWN.sub(lambda drawn: _draw(drawn[1].lower(), drawn[2], luck, *what), text)
     return _REVERSE.sub(lambda found: found[1][::-1], text)
 
 
 def with_user(text: str, user: str) -> str:
     """A text that was sent without a name for `{{user}}`, with one."""
-    return _named(text, "", user)
-
-
-def _named(text: str, character: str, user: str) -> str:
-    def name(found: re.Match[str]) -> str:
-        return (user if (found[1] or found[2]).lower() == "user" else character) or found[0]
-
-    return _NAME.sub(name, text)
+    return named(text, "", user)
 
 
 def _draw(kind: str, said: str, luck: Random, *what: str) -> str:
