@@ -455,3 +455,22 @@ def test_keys_search_and_explain_themselves(page):
     page.keyboard.press("Enter")
     page.locator("#drawn .said a").first.click()
     playwright.expect(page.locator("#text > div:target")).to_contain_text("七点四十分")
+    page.keyboard.press("F8")
+    playwright.expect(page.locator("#drawn h1")).to_have_text("To look at")
+    playwright.expect(page.locator("#drawn")).to_be_focused()
+
+
+def test_a_budget_that_was_changed_is_taken_back_at_the_same_place(page, address):
+    page.goto(f"{ground(page)}{CHAPTER}")
+    playwright.expect(page.locator("#prompt .sum")).to_be_attached()
+    if page.viewport_size == PHONE:
+        page.locator("#handle").click()
+    limits = page.locator(".limits")
+    limits.locator("summary").click()
+    limits.get_by_label("Budget").select_option("64000")
+    limits.get_by_role("button", name="Save").click()
+    page.wait_for_url("**saved=*")
+    assert ("cursor=206" in page.url, (address[1] / "armarius.toml").exists()) == (True, True)
+    with page.expect_response("**/change/undo"):
+        page.locator("#saved").get_by_role("button", name="Undo").click()
+    assert not (address[1] / "armarius.toml").exists()

@@ -257,7 +257,7 @@ def test_a_pin_and_a_mute_reach_the_prompt_and_the_file(client, engine):
     client.post("/change/pin", data={"target": "lin-xiaoyu", "mute": "yes"}, headers=ORIGIN)
     page = prompt_of(client, path="chapters/ch003.md", wish="小雨")
     assert "pinned by the project" in page
-    assert "muted by the project" in page
+    assert "kept out of this book" in page
     pins = engine.pins.list()
     assert [(one.target, one.mute) for one in pins] == [("chapters/ch006.md#1", False), ("lin-xiaoyu", True)]
     for one in pins:

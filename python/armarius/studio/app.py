@@ -27,7 +27,7 @@ from armarius.errors import ArmariusError, ContextWarning, StoreError, UnknownDo
 from armarius.headings.languages import reasons_table
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form, place_of
-from armarius.studio.drawing import Appearances
+from armarius.studio.drawing import Appearances, plain
 from armarius.studio.inbox import Inbox
 from armarius.studio.pages import Desk, Page, ProjectPages, Refused
 from armarius.text.unicode import joined
@@ -207,7 +207,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         lstrip_blocks=True,
     )
     environment.globals |= {"failed": None, "saved": None}
-    environment.filters["joined"] = joined
+    environment.filters |= {"joined": joined, "plain": plain}
     types = {
         texts(one)[key]: key.removeprefix("types.")
         for one in LANGUAGES

@@ -132,6 +132,11 @@ def blocks(document: Document, start: int, end: int, names: Iterable[tuple[int, 
     return found
 
 
+def plain(text: str) -> str:
+    """A quotation without the signs of Markdown."""
+    return "".join(piece.text for piece in _pieces(text, (), True) if piece.look != "mark")
+
+
 def _pieces(text: str, names: Sequence[tuple[int, int, str]], markup: bool) -> Iterator[Piece]:
     looks: list[tuple[int, int, str]] = []
     for match in _MARKUP.finditer(text) if markup else ():

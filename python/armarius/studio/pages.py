@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -119,7 +119,9 @@ class Desk:
         code = "" if found is None else _advice(found)
         change = "" if found is None or code != "budget" else _CODE.sub("", found.change)
         target = "" if found is None else found.id
-        return "why.html", {"wanted": wanted, "found": found, "code": code, "change": change, "target": target}
+        reason = "" if found is None else _muted(found.omitted) or found.reason
+        told = {"wanted": wanted, "found": found, "code": code, "change": change, "target": target}
+        return "why.html", {**told, "reason": reason}
 
     def limits(self) -> dict[str, Any]:
         """Budget and model of the project, and which there are to choose."""
@@ -194,6 +196,12 @@ def _advice(found: Explanation) -> str:
     return "no match" if first.code == "excluded" and not why.startswith("mute.") else first.code
 
 
+def _muted(omitted: Sequence[PackItem | PackOmission]) -> str:
+    """Who keeps the first of these out, a key of [left] in texts.toml; "" where nobody mutes it."""
+    detail = omitted[0].detail if omitted and isinstance(omitted[0], PackOmission) else None
+    return detail.code if isinstance(detail, Reason) and detail.code.startswith("mute.") else ""
+
+
 def _lines(asked: Mapping[str, Any], name: str) -> list[str]:
     return [one for one in str(asked.get(name) or "").split("\n") if one]
 
@@ -266,7 +274,8 @@ def _row(one: PackItem | PackOmission, part: str = "") -> Row:
     form, span = (one.form, one.span) if isinstance(one, PackItem) else ("full", (0, 0))
     paragraphs = int(one.source.startswith("rag:passage"))
     target = one.id if excludable else ""
-    return Row(part or _part(one.source), one.title, one.reason, one.tokens, href, target, form, span, paragraphs)
+    reason = _muted([one]) or one.reason
+    return Row(part or _part(one.source), one.title, reason, one.tokens, href, target, form, span, paragraphs)
 
 
 def _of(row: Row) -> tuple[str, str]:

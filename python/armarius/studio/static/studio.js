@@ -263,7 +263,11 @@ document.addEventListener("submit", async (event) => {
     if (drawn?.dataset.path === "/inbox") await open(drawn.dataset.url);
     return begun(form), saved(page), desk && look();
   }
-  if (form.closest(".limits")) return location.reload();
+  if (form.closest(".limits")) {
+    const to = new URL(answer.url);
+    if (cursor !== null) to.searchParams.set("cursor", cursor);
+    return location.assign(to);
+  }
   if (form.closest(".place")) return location.assign(answer.url);
   if (prompted?.contains(form)) return saved(page), look();
   if (form.closest("#saved") && drawer?.hidden) return saved(page), look();
@@ -331,6 +335,7 @@ document.addEventListener("keydown", (event) => {
   else if (held && key === "enter") event.target.closest("form")?.requestSubmit();
   else if (key === "escape" && card.isConnected) card.remove(), text.focus();
   else if (key === "escape" && drawer && !drawer.hidden) close();
+  else if (key === "f8") desk ? open("/inbox") : location.assign("/inbox");
   else if (key === "f6" && desk) {
     const at = REGIONS.findIndex((one) => $(one)?.contains(event.target));
     const next = $(REGIONS[(at + 1) % REGIONS.length]);
