@@ -15,7 +15,6 @@ from armarius.codex.merge import SeriesFolder, file_of, merge, profiles_of
 from armarius.codex.model import Codex, Origin
 from armarius.codex.names_in_story import Story, as_said, judged, names_sought, uses_in
 from armarius.codex.profiles.draft import Profiles
-from armarius.codex.profiles.read import parse_profiles
 from armarius.documents.classify import PROSE_SUFFIXES, stated_kind
 from armarius.documents.data import card_in
 from armarius.documents.decide import Rules
@@ -23,7 +22,6 @@ from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
 from armarius.documents.features import stated_by
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS
-from armarius.documents.markup import markdown_of
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of
 from armarius.errors import CodexError, ConfigError
@@ -161,6 +159,9 @@ def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = (
         return profiles_of_data(path, document.text) if kind == "setting" else Profiles()
     if suffix not in PROSE_SUFFIXES:
         return Profiles()
+    from armarius.codex.profiles.read import parse_profiles  # what is kept with the index is not read again
+    from armarius.documents.markup import markdown_of
+
     text = markdown_of(suffix, document.text)
     found = parse_profiles(path, text, kind, tables)
     if kind == "state":  # its headings say what is counted there

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from armarius.arguments import KINDS, Kind
 from armarius.codex.authored.record_file import records_of
@@ -21,15 +21,17 @@ from armarius.deadline import CALLER, calling, run_with_deadline
 from armarius.documents.classify import has_files, is_closed, unread_files
 from armarius.documents.kinds import glob
 from armarius.documents.project_map import ShownMap
-from armarius.engine.asking import Asking, count, line_key
 from armarius.engine.project import Project, ProjectView
-from armarius.engine.replies import Proposals, Reading
 from armarius.errors import ArmariusError, ConfigError, ContractError, StoreError
 from armarius.headings.display import counted
 from armarius.io.toml import parse_toml, quoted, value_of, with_value
 from armarius.text.chat import Asked, ChatModel, ModelCall, check_model, reply_of, said_in
 from armarius.trust.settings import CONFIG_NAME, parse_config
 from armarius.validation import near, seconds, shown, suggestion, valid_text
+
+if TYPE_CHECKING:  # what no prompt needs is loaded when a model is asked
+    from armarius.engine.asking import Asking
+    from armarius.engine.replies import Proposals
 
 Model = Callable[["UnderstandingRequest"], Any] | ChatModel
 """A function (or coroutine function) from messages to a reply, or a chat model."""
@@ -142,14 +144,16 @@ class UnderstandingRequest(Asked):
     """
 
     hash: str
-    _read: Callable[[object, str], Proposals]
+    _read: "Callable[[object, str], Proposals]"
 
     @property
     def tokens(self) -> int:
         """Length of the messages in tokens of o200k_base."""
+        from armarius.engine.asking import count
+
         return count(self.text)
 
-    def parse(self, reply: object, *, model: str = "", hash: str = "") -> Proposals:  # noqa: A002
+    def parse(self, reply: object, *, model: str = "", hash: str = "") -> "Proposals":  # noqa: A002
         """What a reply proposes: a text, a message of a model library, or what it holds.
 
         Each entry stands alone: what cannot be used is in `refused`, and the rest is taken.
@@ -177,7 +181,7 @@ class Understanding:
         self._project = project
         self._file = records_of(project.index.authored, "understanding", tables=["reply"], check=lambda _: "")
 
-    def understand(self, model: Model, *, model_name: str = "", timeout_s: float | None = None) -> Proposals:
+    def understand(self, model: Model, *, model_name: str = "", timeout_s: float | None = None) -> "Proposals":
         """Ask a model once what the project, its files and its people are; nothing is written before `apply()`.
 
         The reply is kept in `.armarius/understanding.toml`: asking again costs nothing until files come or go.
@@ -196,7 +200,7 @@ class Understanding:
 
     def answered(
         self, asked: UnderstandingRequest, model: Model, model_name: str, timeout_s: float | None
-    ) -> Proposals:
+    ) -> "Proposals":
         """What a model proposes to a request; nothing of the index is held while it replies."""
         name, kept = valid_text("model_name", model_name) or _name_of(model), self._kept()
         if kept.get("hash") == asked.hash and kept.get("text"):
@@ -223,12 +227,16 @@ class Understanding:
 
         Cost: a walk of the folder, and a look at the evidence of each file.
         """
+        from armarius.engine.asking import Asking
+
         asking = Asking(self._project, self._kept())
         made = UnderstandingRequest(asking.messages())
         made.hash, made._read = asking.hash, partial(self._read, asking)
         return made
 
-    def _read(self, asking: "Asking", reply: object, model: str) -> Proposals:
+    def _read(self, asking: "Asking", reply: object, model: str) -> "Proposals":
+        from armarius.engine.replies import Reading
+
         model = valid_text("model", model)
         found = Reading(asking).proposals(reply, model, partial(self._write, asking))
         text = said_in(reply).strip() or json.dumps(reply, ensure_ascii=False, default=str)
@@ -246,7 +254,9 @@ class Understanding:
         if data != known:
             (self._file.replace if known else self._file.add)("reply", data)
 
-    def _write(self, asking: "Asking", proposals: Proposals, declared: bool) -> None:
+    def _write(self, asking: "Asking", proposals: "Proposals", declared: bool) -> None:
+        from armarius.engine.asking import line_key
+
         wanted = [line for one in proposals for line in one.lines]
         keys = {line_key(line) for line in wanted}
         out = {*asking.out, *(line_key(line) for one in proposals.every for line in one.lines)} - keys
