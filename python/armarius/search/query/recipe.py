@@ -566,7 +566,7 @@ def _patterns() -> _Patterns:
     verb, noun = rf"(?:{either(verbs, spaced=True)}){endings}", rf"(?:{either(nouns, spaced=True)})\b"
     generic = _either(" ".join(map(_stem, _folded(table["generic"]).split())))
     named = rf"(?P<noun>{noun})(?!\s+(?:is|was|are|says?|said|that|which|que|qu')\b)"
-    apart = r"(?:[^\w'-]*[\w'-]+){0,6}?[^\w-]+"
+    apart = r"(?:[^\w'-]*[\w'-]++){0,6}?[^\w-]+"
     languages, tongues = (either(table["languages"], spaced=one) for one in (True, False))
     return _Patterns(
         renaming=compiled(rename["words"]),
