@@ -614,7 +614,7 @@ def _patterns() -> _Patterns:
         ),
         refers=compiled(rf"{_CHAPTER}|{places}|[这本此]|\b(?:this|these|ce|cette)\b|この|이\s"),
         object=compiled(
-            rf"(?:{kindly})*(?:[把将给替为从用按所全每列让做{_CHAPTER}这本上那此]|对(?![话白])|[一两几三五十]\w|{places})"
+            rf"(?:{kindly})*(?:[把将给替为从用所全每列让做{_CHAPTER}这本上那此]|对(?![话白])|[一两几三五十]\w|{places})"
         ),
     )
 
