@@ -1,5 +1,6 @@
-"""USearch and onnxruntime in one process, in any order: each process is one of its own, for a wrong one ends."""
+"""onnxruntime, and USearch beside it, in a process of its own: a wrong order ends it, a wrong import leaves files."""
 
+import os
 import subprocess
 import sys
 
@@ -12,9 +13,11 @@ THEIRS = "import usearch.index"
 MODEL = "import sys; from armarius import embedders; print(embedders.load(sys.argv[1]).embed_queries(['rain']).shape)"
 
 
-def run(*lines, model):
+def run(*lines, model, **environment):
     program = [sys.executable, "-W", "ignore::RuntimeWarning", "-c", "\n".join(lines), str(model)]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        program, capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **environment}
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -31,3 +34,8 @@ def test_a_model_is_refused_where_other_code_loaded_usearch_first(minilm):
         0,
         "(1, 384)",
     )
+
+
+def test_a_model_leaves_nothing_in_the_home_and_reports_to_nobody(minilm, tmp_path):
+    assert run(MODEL, model=minilm, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path)) == (0, "(1, 384)\n")
+    assert list(tmp_path.iterdir()) == []

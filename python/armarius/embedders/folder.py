@@ -219,6 +219,8 @@ def open_session(
         raise EmbeddingError(
             "onnxruntime would end this process, where other code has loaded usearch: import onnxruntime before usearch"
         )
+    # Read when it is imported: 1.32 keeps a device id in the home and sends events to its maker otherwise.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
     except ImportError as error:
