@@ -173,7 +173,7 @@ def test_set_kind_writes_one_line_and_keeps_every_other(engine, folder):
     assert (folder / "armarius.toml").read_text("utf-8").count("杂/**") == 1
 
 
-@pytest.mark.parametrize("kind", ["note", "tool", "template", "outline"])
+@pytest.mark.parametrize("kind", ["note", "tool", "template", "outline", "chapter", "manuscript"])
 def test_a_style_guide_that_is_declared_something_else_stands_in_no_prompt_as_style(engine, kind):
     def styles():
         return [one.source for one in engine.assemble("续写", document="正文/第2章.md").items if "style" in one.source]

@@ -534,7 +534,7 @@ class Project:
         quiet = {path for path, document in documents.items() if document.kind in (*STORY_KINDS, "code")}
         watched = {path: stamp for path, stamp in stamps.items() if path not in quiet}
         files = self.index.map.files
-        declared = {path: one.kind for path in watched if (one := files.get(path)) is not None and one.declared}
+        declared = {path: one.kind for path, one in files.items() if one.declared}
         inputs = (snapshot.codex, snapshot.matcher, watched, declared)
         if inputs != self._fetcher_inputs:
             self._own_fetchers = self._own(snapshot, documents, declared)
