@@ -137,3 +137,29 @@ def test_a_disk_that_hangs_is_waited_for_once_and_the_answer_is_marked(tmp_path,
             time.sleep(0.01)
         found = engine.search("zebra")
         assert (len(found), found.warnings) == (1, ())
+
+
+@pytest.mark.parametrize("verb", ["entity", "card", "locate", "document"])
+def test_an_answer_without_warnings_waits_longer_for_a_comparison(tmp_path, monkeypatch, verb):
+    monkeypatch.setattr(project_index, "is_local", lambda _: False)
+    folder, slow = project(tmp_path / "book", 3), threading.Event()
+    (folder / "cast.md").write_text("# Cast\n\n## Ottoline\n\n- Age: 45\n", "utf-8")
+    stamp = FolderSource.stamp
+
+    def stamped(self):
+        if slow.is_set():
+            time.sleep(0.4)  # twice as long as other answers wait
+        return stamp(self)
+
+    monkeypatch.setattr(FolderSource, "stamp", stamped)
+    ask = {
+        "entity": lambda engine: engine.entity("Ottoline").attributes,
+        "card": lambda engine: engine.card("Ottoline"),
+        "locate": lambda engine: engine.locate("- Age: 46"),
+        "document": lambda engine: engine.document("cast.md").text,
+    }[verb]
+    with armarius.open(folder, index_dir=tmp_path / "index", watch=False) as engine:
+        assert "46" not in str(ask(engine))
+        save(folder / "cast.md", "# Cast\n\n## Ottoline\n\n- Age: 46\n", in_place=True)
+        slow.set()
+        assert "cast.md" in str(ask(engine)) if verb == "locate" else "46" in str(ask(engine))

@@ -74,6 +74,8 @@ logger = logging.getLogger("armarius")
 
 _GRAPH = "codex"
 _STALE_SECONDS = 300.0
+PATIENCE = 1.0
+"""Seconds that an answer without `warnings` waits for a comparison or a refresh under way."""
 
 
 def counter_for(model: str, tokenizer_version: str | None) -> TokenCounter:
@@ -408,12 +410,16 @@ class Project:
         self._measured: tuple[Mapping[str, Document], int] = ({}, 0)
         self.stale_s = _STALE_SECONDS
 
-    def view(self) -> ProjectView:
-        """The present view."""
+    def view(self, patience: float = 0.0) -> ProjectView:
+        """The present view.
+
+        Args:
+            patience: Seconds that an answer without `warnings` waits for a comparison of the folder under way.
+        """
         if self._graph is not None:
             self._graph.cast.look()
         with self._lock:
-            return self._present(self.index.freshen())
+            return self._present(self.index.freshen(patience))
 
     @property
     def characters(self) -> int:

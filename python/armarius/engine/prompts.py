@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, Unpack, get_type_hints
 import armarius.doors as doors
 from armarius.arguments import asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
-from armarius.engine.project import Project, ProjectView
+from armarius.engine.project import PATIENCE, Project, ProjectView
 from armarius.engine.questions import FollowUps, Rewords
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
@@ -167,7 +167,7 @@ class Prompts:
         """
         document = valid_text("document", document)
         text = None if text is None else cleaned(strict_text("text", text, most=LONGEST_TEXT))
-        view = self._project.view()
+        view = self._project.view(PATIENCE)
         opened = None
         if text is not None:
             opened, _ = view.unsaved(document, text)

@@ -29,7 +29,7 @@ from armarius.codex.model import Entities, Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS, glob
-from armarius.engine.project import Project, ProjectView, entities_for_models
+from armarius.engine.project import PATIENCE, Project, ProjectView, entities_for_models
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language, sentence
 from armarius.index.derived import count_by_entity
@@ -471,7 +471,7 @@ class Questions:
 
     def entity(self, name: str) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it; UnknownId names near ones."""
-        return self._project.view().entity(valid_text("name", name))
+        return self._project.view(PATIENCE).entity(valid_text("name", name))
 
     def card(self, name: str, *, as_of: int | None = None) -> str:
         """The card of an entity as a prompt shows it.
@@ -485,7 +485,7 @@ class Questions:
             ContractError: `as_of` is no chapter.
         """
         name, bounds = valid_text("name", name), Bounds.of(as_of=as_of)
-        view = self._project.view()
+        view = self._project.view(PATIENCE)
         language = self._language or view.language
         return entity_card(view.entity(name), chapter=bounds.as_of, chapters=(None, bounds.as_of), language=language)
 
@@ -527,7 +527,7 @@ class Questions:
 
     def document(self, path: str) -> Document:
         """One document; raises UnknownDocument, and ContractError for what is no path."""
-        return self._project.view().document(valid_text("path", path))
+        return self._project.view(PATIENCE).document(valid_text("path", path))
 
 
 def _leveled(view: ProjectView) -> Callable[[Found], Found] | None:

@@ -324,7 +324,7 @@ class IndexManager:
         self._fresh = fresh
         self._whole = whole
         self._local = local
-        self._apart: tuple[float, Future[bool]] | None = None  # when to give it up, and the comparison in a thread
+        self._apart: tuple[float, Future[bool]] | None = None  # when it began, and the comparison in a thread
         self._lock = threading.RLock()  # one refresh at a time
         self._background: threading.Thread | None = None
         self._closed = False
@@ -401,11 +401,14 @@ class IndexManager:
                 raise
             return done
 
-    def freshen(self) -> tuple[ContextWarning, ...]:
+    def freshen(self, patience: float = 0.0) -> tuple[ContextWarning, ...]:
         """Update the index before a request, or return warnings about what it lacks.
 
         Compares the folder with the index, unless a watcher saw no change and comparing costs more than 20 ms of
         processor time. Reads up to 20 changed files at once, more in the background.
+
+        Args:
+            patience: Seconds to wait beyond 0.25 for another refresh, and beyond 0.2 for a comparison.
 
         Returns:
             `INDEX_STALE` when answers may be incomplete, `ENTITY_MATCH_FAILED` when names are matched without the
@@ -417,8 +420,8 @@ class IndexManager:
         if self._background is None and not believed:
             try:
                 if self._local and self._fresh.is_quick:
-                    waiting = not self._catch_up()
-                elif (caught_up := self._catch_up_apart()) is None:
+                    waiting = not self._catch_up(patience)
+                elif (caught_up := self._catch_up_apart(patience)) is None:
                     return (INDEX_UNCOMPARED(),)
                 else:
                     waiting = not caught_up
@@ -431,9 +434,9 @@ class IndexManager:
             return (INDEX_CANCELLED(),)
         return (*filter(None, (self.trouble,)), *self._config.warnings)
 
-    def _catch_up(self) -> bool:
+    def _catch_up(self, patience: float) -> bool:
         """Compare and refresh; False when another refresh holds the lock for too long."""
-        if not wait_until(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS):
+        if not wait_until(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS + patience):
             return False
         try:
             try:
@@ -450,22 +453,22 @@ class IndexManager:
             self._lock.release()
         return True
 
-    def _catch_up_apart(self) -> bool | None:
-        """`_catch_up` in a thread; None, and it goes on, when it has not ended after 0.2 s."""
-        last = self._apart
-        if last is not None and not wait_until(partial(landed, last[1]), max(0.0, last[0] - time.monotonic())):
+    def _catch_up_apart(self, patience: float) -> bool | None:
+        """`_catch_up` in a thread; None, and it goes on, when it has not ended after 0.2 s and `patience`."""
+        last, most = self._apart, _COMPARE_SECONDS + patience
+        if last is not None and not wait_until(partial(landed, last[1]), max(0.0, last[0] + most - time.monotonic())):
             return None
         done: Future[bool] = Future()
 
         def run() -> None:
             try:
-                done.set_result(self._catch_up())
+                done.set_result(self._catch_up(patience))
             except BaseException as error:  # noqa: BLE001 - re-raised in the waiting thread by done.result()
                 done.set_exception(error)
 
-        self._apart = (time.monotonic() + _COMPARE_SECONDS, done)
+        self._apart = (time.monotonic(), done)
         threading.Thread(target=run, name="armarius-comparer", daemon=True).start()
-        return done.result() if wait_until(partial(landed, done), _COMPARE_SECONDS) else None
+        return done.result() if wait_until(partial(landed, done), most) else None
 
     def ask(self, question: Callable[[Store], Answer]) -> Answer:
         """Run a query on the store. A damaged or replaced index is repaired, and the query is run again."""
