@@ -25,7 +25,7 @@ LISTS = [one.name for one in VERBS if isinstance(one.result, dict) and "items" i
 
 @pytest.fixture
 def stale(engine, monkeypatch):
-    monkeypatch.setattr(ProjectIndex, "freshen", lambda _: (STALE,))
+    monkeypatch.setattr(ProjectIndex, "freshen", lambda *_: (STALE,))
     return engine
 
 
