@@ -1046,6 +1046,14 @@ def test_two_that_are_the_same_are_merged_into_one(client, engine):
     assert client.post("/change/merge", data={"id": "林默", "other": "林默"}, headers=ORIGIN).status_code == 400
 
 
+def test_what_goes_along_with_somebody_deleted_stands_beside_the_button(client, engine):
+    engine.codex.create("阿默", type="character")
+    assert "一起删去" not in client.get("/entity/%E9%98%BF%E9%BB%98").text
+    engine.codex.relate("阿默", "周远", "旧识")
+    page = unescape(client.get("/entity/%E9%98%BF%E9%BB%98").text)
+    assert "旧识" in page[page.index("一起删去") :].split("</p>")[0]
+
+
 def test_what_a_file_outside_the_studio_says_is_not_deleted(client, engine):
     answer = client.post("/change/delete", data={"id": "灯塔重燃"}, headers=ORIGIN)
     assert (answer.status_code, "a file that is not edited here" in answer.text) == (400, True)
