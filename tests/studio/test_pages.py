@@ -1047,11 +1047,13 @@ def test_two_that_are_the_same_are_merged_into_one(client, engine):
 
 
 def test_what_goes_along_with_somebody_deleted_stands_beside_the_button(client, engine):
-    engine.codex.create("阿默", type="character")
-    assert "一起删去" not in client.get("/entity/%E9%98%BF%E9%BB%98").text
-    engine.codex.relate("阿默", "周远", "旧识")
-    page = unescape(client.get("/entity/%E9%98%BF%E9%BB%98").text)
-    assert "旧识" in page[page.index("一起删去") :].split("</p>")[0]
+    def beside():
+        return unescape(client.get("/entity/%E7%99%BD%E9%B9%AD%E5%AE%A2").text).partition("/change/delete")[2]
+
+    engine.codex.create("白鹭客", id="白鹭客", type="character")
+    assert "旧识" not in beside()
+    engine.codex.relate("白鹭客", "周远", "旧识")
+    assert "旧识" in beside()
 
 
 def test_what_a_file_outside_the_studio_says_is_not_deleted(client, engine):
