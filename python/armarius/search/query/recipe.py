@@ -1,15 +1,15 @@
 """What a request asks for, understood once: a row of `lexicon/intents.toml`; what is in none of them is a question.
 
 A request is a task when a clause of it begins (in Japanese and Korean: ends) with a verb of the task, courtesy aside,
-or has a noun of it behind a verb like "give me"; `state`, `present` and `check` are also asked as questions. What wants
-something else done with a text is to rewrite or to write. The words are compared without accents, in small letters and
-simplified characters; a verb of English or French has any of its endings, and of six letters or more one wrong letter.
+or has a noun of it behind a verb like "give me"; `state`, `present` and `check` are also asked as questions. The words
+are compared without accents, in small letters and simplified characters; Latin words of six letters or more may have
+one wrong letter.
 
 Fetchers and search ask the recipe and not the task: what a row's prompt holds stands in the row (`Recipe.wants`).
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -32,25 +32,21 @@ _NEXT = re.compile(
     r"\s+(?:chapter|episode)\b|\b(?:prochain|chapitre\s+suivant)",
 )
 _QUOTES = "“”\"「」『』《》«»‘’'"
-_QUOTED = re.compile(rf"[{_QUOTES}]\s?\w[^{_QUOTES}]*[{_QUOTES}](?!\w)")
 _NAME = rf"[{_QUOTES}]?(?P<{{}}>[^，,。！!？?：:；;\n{_QUOTES}]{{{{1,40}}}}?(?:['’][^\W\d_]+)*)[{_QUOTES}]?"
 _CLAUSE = re.compile(r"[^\n.!?。！？;；:：,，、—…]+")
 _SENTENCE = re.compile(r"[^\n.!。！;；—…?？]*[?？]?")
 _HEAD = re.compile(r"[a-z]+")
+_BEHIND: Final = 16  # characters before a verb in which somebody who does it is looked for
 _LEAST_MISSPELT: Final = 6  # letters
 _HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
 _DONE = re.compile(r"(?<=写)[到着得的]|[了过](?!一)|的(?:是|人|时候|结果)|报告|记录|结果|人?员")
+_TOLD = re.compile(
+    r"(?:\b(?:the|an?|of|about|who|she|he|they|which|qui|elle|il|ils|elles|had|has|have|was|were)|谁.{0,8}|[她他]们?)\s*$"
+)  # a noun, or somebody who does it
 _ASKED = re.compile(r"\s*(?:how|what|who|where|when|which)\b")  # "check how" looks something up
-_ABOUT = re.compile(
-    r"[^，,]*的(?:[^的，,]{0,3}[人师者员家匠官]|原因|理由|来源|由来|位置|地点|时间|日期)\W*$"
-)  # 改名的原因
-_ABOUT_A_SCENE = re.compile(r"\bscene\s+(?:where|when|in|that|of|with|ou|dans|d[eu]s?)\b")
-_INDEFINITE = re.compile(r"\b(?:an?|one|some|une?|des|two|three|four|five|six|ten|deux|trois|quatre|cinq|dix|\d+)\b")
-_OF = re.compile(r"\W*$|\s(?:of|for|d[eu]s?|\w+\s(?:d[eu]|of|for)|sur|about|from|in)\b|\s*:")
-_INSTEAD: Final[tuple[TaskName, ...]] = ("polish", "summarise")
-_DEFAULT: Final[tuple[TaskName, ...]] = ("write", "continue", "check")  # what other words of a clause are more than
-_STEMMED = re.compile(r"[a-z]{4,}")
-_STEM = re.compile(r"(?<=[a-z]{3})(?:re|er|ir|e|r)$")
+_ABOUT = re.compile(r"[^，,]*的[^的，,]{1,4}\W*$")  # 改名的原因
+_INSTEAD: Final[tuple[TaskName, ...]] = ("summarise", "polish")
+_TELLS = re.compile("[写续说讲编撰稿创生完成]")  # 往后 and 接着 alone also begin a sentence about something
 _LONGEST_OBJECT: Final = 24  # characters of a clause whose verb stands behind its object
 _WORDS = re.compile(r"[^\W_]+")
 _RUN = re.compile(r"\s{4}")
@@ -105,15 +101,17 @@ def _read(query: str) -> Recipe:
         return _of_row("rename", replace(recipe, names=(old, new)))
     masked = _without(said, references, _CHAPTER)
     moment = _moment(said, references)
-    task = _task(masked) or "ask"
+    task = _task(_without_length(masked)) or "ask"
     if moment is not None and task in ("ask", "write", "present"):
         task = "state"
-    if task in ("ask", "rewrite") and following and _is_bare(masked):
+    if task == "ask" and following and _is_bare(masked):
         task = "write"
+    if task == "ask" and _is_present(masked):
+        task = "present"
     is_scene, is_story = (_words_of(name).occur_in(masked) for name in ("scene", "story"))
     if task in ("write", "continue") and (named or following):
         task = "write"
-    elif task == "write" and is_scene and not _ABOUT_A_SCENE.search(said):
+    elif task == "write" and is_scene:
         task = "continue"
     recipe = _of_row(task, recipe)
     if task == "ask" and not references and _words_of("latest").occur_in(said):
@@ -140,151 +138,121 @@ def _task(said: str) -> TaskName | None:
     """The task of the first sentence that asks for one."""
     by, most = _patterns(), _MOST_LOOKED_UP
     said = (said if len(said) <= 2 * most else f"{said[:most]}\n{said[-most:]}").replace("tl;dr", "tldr ")
+    mentioned = None
     for sentence in filter(None, map(str.strip, _SENTENCE.findall(said))):
         starts = [sentence[one.start() :].lstrip() for one in _CLAUSE.finditer(sentence)]
         tails = {*starts, *(by.courtesy.sub("", one) for one in starts)}
         for task, asks in by.asks.items():
             if any(map(asks.search, tails)):
-                return _refined(task, sentence) if task == "rewrite" else task
-        if by.tells.search(sentence):
-            continue
-        wish = (by.wish.search(sentence) or by.orders.match(sentence)) is not None
+                return task
+        polite = by.polite.search(sentence) or by.orders.match(sentence)
         clauses = [clause.strip() for clause in _CLAUSE.findall(sentence)]
-        if not wish and sentence[-1] in "?？":
+        if not polite and sentence[-1] in "?？":
             last = clauses.pop() if clauses else ""
-            if not by.questions.search(last) and (noun := by.noun.match(by.courtesy.sub("", last))):
-                return _of(_nouns(), noun[0])  # "alternatives to the duel?"
-        if not _HAN_ALONE.fullmatch(sentence):
-            clauses.reverse()
-        clauses = [one for one in clauses if one and (wish or not by.questions.search(one))]
-        for named in (_by_verb, _by_noun):
-            for clause in clauses:
-                if (found := named(clause, wish=wish)) is not None:
-                    return _refined(found, sentence)
-        if wish and not by.questions.search(sentence):
-            to_write = sentence[-1] not in "?？" and not (sentence.isascii() and _INDEFINITE.search(sentence) is None)
-            if (wanted := _refined(None, sentence)) is not None or to_write:
-                return wanted or "write"
-        if any(by.imperative.match(one) and by.refers.search(one) for one in clauses):
-            return _refined("rewrite", sentence)
-    return None
+            if not by.questions.search(last) and (noun := by.noun.match(last)):  # "alternatives to the duel?"
+                return _of(_nouns(), noun[0])
+        for clause in filter(None, clauses):
+            if (polite or not by.questions.search(clause)) and (commanded := _commanded(clause)) is not None:
+                return _refined(commanded, sentence)
+        if polite or not (sentence[-1] in "?？" or by.questions.search(sentence)):
+            mentioned = mentioned or _mentioned(sentence)
+            mentioned = mentioned and _refined(mentioned, sentence)
+    return mentioned
 
 
-def _first(tasks: Iterable[TaskName]) -> TaskName | None:
-    """The one of several tasks that stands first in the table."""
-    return min(tasks, key=list(_rows()).index, default=None)
-
-
-def _refined(task: TaskName | None, sentence: str) -> TaskName | None:
-    """To rewrite with words of a language, a summary, a name or of style is to translate, summarise, rename, polish."""
+def _mentioned(sentence: str) -> TaskName | None:
+    """The task whose words stand anywhere in a sentence that is no question, and refers to a text or is polite."""
     by = _patterns()
-    if task in ("rename", "check", "translate"):
+    if not (by.refers.search(sentence) or by.wish.search(sentence)):
+        return None
+    found = [
+        one
+        for one in by.anywhere.finditer(sentence)
+        if any(entry in _verbs() for entry in _entries(one[0]))
+        and not (
+            _DONE.match(sentence, one.end())
+            or _ABOUT.match(sentence, one.end())
+            or _TOLD.search(sentence[max(0, one.start() - _BEHIND) : one.start()])
+        )
+    ]
+    return min((_of(_verbs(), one[0]) for one in found), key=list(_rows()).index, default=None)
+
+
+def _refined(task: TaskName, sentence: str) -> TaskName:
+    """To rewrite with words of a language, a summary, a name or of polishing is that."""
+    by = _patterns()
+    if task not in ("rewrite", "write", "continue"):
         return task
-    others = {_of(_either_kind(), one[0]) for one in by.anywhere.finditer(sentence)}
-    if by.into.search(sentence) and task != "summarise":
+    if by.into.search(sentence):
         return "translate"
-    quotes, named = len(_QUOTED.findall(sentence)), by.name.search(sentence) is not None
-    if task == "rewrite" and (named or quotes > 1 or (by.everywhere.search(sentence) and "polish" not in others)):
+    if task != "rewrite":
+        return task
+    if by.name.search(sentence):
         return "rename"
-    if named and quotes and task != "summarise":
-        return "rename"
-    if task == "rewrite":
-        return next((one for one in _INSTEAD if one in others), task)
-    if task is None:
-        return _first(others) or ("rewrite" if by.refers.search(sentence) and sentence[-1] not in "?？" else None)
-    return task
+    others = {_of(_either_kind(), one[0]) for one in by.anywhere.finditer(sentence)}
+    return next((one for one in _INSTEAD if one in others), task)
 
 
-def _by_verb(clause: str, *, wish: bool) -> TaskName | None:
-    """The task that a clause commands by a verb."""
+def _commanded(clause: str) -> TaskName | None:
+    """The task that a clause commands."""
     by = _patterns()
     bare = by.courtesy.sub("", clause).lstrip(f" {_CHAPTER}")
     if (head := _HEAD.match(bare)) is None:
-        return _commanded_unspaced(clause, _verbs(), wish=wish)
+        return _commanded_unspaced(clause)
     found = by.spaced.match(bare) or by.spaced.match(_respelled(head[0]) + bare[head.end() :])
-    if found is None:
+    task = _of(_verbs(), found[0]) if found else None
+    behind = bare[found.end() :] if found else ""
+    if task == "check" and _ASKED.match(behind):
         return None
-    task = _of(_verbs(), found[0])
-    if task in ("check", "write") and _ASKED.match(bare, found.end()):
-        return None
-    if task in ("write", "brainstorm") and (noun := by.near_noun.match(bare, found.end())):
-        given = _of(_nouns(), noun["noun"])
-        return task if given == "write" else given
+    if task in ("write", "continue") and by.spaced.match(behind.strip()):
+        further = _commanded(behind.strip())
+        task = task if further in (None, "write", "continue") else further
+    if (found is None or task in ("write", "brainstorm")) and (noun := by.spaced_noun.match(bare)):
+        return _of(_nouns(), noun["noun"])
     return task
 
 
-def _by_noun(clause: str, *, wish: bool) -> TaskName | None:
-    """The task of a noun that a clause begins with, or that is to be given, made or done."""
+def _commanded_unspaced(clause: str) -> TaskName | None:
+    """The same of a clause in Chinese, Japanese or Korean, where the verb stands behind its object."""
     by = _patterns()
-    bare = by.courtesy.sub("", clause).lstrip(f" {_CHAPTER}")
-    if _HEAD.match(bare) is None:
-        return _commanded_unspaced(clause, _nouns(), wish=wish)
-    found = by.given.match(bare) or (wish and by.near_noun.match(bare))
+    found = list(by.unspaced.finditer(clause))
     if not found:
         return None
-    if not (wish or found["verb"] or _INDEFINITE.match(clause)):  # "summary of chapter 3", and not "the letter"
-        alone = clause[:1] in (bare[:1], _CHAPTER) and _OF.match(bare, found.end())
-        if not alone or _of(_nouns(), found["noun"]) == "write":
-            return None
-    nouns = [_of(_nouns(), one[0]) for one in by.noun.finditer(bare, found.start("noun"))]
-    if "polish" in nouns and not _INDEFINITE.search(bare, 0, found.start("noun")):
-        return "polish"
-    return _first(nouns) if "polish" in nouns else nouns[0]
-
-
-def _commanded_unspaced(clause: str, table: Mapping[str, TaskName], *, wish: bool) -> TaskName | None:
-    """The same of a clause in Chinese, where the verb stands first, in Japanese and Korean, where it stands last."""
-    by = _patterns()
-    every = [one for one in by.unspaced.finditer(clause) if not _DONE.match(clause, one.end())]
-    found = [one for one in every if _spelled(one[0]) in table]
-    if table is _nouns() and not wish:  # 第7章的开头 is asked about
-        found = [one for one in found if table[_spelled(one[0])] != "write" or clause[one.start() - 1] != "的"]
-    if not found:
-        return None
-    tasks = [_of(table, one[0]) for one in found]
-    others = [_of(_nouns(), one[0]) for one in every if _spelled(one[0]) in _nouns()]
-    rest = clause[found[-1].end() :].rstrip()
     if _HAN_ALONE.fullmatch(clause):
-        if not (wish or (len(clause) <= _LONGEST_OBJECT and by.object.match(clause)) or _is_led(clause, found, table)):
+        if not (_is_bare(clause[: found[0].start()]) or (len(clause) <= _LONGEST_OBJECT and by.object.match(clause))):
             return None
-        others += tasks[-1:] if len(rest) < 2 else []
-    else:
-        if not wish and (by.past.search(rest) or not by.command_end.fullmatch(rest)):
-            return None
-        tasks.reverse()
-        others += tasks[1:]
-    if table is _nouns() or tasks[0] not in ("write", "continue"):
-        return _first(tasks) if table is _nouns() else tasks[0]
-    specific = None if "continue" in tasks else _first(one for one in others if one not in _DEFAULT)
-    return specific or ("continue" if "continue" in {*tasks, *others} else "write")
+        found = [one for one in found if not _DONE.match(clause, one.end())]
+    elif by.past.search(clause, found[-1].end()) and not by.polite.search(clause):
+        return None
+    tasks: list[TaskName] = [_of(_verbs() if _spelled(one[0]) in _verbs() else _nouns(), one[0]) for one in found]
+    specific = [one for one in tasks if one not in ("write", "continue")]
+    at = 0 if _HAN_ALONE.fullmatch(clause) else -1
+    if specific or not tasks:
+        return specific[at] if specific else None
+    if _HAN_ALONE.fullmatch(clause) and not (_is_bare(clause) or any(_TELLS.search(one[0]) for one in found)):
+        return None
+    return "continue" if "continue" in tasks else "write"
 
 
-def _is_led(clause: str, found: list[re.Match[str]], table: Mapping[str, TaskName]) -> bool:
-    """Whether words of Chinese stand where a command has them: first, or last in a clause that refers to a text."""
-    refers, last = _patterns().refers.search(clause) is not None, found[-1].end() == len(clause)
-    if table is _nouns() and not last:
-        return False
-    if not (_is_bare(clause[: found[0].start()]) or (refers and last)):
-        return False
-    return refers or _ABOUT.match(clause, found[-1].end()) is None
+def _entries(words: str) -> Iterator[str]:
+    """What words may be in a table: as they are, or a stem that they begin with, the longest first."""
+    spelled = _spelled(words)
+    yield spelled
+    yield from (f"{spelled[:end]}~" for end in range(len(spelled), 0, -1))
 
 
 def _of(table: Mapping[str, TaskName], words: str) -> TaskName:
-    """The task of words that are in a table, as they are or with an ending."""
-    spelled = _spelled(words)
-    return next(table[one] for one in (spelled[:end] for end in range(len(spelled), 0, -1)) if one in table)
+    """The task of words that are in a table."""
+    return next(table[one] for one in _entries(words) if one in table)
 
 
 def _respelled(word: str) -> str:
     """The verb that a word is with one letter wrong, too many, missing or exchanged; else the word."""
-    return next((verb for verb in _long_verbs() if _near(word, verb)), word) if len(word) >= _LEAST_MISSPELT else word
-
-
-@cache
-def _long_verbs() -> list[str]:
-    """Verbs of Latin letters that may be misspelt."""
-    words = _folded(" ".join(row.get("verbs", "") for row in _rows().values())).split()
-    return [one for one in words if len(one) >= _LEAST_MISSPELT and one.isascii() and one.isalpha()]
+    if len(word) < _LEAST_MISSPELT:
+        return word
+    return next(
+        (verb for verb in _verbs() if verb.isascii() and len(verb) >= _LEAST_MISSPELT and _near(word, verb)), word
+    )
 
 
 def _near(left: str, right: str) -> bool:
@@ -299,6 +267,15 @@ def _near(left: str, right: str) -> bool:
 def _is_bare(said: str) -> bool:
     """Whether a request says nothing besides its command."""
     rest = _without(said, _commands().find(said)).replace(_CHAPTER, "")
+    return not any(map(str.isalnum, rest))
+
+
+def _is_present(said: str) -> bool:
+    """Whether a request asks who is at a place of the story, or there now, and says nothing else."""
+    places = _words_of("scene").occur_in(said) or _words_of("latest").occur_in(said) or _CHAPTER in said
+    if not places or not _words_of("whom").occur_in(said):
+        return False
+    rest = _without(said, _words_of("whom", "rooms", "being", "scene", "latest").find(said)).replace(_CHAPTER, "")
     return not any(map(str.isalnum, rest))
 
 
@@ -435,7 +412,8 @@ def _simplified() -> Mapping[int, str]:
 
 @cache
 def _places(*names: str) -> frozenset[str]:
-    return frozenset(_folded(" ".join(_table()[name] for name in names)).split())
+    rows = _table() | _rows()["present"]
+    return frozenset(_folded(" ".join(rows[name] for name in names)).split())
 
 
 @cache
@@ -445,7 +423,7 @@ def _words_of(*names: str) -> Phrases[bool]:
 
 @cache
 def _verbs() -> Mapping[str, TaskName]:
-    """The task of each verb, of one of English or French its stem."""
+    """The task of each verb, of English ones the form in -ing too."""
     return _of_words("verbs")
 
 
@@ -463,13 +441,10 @@ def _of_words(kind: str) -> Mapping[str, TaskName]:
     found: dict[str, TaskName] = {}
     for task, row in _rows().items():
         for word in _folded(row.get(kind, "")).split():
-            found.setdefault(_spelled((_stem(word) if kind == "verbs" else word).replace("-", " ")), task)
+            found.setdefault(_spelled(word.replace("-", " ")) + "~" * word.endswith("~"), task)
+            if word.isascii() and word.isalpha() and kind == "verbs":
+                found.setdefault(word.removesuffix("e") + "ing", task)
     return found
-
-
-def _stem(verb: str) -> str:
-    """A verb of English or French without what its endings stand for."""
-    return _STEM.sub("", verb) if _STEMMED.fullmatch(verb) else verb
 
 
 def _spelled(words: str) -> str:
@@ -480,7 +455,7 @@ def _spelled(words: str) -> str:
 def _commands() -> Phrases[bool]:
     """What a command consists of: verbs, nouns, courtesy, places, words that say nothing."""
     table = _table()
-    rows = [table[name] for name in ("courtesy", "generic", "scene", "story", "languages", "fillers")]
+    rows = [table[name] for name in ("courtesy", "generic", "scene", "story", "fillers")]
     rows += [row.get(kind, "") for row in _rows().values() for kind in (*_KINDS, "plans")]
     return Phrases({word: True for row in rows for word in _folded(row).split()})
 
@@ -499,22 +474,18 @@ class _Patterns(NamedTuple):
     plans: re.Pattern[str]
     asks: Mapping[TaskName, re.Pattern[str]]
     questions: re.Pattern[str]
-    tells: re.Pattern[str]
+    polite: re.Pattern[str]
     wish: re.Pattern[str]
     orders: re.Pattern[str]  # a command in spite of a word of a question
     past: re.Pattern[str]
-    imperative: re.Pattern[str]
-    command_end: re.Pattern[str]  # behind a verb of Japanese or Korean that commands
     courtesy: re.Pattern[str]  # at the beginning of a clause
     spaced: re.Pattern[str]  # a verb at the beginning
-    noun: re.Pattern[str]
-    given: re.Pattern[str]  # a noun at the beginning, or behind a verb like "give"
-    near_noun: re.Pattern[str]  # a noun among the first words
+    spaced_noun: re.Pattern[str]  # behind a verb like "give", or at the beginning
     unspaced: re.Pattern[str]
-    anywhere: re.Pattern[str]  # verbs and nouns at any place
+    anywhere: re.Pattern[str]  # the same and nouns at any place
+    noun: re.Pattern[str]
     into: re.Pattern[str]  # a language as the end
     name: re.Pattern[str]  # what something is called
-    everywhere: re.Pattern[str]
     refers: re.Pattern[str]  # a chapter, a scene, the story
     object: re.Pattern[str]  # begins with what a verb of Chinese may stand behind
 
@@ -525,10 +496,7 @@ def _marks() -> Mapping[str, str]:
     table, rename = _table(), _rows()["rename"]
     marks = {"<of>": f"(?:{'|'.join(rename['of'].splitlines())})?", "<a>": _NAME.format("a"), "<b>": _NAME.format("b")}
     marks |= {"<to>": rename["to"], "<all>": rename["all"], "<text>": rename["text"]}
-    marks |= {"<count>": rf"(?:\d+|[一二两三四五六七八九十几]|{SPELLED}|quelques|cinq|trois|dix)"}
-    marks |= {"<tongue>": _here(table["languages"])}
-    for name, pattern in table["marks"].items():
-        marks[f"<{name}>"] = f"(?:{pattern})" if isinstance(pattern, str) else "".join(pattern)
+    marks |= {f"<{name}>": f"(?:{pattern})" for name, pattern in table["marks"].items()}
     marks |= {"<here>": _here(table["scene"]), "<chapter>": _CHAPTER, "<spelled>": SPELLED}
     return marks
 
@@ -537,7 +505,6 @@ def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
     pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
     for mark, part in _marks().items():
         pattern = pattern.replace(mark, part)
-    pattern = pattern.replace(" ", r"\s+").replace("’", "'")
     return re.compile(pattern.translate(_simplified()), re.IGNORECASE)
 
 
@@ -557,16 +524,13 @@ def _patterns() -> _Patterns:
     def either(words: str, *, spaced: bool) -> str:
         return _either(" ".join(one for one in words.split() if one.isascii() is spaced))
 
-    courtesy = table["courtesy"]
+    courtesy, generic = table["courtesy"], _either(table["generic"])
     verbs, nouns = (" ".join(one.replace(" ", "-") for one in words) for words in (_verbs(), _nouns()))
     polite = " ".join(one for one in courtesy.split() if len(one) > 1 or one == "请")  # 来 and 那 begin names
     kindly, places = either(courtesy, spaced=False), _either(table["scene"] + table["story"])
-    article = r"(?:(?:an?|the|quick|short|brief|full|une?|le|la|les|some|five|three|ten|quelques|des)\b|\W)*"
-    endings = rf"(?:{table['endings']})?(?![\w'])"
-    verb, noun = rf"(?:{either(verbs, spaced=True)}){endings}", rf"(?:{either(nouns, spaced=True)})\b"
-    generic = _either(" ".join(map(_stem, _folded(table["generic"]).split())))
-    named = rf"(?P<noun>{noun})(?!\s+(?:is|was|are|says?|said|that|which|que|qu')\b)"
-    apart = r"(?:[^\w'-]*[\w'-]++){0,6}?[^\w-]+"
+    article = r"(?:(?:an?|the|quick|short|brief|full|une?|le|la)\b|\W)*"
+    whole = " ".join(one for one in f"{verbs} {nouns}".split() if one[-1] != "~")
+    planned = rows["write"]["plans"].split()
     languages, tongues = (either(table["languages"], spaced=one) for one in (True, False))
     return _Patterns(
         renaming=compiled(rename["words"]),
@@ -584,38 +548,31 @@ def _patterns() -> _Patterns:
                 for n, ahead, unit in zip(table["number"], table["length"][::2], table["length"][1::2], strict=True)
             ]
         ),
-        plans=compiled([rf"\b{one}\b" if one.isascii() else one for one in rows["write"]["plans"].split()]),
+        plans=compiled([rf"\b{one}\b" if one.isascii() else one for one in planned]),
         asks={task: compiled(row["asks"]) for task, row in rows.items() if "asks" in row},
         questions=compiled(table["questions"]),
-        tells=compiled(table["tells"]),
+        polite=compiled(table["polite"]),
         wish=compiled(table["wish"]),
         orders=compiled(table["orders"]),
         past=compiled(table["past"]),
-        command_end=compiled(table["command_end"]),
-        imperative=compiled(table["imperative"][0] + f"(?:{'|'.join(table['imperative'][1:])})"),
         courtesy=compiled(rf"^(?:(?:{either(courtesy, spaced=True)})(?![\w'-])[\s,]*|(?:{kindly})+)*"),
-        spaced=compiled(rf"\s*{verb}"),
-        noun=compiled(noun),
-        given=compiled(rf"(?:(?P<verb>{generic}){endings}{apart}|{article}){named}"),
-        near_noun=compiled(rf"(?:{apart})??{named}"),
+        spaced=compiled(rf"\s*(?:{either(verbs, spaced=True)})(?![\w'])"),
+        spaced_noun=compiled(
+            rf"(?:(?:{generic})\b(?:[^\w'-]+[\w'-]+){{0,6}}?[^\w'-]+|{article})(?P<noun>{either(nouns, spaced=True)})\b"
+            r"(?!\s+(?:is|was|are|says?|said)\b)"
+        ),
         unspaced=compiled(either(f"{verbs} {nouns}", spaced=False)),
         anywhere=compiled(
-            rf"\b(?:{verb}|(?:{either(nouns, spaced=True)})(?![\w']))|{either(f'{verbs} {nouns}', spaced=False)}"
+            rf"\b(?:{either(whole, spaced=True)})(?![\w'])"
+            rf"|{either(f'{verbs} {nouns}', spaced=False)}"
         ),
+        noun=compiled(rf"(?:{either(nouns, spaced=True)})\b"),
         into=compiled(
-            [
-                rf"\b(?:in|into|to|en|vers)\s+(?:l')?(?:{languages})\b|\bversion\s+(?:{languages})|\b(?:{languages})\s+version",
-                rf"(?:{tongues})(?:に|へ|로|으로|版|판|\s?버전|で)|(?:成|为|用|到|版)(?:{tongues})",
-            ]
+            rf"\b(?:in|into|to|en|vers)\s+(?:l')?(?:{languages})\b|(?:{tongues})(?:に|へ|로|으로|版|で)|(?:成|为|用|到)(?:{tongues})"
         ),
         name=compiled(rf"\b(?:{either(rename['name'], spaced=True)})\b|{either(rename['name'], spaced=False)}"),
-        everywhere=compiled(
-            rf"\b(?:{either(rename['everywhere'], spaced=True)})\b|{either(rename['everywhere'], spaced=False)}"
-        ),
-        refers=compiled(rf"{_CHAPTER}|{places}|[这本此]|\b(?:this|these|ce|cette)\b|この|이\s"),
-        object=compiled(
-            rf"(?:{kindly})*(?:[把将给替为从用所全每列让做{_CHAPTER}这本上那此]|对(?![话白])|[一两几三五十]\w|{places})"
-        ),
+        refers=compiled(rf"{_CHAPTER}|{places}"),
+        object=compiled(rf"(?:{kindly})*(?:[把将对给{_CHAPTER}这本上那此]|{places})"),
     )
 
 
@@ -626,4 +583,4 @@ def _here(words: str) -> str:
 
 def _either(words: str) -> str:
     ordered = sorted(set(words.split()), key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word).replace(r"\-", r"[\s-]+") for word in ordered)
+    return "|".join(re.escape(word).replace(r"\-", r"[\s-]+").replace("\\~", "[a-z]*") for word in ordered)
