@@ -73,12 +73,12 @@ def test_failing_fetcher_costs_a_warning_and_nothing_else():
 
 def test_slow_fetcher_times_out_with_a_warning():
     assembler, fetchers = (
-        Assembler(fetch_timeout=0.05),
+        Assembler(fetch_timeout=0.5),
         [FakeFetcher(name="slow", delay=5), FakeFetcher([candidate("a")])],
     )
     pack = assemble(fetchers, assembler=assembler)
     assert [item.id for item in pack.items] == ["a"]
-    assert pack.warnings == ("RAG_UNAVAILABLE: slow: no answer within 0.05 s",)
+    assert pack.warnings == ("RAG_UNAVAILABLE: slow: no answer within 0.5 s",)
 
 
 def test_warnings_of_a_fetcher_reach_its_layer_and_the_answer():
