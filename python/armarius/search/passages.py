@@ -3,9 +3,9 @@
 import math
 import threading
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Final
 
@@ -116,9 +116,12 @@ class RankedPassages:
     @property
     def rows(self) -> Iterator[PassageRow]:
         """Best first; ends where worth falls below a share of the best. A prompt takes some dozens of thousands."""
+        return chain.from_iterable(self._batches())
+
+    def _batches(self) -> Iterator[list[PassageRow]]:
         at = 0
         while part := self._first(at + _AHEAD)[at : self._most]:  # a copy: other threads may have more made meanwhile
-            yield from part
+            yield part
             at += len(part)
 
     def best(self, number: int) -> list[ScoredParagraph]:
@@ -133,34 +136,31 @@ class RankedPassages:
 
         Of chapters from the end that it is about, else best first.
         """
-        wanted = set(self.asked.chapters)
-        named = [
-            self._row(document, paragraph)
-            for path in sorted(self._named)
-            if (document := self.documents.get(path)) is not None
-            for paragraph in document.paragraphs
-            if paragraph.role == "body"
-        ]
         if self.reading is not None and self.reading.scene is not None:
             return self._of_scene(*self.reading.scene)
-        return [*(row for row in named if row.text and self.withheld(row) is None), *self._of_chapters(wanted)]
+        named = [
+            row
+            for path in sorted(self._named - self.outside)
+            if (document := self.documents.get(path)) is not None
+            for row in self._standing(document, [one for one in document.paragraphs if one.role == "body"])
+        ]
+        return [*named, *self._of_chapters(set(self.asked.chapters))]
 
     def _of_scene(self, start: int, end: int) -> list[PassageRow]:
         document = self.documents[self.current[0]]
-        inside = (one for one in document.paragraphs if one.role == "body" and start <= one.start < end)
-        rows = [replace(self._row(document, one, 0.0), asked=True) for one in inside]
+        inside = [one for one in document.paragraphs if one.role == "body" and start <= one.start < end]
+        rows = [replace(row, asked=True) for row in self._rows(document, inside, 0.0)]
         return [row for row in rows if row.text and self.withheld(row) is None]
 
     def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
-        found = [
-            self._row(document, paragraph)
-            for document in (self.documents.values() if wanted else ())
-            if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
-            if document.path not in self.outside | self._named and self._is_of_volume(document.path)
-            for paragraph in document.paragraphs
-            if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
-        ]
-        found = [row for row in found if row.text and self.withheld(row) is None]
+        found: list[PassageRow] = []
+        for document in self.documents.values() if wanted else ():
+            if document.kind not in STORY_KINDS or not (document.chapter is None or document.chapter in wanted):
+                continue
+            if document.path in self.outside | self._named or not self._is_of_volume(document.path):
+                continue
+            body = [one for one in document.paragraphs if one.role == "body" and chapter_at(document, one) in wanted]
+            found += self._standing(document, body)
         if self.asked.part:
             return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
         if self.reading is not None:
@@ -181,15 +181,13 @@ class RankedPassages:
         document = self.documents.get(stretch.path)
         if document is None or stretch.path in self._barred_paths:
             return ()
-        rows = [
-            self._row(document, one)
-            for one in document.paragraphs[stretch.first : stretch.end]
-            if one.role != "heading"
-        ]
+        inside = [one for one in document.paragraphs[stretch.first : stretch.end] if one.role != "heading"]
         file = self.map.files.get(stretch.path)
-        if file is not None and file.edition != "main":
-            rows = [own for row in rows if row.text and (own := self._in_main(row, file)) is not None]
-        return [replace(row, plain=True) for row in rows if row.text and self._barred(row) is None]
+        if file is None or file.edition == "main":
+            return self._standing(document, inside, plain=True)
+        found = [self._in_main(row, file) for row in self._rows(document, inside) if row.text]
+        rows = [row for row in found if row is not None and row.text and self._barred(row) is None]
+        return [replace(row, plain=True) for row in rows]
 
     def _in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
         """The paragraph of the main edition that says what one of another edition says; what no other says itself.
@@ -201,7 +199,8 @@ class RankedPassages:
             return None
         for document in (one for path in story if (one := self.documents.get(path)) is not None):
             if (at := document.text.find(row.text)) >= 0:
-                return self._row(document, document.paragraphs[bisect_right(document.paragraphs, at, key=_start) - 1])
+                last = bisect_right(document.paragraphs, at, key=_start)
+                return self._rows(document, document.paragraphs[last - 1 : last])[0]
         return row
 
     @property
@@ -243,7 +242,7 @@ class RankedPassages:
         document = self.documents.get(path)
         if document is None or not 0 <= paragraph < len(document.paragraphs):
             return None
-        return self._row(document, document.paragraphs[paragraph])
+        return self._rows(document, document.paragraphs[paragraph : paragraph + 1])[0]
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """See `PassageStream`. A scene ends at a heading and at a line without letters."""
@@ -322,7 +321,7 @@ class RankedPassages:
                 made += islice(self._earlier, max(0, number - len(made)))
             return made
         while len(made) < number:
-            found = self.best(self._next + 1)
+            found = self._best if self._next < len(self._best) else self.best(self._next + 1)
             if self._next >= len(found):
                 break
             one = found[self._next]
@@ -334,17 +333,15 @@ class RankedPassages:
             document = documents.get(path)
             if document is None or (path, index) in self._asked or (self._plan and path == self.current[0]):
                 continue
-            paragraph = document.paragraphs[index]
-            row = self._row(document, paragraph, score)
-            if not row.text or self.withheld(row) is not None:
+            if path in self.outside:
                 continue
-            made.append(row)
-            if document.kind != "code":
+            rows = self._standing(document, document.paragraphs[index : index + 1], score)
+            made += rows
+            if not rows or document.kind != "code":
                 continue
-            for other in _rest(document, paragraph):
-                piece = self._row(document, other, score)
-                if (path, other.index) not in self._asked and any(map(str.isalpha, piece.text)):
-                    self._asked.add((path, other.index))
+            for piece in self._rows(document, _rest(document, document.paragraphs[index]), score):
+                if (path, piece.paragraph) not in self._asked and any(map(str.isalpha, piece.text)):
+                    self._asked.add((path, piece.paragraph))
                     made.append(piece)
         return made
 
@@ -385,42 +382,58 @@ class RankedPassages:
 
     def _of(self, chapter: Sequence[tuple[Document, int]], telling: bool) -> Iterator[PassageRow]:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
-        found = [
-            self._row(document, one)
-            for document, number in chapter
-            for one in document.paragraphs
-            if one.role == "body" and chapter_at(document, one) == number
-        ]
-        found = [row for row in found if (row.score > 0) == telling and row.text and self.withheld(row) is None]
+        found: list[PassageRow] = []
+        for document, number in chapter:
+            body = [one for one in document.paragraphs if one.role == "body" and chapter_at(document, one) == number]
+            found += [row for row in self._standing(document, body) if (row.score > 0) == telling]
         yield from sorted(found, key=lambda row: (-row.score, row.place))
 
-    def _row(self, document: Document, paragraph: Paragraph, score: float | None = None) -> PassageRow:
-        """A paragraph with its worth, or the `score` of another."""
-        start, path, index = paragraph.start, document.path, paragraph.index
-        if score is None and self.reading is not None:
-            score = self.reading.worth(path, index)
-        elif score is None:
-            score = self.ranked.scores.score_of(path, index) or 0.0
-        text = document.text[start : paragraph.end]
-        chapter = chapter_at(document, paragraph) if document.kind in STORY_KINDS else None
-        if self._until is not None and document.kind in ("setting", "state", "note") and not document.past:
-            text = settings_until(text, paragraph, self._until)
-        title = title_of(document, paragraph)
-        if self._bounded:
-            text = tidy(text)
-            if path not in self._hidden:
-                self._hidden[path] = _hidden_headings(document)
-            title = document.title if paragraph.heading_path in self._hidden[path] else title
-        return PassageRow(
-            path,
-            index,
-            score,
-            (self._place(document, chapter) if document.kind in STORY_KINDS else _LAST, path, start),
-            title,
-            text.strip(),
-            (chapter in self._wanted and self._is_of_volume(path)) or path in self._named,
-            line=document.line_at(start) if document.kind == "code" else 0,
-        )
+    def _standing(
+        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
+    ) -> list[PassageRow]:
+        """The rows of some paragraphs, of those that have a text and may stand, whatever the files are taken for."""
+        rows = [row for row in self._rows(document, paragraphs, score, plain=plain) if row.text]
+        is_later = document.kind in STORY_KINDS and (self.chapter is not None or self.asked.excluded)
+        if self._bounded or is_later or document.kind == "code" or document.path == self.current[0]:
+            return [row for row in rows if self._barred(row) is None]
+        return rows
+
+    def _rows(
+        self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
+    ) -> list[PassageRow]:
+        """Paragraphs of a document, each with its worth, or the `score` of another."""
+        path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
+        until = self._until if kind in ("setting", "state", "note") and not document.past else None
+        if self._bounded and path not in self._hidden:
+            self._hidden[path] = _hidden_headings(document)
+        rows = []
+        under: tuple[str, ...] | None = None
+        place, title, chapter = _LAST, "", None
+        for one in paragraphs:
+            start, index = one.start, one.index
+            text = document.text[start : one.end]
+            if until is not None:
+                text = settings_until(text, one, until)
+            if one.heading_path != under:
+                under, title = one.heading_path, title_of(document, one)
+            if is_story:
+                chapter = chapter_at(document, one)
+                place = self._place(document, chapter)
+            if self._bounded:
+                text = tidy(text)
+                title = document.title if under in self._hidden[path] else title
+            if score is not None:
+                worth = score
+            elif self.reading is not None:
+                worth = self.reading.worth(path, index)
+            else:
+                worth = self.ranked.scores.score_of(path, index) or 0.0
+            asked = (chapter in self._wanted and self._is_of_volume(path)) or path in self._named
+            line = document.line_at(start) if kind == "code" else 0
+            rows.append(
+                PassageRow(path, index, worth, (place, path, start), title, text.strip(), asked, line, plain=plain)
+            )
+        return rows
 
 
 def _in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:
