@@ -126,15 +126,14 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
         second = assembler.assemble(following)
         continued.append(time.process_time() - cpu)
     assert second.prompt == first.prompt
-    none, no = [None] * 8000, [False] * 8000
-    keys = [[one.score for one in candidates], [one.source for one in candidates], [one.id for one in candidates]]
-    items = _core.BudgetItems([2] * 8000, none, none, no, no, *keys)
+    none = [None] * 8000
+    items = _core.BudgetItems([(2, None, None, False, False, one.score, one.source, one.id) for one in candidates])
     tokens = counter.sections(contents)
     layers = BudgetProfile().rows(32_000, dict.fromkeys(("rules", "settings", "retrieved", "immediate"), 12))
     allocation = []
     for _ in range(30):
         start = time.perf_counter()
-        found = _core.allocate(32_000, layers, [], items, tokens, none, [], [], [])
+        found = _core.allocate(32_000, layers, [], items, tokens, none, [], [], [], [])
         allocation.append(time.perf_counter() - start)
         assert 31_900 < sum(found.used) <= 32_000
         assert found.decisions.count(-3) > 250

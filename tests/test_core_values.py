@@ -24,13 +24,11 @@ VALUES = [
 ]
 
 
-def allocated(layers, tokens, shorts, *, budget=30, most=50, settled=(), whole=(), around=()):
-    count = len(layers)
-    names = [f"c{number}" for number in range(count)]
-    columns = [[None] * count, [None] * count, [False] * count, [True] * count, [0.5] * count]
-    items = _core.BudgetItems(layers, *columns, ["rag:passage:a.md#1"] * count, names)
+def allocated(layers, tokens, shorts, *, budget=30, most=50, settled=(), whole=(), around=(), barred=()):
+    rows = [(at, None, None, False, True, 0.5, "rag:passage:a.md#1", f"c{n}") for n, at in enumerate(layers)]
+    items = _core.BudgetItems(rows)
     layer = _core.BudgetLayer(10_000, 0, most, 2, 0)
-    given = [tokens, shorts, list(settled), list(whole), list(around)]
+    given = [tokens, shorts, list(settled), list(whole), list(around), list(barred)]
     return _core.allocate(budget, [layer], [], items, *given)
 
 
@@ -56,12 +54,12 @@ def test_an_item_that_names_no_layer_is_an_error_that_says_so():
         allocated([3], [40], [None])
 
 
-def test_columns_of_items_that_do_not_go_together_are_an_error_that_says_so():
-    with pytest.raises(ContractError, match="columns of 2 and 1 items"):
-        _core.BudgetItems([0, 0], [None], [None], [False], [True], [0.5], ["s"], ["c1"])
+def test_rows_and_costs_of_items_that_do_not_go_together_are_an_error_that_says_so():
+    with pytest.raises(ValueError, match="expected tuple of length 8, but got tuple of length 7"):
+        _core.BudgetItems([(0, None, None, False, True, 0.5, "c1")])
     with pytest.raises(ContractError, match="there are 1 items, got the tokens of 2 and the short forms of 1"):
         allocated([0], [40, 41], [None])
-    for named in ({"settled": [1]}, {"whole": [1]}, {"around": [(1, 5)]}):
+    for named in ({"settled": [1]}, {"whole": [1]}, {"around": [(1, 5)]}, {"barred": [1]}):
         with pytest.raises(ContractError, match="there are 1 items, got the index 1"):
             allocated([0], [40], [None], **named)
 
@@ -73,3 +71,10 @@ def test_what_is_settled_enters_as_it_is_and_what_stands_around_an_item_is_cut()
     assert allocated([0, 0], [60, 60], [None, None], budget=50, whole=[0]).decisions == [-1, 48]
     beside = allocated([0], [0], [None], budget=99, most=99, whole=[0], around=[(0, 200)])
     assert beside.decisions == [-3, 97]
+
+
+def test_what_is_barred_never_enters_and_leaves_its_room_to_others():
+    assert allocated([0, 0], [20, 20], [None, None], barred=[0]).decisions == [-1, -3]
+    assert allocated([0, 0], [20, 20], [None, None], budget=99, barred=[0, 1]).decisions == [-1, -1]
+    beside = allocated([0, 0], [20, 0], [None, None], budget=99, most=99, whole=[1], around=[(1, 20)], barred=[0])
+    assert beside.decisions == [-1, -3, -3]

@@ -189,14 +189,7 @@ class BudgetLayer:
 class BudgetItems:
     def __new__(
         cls,
-        layers: list[int],
-        groups: list[int | None],
-        bundles: list[int | None],
-        pinned: list[bool],
-        truncatable: list[bool],
-        scores: list[float],
-        sources: list[str],
-        ids: list[str],
+        rows: list[tuple[int, int | None, int | None, bool, bool, float, str, str]],
         /,
     ) -> BudgetItems: ...
     def __len__(self, /) -> int: ...
@@ -220,6 +213,7 @@ def allocate(
     settled: list[int],
     whole: list[int],
     around: list[tuple[int, int]],
+    barred: list[int],
     /,
 ) -> Allocation: ...
 def lexical_embed(texts: list[str], dimension: int) -> bytes: ...

@@ -24,78 +24,31 @@ pub struct BudgetLayer {
 }
 
 /// What of some candidates does not depend on what they cost, in their order.
-///
-/// Columns and not a value for each: eight thousand of those took a tenth of a second to make.
 #[pyclass(frozen, module = "armarius._core")]
 pub struct BudgetItems {
     rows: Vec<Row>,
 }
 
-struct Row {
-    layer: usize,
-    group: Option<usize>,
-    bundle: Option<usize>,
-    pinned: bool,
-    truncatable: bool,
-    score: f64,
-    source: PyBackedStr,
-    id: PyBackedStr,
-}
+/// Layer as an index into the layers, heading as one into the headings, number of a bundle, whether it enters before what
+/// is not pinned, whether it may be cut, score, source, id.
+type Row = (
+    usize,
+    Option<usize>,
+    Option<usize>,
+    bool,
+    bool,
+    f64,
+    PyBackedStr,
+    PyBackedStr,
+);
 
 #[pymethods]
 impl BudgetItems {
-    /// Columns of one length: layer as an index into the layers, heading as one into the headings, number of a bundle,
-    /// whether it enters before what is not pinned, whether it may be cut, score, source, id.
+    /// A row for each, see `Row`.
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "one per column")]
-    #[pyo3(signature = (layers, groups, bundles, pinned, truncatable, scores, sources, ids, /))]
-    fn new(
-        layers: Vec<usize>,
-        groups: Vec<Option<usize>>,
-        bundles: Vec<Option<usize>>,
-        pinned: Vec<bool>,
-        truncatable: Vec<bool>,
-        scores: Vec<f64>,
-        sources: Vec<PyBackedStr>,
-        ids: Vec<PyBackedStr>,
-    ) -> PyResult<Self> {
-        let lengths = [
-            groups.len(),
-            bundles.len(),
-            pinned.len(),
-            truncatable.len(),
-            scores.len(),
-            sources.len(),
-            ids.len(),
-        ];
-        if let Some(other) = lengths.iter().find(|&&length| length != layers.len()) {
-            let count = layers.len();
-            return Err(ContractError::new_err(format!(
-                "columns of {count} and {other} items"
-            )));
-        }
-        let flags = pinned.into_iter().zip(truncatable);
-        let places = layers.into_iter().zip(groups).zip(bundles);
-        let keys = scores.into_iter().zip(sources).zip(ids);
-        let rows = places
-            .zip(flags)
-            .zip(keys)
-            .map(|((place, flags), key)| {
-                let (((layer, group), bundle), ((score, source), id)) = (place, key);
-                let (pinned, truncatable) = flags;
-                Row {
-                    layer,
-                    group,
-                    bundle,
-                    pinned,
-                    truncatable,
-                    score,
-                    source,
-                    id,
-                }
-            })
-            .collect();
-        Ok(Self { rows })
+    #[pyo3(signature = (rows, /))]
+    fn new(rows: Vec<Row>) -> Self {
+        Self { rows }
     }
 
     fn __len__(&self) -> usize {
@@ -133,11 +86,11 @@ impl Allocation {
 /// Decide which items enter, and as last decisions what becomes of each of `around`.
 ///
 /// `tokens` and `shorts` are what the items cost; those at `settled` enter before what is not pinned, as they are, those
-/// at `whole` are not cut. `around` are what may stand around an item, with its tokens: cut to what there is room for.
+/// at `whole` are not cut, those at `barred` never enter. `around` are what may stand around an item, with its tokens: cut to what there is room for.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 extracts lists owned")]
 #[expect(clippy::too_many_arguments, reason = "columns")]
-#[pyo3(signature = (available, layers, headings, items, tokens, shorts, settled, whole, around, /))]
+#[pyo3(signature = (available, layers, headings, items, tokens, shorts, settled, whole, around, barred, /))]
 pub fn allocate(
     py: Python<'_>,
     available: u32,
@@ -149,11 +102,13 @@ pub fn allocate(
     settled: Vec<usize>,
     whole: Vec<usize>,
     around: Vec<(usize, u32)>,
+    barred: Vec<usize>,
 ) -> PyResult<Allocation> {
     let count = items.rows.len();
     let named = settled
         .iter()
         .chain(&whole)
+        .chain(&barred)
         .chain(around.iter().map(|(at, _)| at));
     if let Some(at) = named.max().filter(|&&at| at >= count) {
         return Err(ContractError::new_err(format!(
@@ -165,6 +120,10 @@ pub fn allocate(
         return Err(ContractError::new_err(format!(
             "there are {count} items, got the tokens of {tokens} and the short forms of {shorts}"
         )));
+    }
+    let mut enters = vec![true; count];
+    for &at in &barred {
+        enters[at] = false;
     }
     let layers: Vec<Layer> = layers.iter().map(|row| layer(row.get())).collect();
     let allocation = py
@@ -190,15 +149,16 @@ pub fn allocate(
             for &at in settled.iter().chain(&whole) {
                 rows[at].truncatable = false;
             }
+            let mut places = enters.iter();
+            rows.retain(|_| places.next() == Some(&true));
             rows.extend(beside);
             allocate_tokens(available, &layers, &headings, &rows)
         })
         .map_err(|error| ContractError::new_err(error.to_string()))?;
-    let decisions = allocation
-        .decisions
-        .iter()
-        .map(|&decision| code(decision))
-        .collect();
+    let mut made = allocation.decisions.into_iter().map(code);
+    let mut decide = |&enters: &bool| enters.then(|| made.next()).flatten().unwrap_or(-1);
+    let mut decisions: Vec<i64> = enters.iter().map(&mut decide).collect();
+    decisions.extend(made);
     Ok(Allocation {
         decisions,
         granted: allocation.granted,
@@ -217,17 +177,18 @@ fn layer(row: &BudgetLayer) -> Layer {
 }
 
 fn item(row: &Row, tokens: u32, short: Option<u32>) -> Item<'_> {
+    let (layer, group, bundle, pinned, truncatable, score, source, id) = row;
     Item {
-        layer: row.layer,
+        layer: *layer,
         tokens,
         short,
-        pinned: row.pinned,
-        truncatable: row.truncatable,
-        group: row.group,
-        bundle: row.bundle,
-        score: row.score,
-        source: &row.source,
-        id: &row.id,
+        pinned: *pinned,
+        truncatable: *truncatable,
+        group: *group,
+        bundle: *bundle,
+        score: *score,
+        source,
+        id,
     }
 }
 

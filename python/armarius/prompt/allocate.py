@@ -4,9 +4,10 @@
 allocation itself is `rust/budget`: one decision for each candidate.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import add
 from typing import NamedTuple
 
 from armarius._core import BudgetItems, allocate
@@ -179,9 +180,24 @@ class Demand:
         groups = list(dict.fromkeys([(one.layer, one.group) for one in self.candidates if one.group]))
         self._groups = {group: number for number, group in enumerate(groups)}
         self._headings = counter.counts([group + "\n" for _, group in groups])
-        ends = counter.counts([piece[layer] for layer in LAYERS for piece in (OPENING, CLOSING)])
-        self._fences = {layer: ends[2 * place] + ends[2 * place + 1] for place, layer in enumerate(LAYERS)}
-        self._columns = self._columns_of(range(len(self.candidates)))
+        ends = counter.counts([*OPENING.values(), *CLOSING.values()])
+        self._fences = dict(zip(LAYERS, map(add, ends[: len(LAYERS)], ends[len(LAYERS) :]), strict=True))
+        bundles: dict[tuple[LayerName, str], int] = {}
+        self._items = BudgetItems(
+            [
+                (
+                    LAYER_INDEX[one.layer],
+                    self._groups[one.layer, one.group] if one.group else None,
+                    bundles.setdefault((one.layer, one.together), len(bundles)) if one.together else None,
+                    one.pinned,
+                    one.keep is not None,
+                    one.score,
+                    one.source,
+                    one.id,
+                )
+                for one in self.candidates
+            ]
+        )
 
     def fit(self, terms: Terms, admitted: Admitted | None = None) -> FittedPrompt:
         """The best prompt of at most `limit` tokens.
@@ -243,35 +259,32 @@ class Demand:
             narrow = -1
         most = tokens[narrow] if narrow >= 0 else 0
         # What is around a core is an item of its own: the core enters whole, this as far as there is room.
-        cores = {i: core for i, core in self._cores.items() if core and i not in fixed and i not in terms.barred}
-        around = {index: tokens[index] - core for index, core in cores.items() if core < tokens[index]}
+        cores: dict[int, int] = {}
+        around: dict[int, int] = {}
+        for index, core in self._cores.items():
+            if core and index not in fixed and index not in terms.barred:
+                cores[index] = core
+                if core < tokens[index]:
+                    around[index] = tokens[index] - core
         for index, cost in (*fixed.items(), *cores.items()):
             tokens[index], shorts[index] = cost, None
-        rows: Sequence[int] = range(len(tokens))
-        row: Sequence[int] | Mapping[int, int] = rows
-        columns = self._columns
-        if terms.barred:
-            rows = [index for index in rows if index not in terms.barred]
-            row = {index: place for place, index in enumerate(rows)}
-            columns = self._columns_of(rows)
-            tokens, shorts = [tokens[index] for index in rows], [shorts[index] for index in rows]
         found = allocate(
             max(self.limit if target is None else target, 0),
             self.profile.rows(self.available if available is None else available, self._fences),
             self._headings,
-            columns,
+            self._items,
             tokens,
             shorts,
-            [row[index] for index in fixed],
-            [row[index] for index in cores],
-            [(row[index], rest) for index, rest in around.items()],
+            list(fixed),
+            list(cores),
+            list(around.items()),
+            list(terms.barred),
         )
-        decisions = [OMITTED] * len(self.candidates)
-        for index, decision in zip(rows, found.decisions, strict=False):
-            decisions[index] = decision
-        for index, decision in zip(around, found.decisions[len(rows) :], strict=True):
+        decisions = found.decisions
+        for index, decision in zip(around, decisions[len(tokens) :], strict=True):
             if decisions[index] == FULL and decision != FULL:
                 decisions[index] = cores[index] + max(decision, 0)
+        del decisions[len(tokens) :]
         if narrow >= 0 and decisions[narrow] == FULL:
             decisions[narrow] = most
         granted = dict(zip(LAYERS, found.granted, strict=True))
@@ -384,30 +397,21 @@ class Demand:
         if admitted is not None and len(admitted.candidates) < len(costs):
             competing = {(one.layer, one.id) for one in admitted.candidates}
             costs = [(one, tokens) for one, tokens in costs if (one.layer, one.id) in competing]
-        groups = {(one.layer, one.group) for one, _ in costs if one.group}
-        headings = sum([self._headings[self._groups[group]] for group in groups])
-        fences = sum([self._fences[layer] for layer in {one.layer for one, _ in costs}])
         entered = {id(item.candidate) for item in placed}
-        omitted = [(one, tokens) for one, tokens in costs if id(one) not in entered]
-        return sum([tokens for _, tokens in costs]) + headings + fences, omitted
+        wanted, omitted = 0, []
+        over: dict[object, int] = {}  # tokens of the fences and headings
+        for one, tokens in costs:
+            wanted += tokens
+            over[one.layer] = self._fences[one.layer]
+            if one.group:
+                over[one.layer, one.group] = self._headings[self._groups[one.layer, one.group]]
+            if id(one) not in entered:
+                omitted.append((one, tokens))
+        return wanted + sum(over.values()), omitted
 
     def _held_tokens(self, terms: Terms) -> dict[int, int]:
         costs = self.counter.sections([item.text for item in terms.held.values()]) if terms.held else []
         return dict(zip(terms.held, costs, strict=True))
-
-    def _columns_of(self, rows: Iterable[int]) -> BudgetItems:
-        some = [self.candidates[index] for index in rows]
-        bundles: dict[tuple[LayerName, str], int] = {}
-        return BudgetItems(
-            [LAYER_INDEX[one.layer] for one in some],
-            [self._groups[one.layer, one.group] if one.group else None for one in some],
-            [bundles.setdefault((one.layer, one.together), len(bundles)) if one.together else None for one in some],
-            [one.pinned for one in some],
-            [one.keep is not None for one in some],
-            [one.score for one in some],
-            [one.source for one in some],
-            [one.id for one in some],
-        )
 
     def _long_pieces(self) -> dict[int, tuple[str, int]]:
         """By index the part of a long content that can matter at all, and where it starts."""

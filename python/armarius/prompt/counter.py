@@ -11,9 +11,9 @@ import re
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import Literal, Protocol
 
 from armarius.prompt.render import SEPARATOR
@@ -100,26 +100,22 @@ class CachedCounter:
             return self._counted(known, texts, SEPARATOR)
 
     def _counted(self, known: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
-        counted = {text: known.get(text, -1) for text in texts}
+        counted = dict(zip(texts, map(known.get, texts, repeat(-1)), strict=True))
         missing = [text for text, tokens in counted.items() if tokens < 0]
         read = [text + end for text in missing] if end else missing
         batch: Callable[[list[str]], list[int]] | None = getattr(self.counter, "count_batch", None)
         found = [self.counter.count(text) for text in read] if batch is None else batch(read)
-        counted.update(zip(missing, found, strict=True))
-        # Copies: a text also holds its UTF-8 once the core has read it.
-        keys = [text[: -len(end)] for text in read] if end else [(text + "\n")[:-1] for text in read]
-        self._remember(known, keys, found)
-        return list(map(counted.__getitem__, texts))
-
-    def _remember(self, known: dict[str, int], keys: Sequence[str], tokens: Sequence[int]) -> None:
-        more = sum(map(len, keys))
+        more = sum(map(len, missing))
         while self._held and (
             self._held + more > self._MEMORY_CHARACTERS
-            or len(self._known) + len(self._sections) + len(keys) > self._MEMORY_TEXTS
+            or len(self._known) + len(self._sections) + len(missing) > self._MEMORY_TEXTS
         ):
             self._forget_half()  # one batch may be more
         self._held += more
-        known.update(zip(keys, tokens, strict=True))
+        # Copies: a text also holds its UTF-8 once the core has read it.
+        known.update(zip([(text + "\n")[:-1] for text in missing], found, strict=True))
+        counted.update(zip(missing, found, strict=True))
+        return list(map(counted.__getitem__, texts))
 
     def _forget_half(self) -> None:
         """Those known longest stand first. Threads that come here at once forget more than they must."""
@@ -129,35 +125,6 @@ class CachedCounter:
                 known.pop(gone, None)
         self._held = sum(sum(map(len, list(known))) for known in memories)
 
-    def of_pieces(self, pieces: Sequence[tuple[str, bool]]) -> int:
-        """Tokens of the pieces as one text, exactly; each but the last must end with a line end.
-
-        Counts add up where a piece begins safely (docs/decisions/0021); one that does not is counted with what stands
-        before it. A counter of which that is not known counts the whole.
-
-        Args:
-            pieces: Each with whether the separator follows it.
-
-        Cost: a look-up per piece that was counted before.
-        """
-        if not self.adds_up:
-            return self.count_uncached("".join([_whole(*piece) for piece in pieces])) if pieces else 0
-        safe = self._safe
-        frame: list[str] = []
-        sections: list[str] = []
-        last = frame
-        for text, is_section in pieces:
-            first = text[:1] or SEPARATOR[:is_section]
-            known = safe.get(first)
-            if (frame or sections) and not (self._starts_safely(first) if known is None else known):
-                joined = _whole(last.pop(), last is sections) + _whole(text, is_section)
-                frame.append(joined)
-                last = frame
-            else:
-                last = sections if is_section else frame
-                last.append(text)
-        return sum(self.counts(frame)) + sum(self.sections(sections))
-
     def _starts_safely(self, first: str) -> bool:
         assert isinstance(self.counter, TokenCounter)
         if len(self._safe) >= _FIRSTS:
@@ -166,11 +133,39 @@ class CachedCounter:
         return known
 
     def of_layers(self, layers: Mapping[LayerName, Sequence[tuple[str, bool]]]) -> dict[LayerName, int]:
-        """Tokens of each layer on its own, from its pieces.
+        """Tokens of each layer on its own, exactly, from its pieces; each but the last must end with a line end.
 
-        Cost: a look-up per piece; for counters that do not add up, a count of the prompt.
+        Counts add up where a piece begins safely (docs/decisions/0021); one that does not is counted with what stands
+        before it. A counter of which that is not known counts the whole.
+
+        Args:
+            layers: Pieces, each with whether the separator follows it.
+
+        Cost: a look-up per piece that was counted before; for counters that do not add up, a count of the prompt.
         """
-        return {layer: self.of_pieces(pieces) for layer, pieces in layers.items()}
+        if not self.adds_up:
+            return {name: self.count_uncached(_joined([pieces])) if pieces else 0 for name, pieces in layers.items()}
+        frame: list[str] = []
+        sections: list[str] = []
+        ends = []
+        for pieces in layers.values():
+            last: list[str] | None = None
+            for text, is_section in pieces:
+                first = text[:1] or SEPARATOR[:is_section]
+                safe = self._safe.get(first)
+                if last is not None and not (self._starts_safely(first) if safe is None else safe):
+                    frame.append(_whole(last.pop(), last is sections) + _whole(text, is_section))
+                    last = frame
+                else:
+                    last = sections if is_section else frame
+                    last.append(text)
+            ends.append((len(frame), len(sections)))
+        tokens, section_tokens = self.counts(frame), self.sections(sections)
+        found, before = {}, (0, 0)
+        for layer, end in zip(layers, ends, strict=True):
+            found[layer] = sum(tokens[before[0] : end[0]]) + sum(section_tokens[before[1] : end[1]])
+            before = end
+        return found
 
     def of_prompt(
         self, layers: Mapping[LayerName, Sequence[tuple[str, bool]]]
@@ -184,10 +179,10 @@ class CachedCounter:
         Cost: as `of_layers`.
         """
         if not self.adds_up:
-            return self.count_uncached(_joined(layers)), None
+            return self.count_uncached(_joined(layers.values())), None
         by_layer = self.of_layers(layers)
         total = sum(by_layer.values())
-        if sys.flags.dev_mode and (whole := self.count_uncached(_joined(layers))) != total:
+        if sys.flags.dev_mode and (whole := self.count_uncached(_joined(layers.values()))) != total:
             logger.error("%s: pieces count %d, the prompt %d", self.counter.name, total, whole)
             return whole, None
         return total, by_layer
@@ -201,8 +196,8 @@ def _whole(text: str, is_section: bool) -> str:
     return text + SEPARATOR if is_section else text
 
 
-def _joined(layers: Mapping[LayerName, Sequence[tuple[str, bool]]]) -> str:
-    return "".join([_whole(*piece) for pieces in layers.values() for piece in pieces])
+def _joined(layers: Iterable[Sequence[tuple[str, bool]]]) -> str:
+    return "".join([_whole(*piece) for pieces in layers for piece in pieces])
 
 
 def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> tuple[int, int]:

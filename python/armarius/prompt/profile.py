@@ -218,17 +218,18 @@ class BudgetProfile:
         Minima that together exceed three quarters of what is available are scaled down to that, so
         that a layer without a minimum is not shut out of a small prompt.
         """
-        minima = {name: _tokens(self.layers[name].min, available, "min") or 0 for name in LAYERS}
-        asked, bound = sum(minima.values()), available * _MINIMA_PERCENT // 100
+        layers = [self.layers[name] for name in LAYERS]
+        minima = [_tokens(layer.min, available, "min") or 0 for layer in layers]
+        asked, bound = sum(minima), available * _MINIMA_PERCENT // 100
         return [
             BudgetLayer(
-                ratio=round((self.layers[name].ratio or 0) * 100),
-                minimum=minima[name] if asked <= bound else minima[name] * bound // asked,
-                maximum=self.most(name, available),
+                ratio=round((layer.ratio or 0) * 100),
+                minimum=least if asked <= bound else least * bound // asked,
+                maximum=_UNLIMITED if layer.max is None else self.most(name, available),
                 overhead=overheads[name],
                 priority=_PRIORITY[name],
             )
-            for name in LAYERS
+            for name, layer, least in zip(LAYERS, layers, minima, strict=True)
         ]
 
     def to_wire(self) -> dict[str, Any]:

@@ -23,6 +23,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from armarius.errors import ContractError
@@ -76,18 +78,21 @@ def arrange(placed: Sequence[PromptItem], before: Mapping[tuple[LayerName, str],
         placed: In any order.
         before: Place of each (layer, id) in the previous prompt.
     """
-
-    def rank(item: PromptItem) -> tuple[Any, ...]:
+    ranked: list[tuple[tuple[Any, ...], PromptItem]] = []
+    for item in placed:
         one = item.candidate
-        if one.layer in ("rules", "settings"):
-            return LAYER_INDEX[one.layer], one.group, one.source, one.id
-        first = one.keep != "around" if one.layer == "immediate" else before.get((one.layer, one.id), len(before))
-        return LAYER_INDEX[one.layer], first, -one.score, one.source, one.id
-
-    groups: dict[tuple[LayerName, str], list[PromptItem]] = {(layer, ""): [] for layer in LAYERS}
-    for item in sorted(placed, key=rank):
-        groups.setdefault((item.candidate.layer, item.candidate.group), []).append(item)
-    return [item for layer in LAYERS for key, items in groups.items() if key[0] == layer for item in items]
+        rank: tuple[Any, ...] = LAYER_INDEX[one.layer], one.group, one.source, one.id
+        if one.layer not in ("rules", "settings"):
+            first = one.keep != "around" if one.layer == "immediate" else before.get((one.layer, one.id), len(before))
+            rank = LAYER_INDEX[one.layer], first, -one.score, one.source, one.id
+        ranked.append((rank, item))
+    groups: dict[tuple[LayerName, str], list[PromptItem]] = {}
+    for _, item in sorted(ranked, key=itemgetter(0)):
+        one = item.candidate
+        if one.group:
+            groups.setdefault((one.layer, ""), [])
+        groups.setdefault((one.layer, one.group), []).append(item)
+    return list(chain.from_iterable(groups.values()))
 
 
 def layer_pieces(ordered: Sequence[PromptItem]) -> dict[LayerName, list[tuple[str, bool]]]:
@@ -98,7 +103,7 @@ def layer_pieces(ordered: Sequence[PromptItem]) -> dict[LayerName, list[tuple[st
     Args:
         ordered: Items as `arrange` returns them.
     """
-    layers: dict[LayerName, list[tuple[str, bool]]] = {layer: [] for layer in LAYERS}
+    layers: dict[LayerName, list[tuple[str, bool]]] = dict(zip(LAYERS, ([], [], [], []), strict=True))
     group = ""
     for item in ordered:
         layer = item.candidate.layer
