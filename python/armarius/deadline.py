@@ -169,7 +169,8 @@ def stage(name: str) -> Iterator[None]:
     if call is None:
         yield
         return
-    call.check()
+    if call.cancel is not None:
+        call.check()
     observer = _Observed.by
     before, call.inner = call.inner, 0.0
     began = time.perf_counter()

@@ -293,10 +293,6 @@ class Recipe:
     opened: bool = False
     stated: bool = False
 
-    def wants(self, *parts: str) -> bool:
-        """Whether the prompt holds one of these parts."""
-        return not self.parts.isdisjoint(parts)
-
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:

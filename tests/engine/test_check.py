@@ -105,7 +105,7 @@ LONG = [
 def test_a_question_is_a_check_when_it_checks_chapters_and_nothing_else(novel, row):
     where = {"document": row["document"]} if "document" in row else {}
     understood = novel.retrieve(row["query"], limit=1, **where).understanding
-    checked = understood.recipe.wants("before") and understood.reads and set(understood.chapters) <= set(range(1, 8))
+    checked = "before" in understood.recipe.parts and understood.reads and set(understood.chapters) <= set(range(1, 8))
     assert checked == bool(row["chapters"])
     if checked:
         assert list(understood.chapters) == row["chapters"]

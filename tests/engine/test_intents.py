@@ -77,8 +77,8 @@ def test_every_part_of_a_row_is_asked_for_by_the_name_that_it_has_there():
     table = word_file("intents").values()
     parts = {part for row in table if isinstance(row, dict) and "parts" in row for part in row["parts"].split()}
     sources = (path.read_text("utf-8") for path in Path(armarius.__file__).parent.rglob("*.py"))
-    calls = [call for source in sources for call in re.findall(r"\.wants\(([^)]*)\)", source)]
-    assert {name for call in calls for name in re.findall(r'"(\w+)"', call)} == parts
+    asked = r'"(\w+)" (?:not )?in (?:[a-z]+\.)*(?:recipe|spelled|understand\([^)]*\))\.parts\b'
+    assert {name for source in sources for name in re.findall(asked, source)} == parts
 
 
 REFERENCES = {

@@ -88,7 +88,7 @@ class Rewords:
         """`also` if not empty, else the variants of `model` or the engine's model; none for a task and no words."""
         asked = None if model is False else self._own if model is None else self._of(model)
         words = query.strip()
-        if also or asked is None or not words or not understand(words, skill=skill).wants("plain"):
+        if also or asked is None or not words or "plain" not in understand(words, skill=skill).parts:
             return Worded(also)
         config, log = (
             (view.config, None) if self.project is None else (self.project.index.config, self.project.model_log)

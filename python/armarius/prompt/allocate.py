@@ -183,21 +183,12 @@ class Demand:
         ends = counter.counts([*OPENING.values(), *CLOSING.values()])
         self._fences = dict(zip(LAYERS, map(add, ends[: len(LAYERS)], ends[len(LAYERS) :]), strict=True))
         bundles: dict[tuple[LayerName, str], int] = {}
-        self._items = BudgetItems(
-            [
-                (
-                    LAYER_INDEX[one.layer],
-                    self._groups[one.layer, one.group] if one.group else None,
-                    bundles.setdefault((one.layer, one.together), len(bundles)) if one.together else None,
-                    one.pinned,
-                    one.keep is not None,
-                    one.score,
-                    one.source,
-                    one.id,
-                )
-                for one in self.candidates
-            ]
-        )
+        rows = []
+        for one in self.candidates:
+            layer, group = LAYER_INDEX[one.layer], self._groups[one.layer, one.group] if one.group else None
+            bundle = bundles.setdefault((one.layer, one.together), len(bundles)) if one.together else None
+            rows.append((layer, group, bundle, one.pinned, one.keep is not None, one.score, one.source, one.id))
+        self._items = BudgetItems(rows)
 
     def fit(self, terms: Terms, admitted: Admitted | None = None) -> FittedPrompt:
         """The best prompt of at most `limit` tokens.
@@ -259,13 +250,8 @@ class Demand:
             narrow = -1
         most = tokens[narrow] if narrow >= 0 else 0
         # What is around a core is an item of its own: the core enters whole, this as far as there is room.
-        cores: dict[int, int] = {}
-        around: dict[int, int] = {}
-        for index, core in self._cores.items():
-            if core and index not in fixed and index not in terms.barred:
-                cores[index] = core
-                if core < tokens[index]:
-                    around[index] = tokens[index] - core
+        cores = {i: core for i, core in self._cores.items() if core and i not in fixed and i not in terms.barred}
+        around = {index: tokens[index] - core for index, core in cores.items() if core < tokens[index]}
         for index, cost in (*fixed.items(), *cores.items()):
             tokens[index], shorts[index] = cost, None
         found = allocate(

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import attrgetter
+from itertools import filterfalse
+from operator import attrgetter, itemgetter
 from typing import TypeVar
 
 from armarius.arguments import Bounds
@@ -123,7 +124,7 @@ def _ask_all(
     Those that answer at once are asked here, while the others run in threads of their own.
     """
     deadline = time.monotonic() + timeout
-    inline = [_is_inline(source, request) for source in sources]
+    inline = [getattr(source, "inline", False) is True or _is_inline(source, request) for source in sources]
     done: queue.SimpleQueue[tuple[int, Answer]] = queue.SimpleQueue()
     for at, source in enumerate(sources):
         if not inline[at]:
@@ -191,7 +192,7 @@ def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[
     known = _Wishes(wishes)
     found = {one.id for answer in answers if answer.name != "pins" for one in answer.fetched.candidates}
     pins = [one for answer in answers if answer.name == "pins" for one in answer.fetched.candidates]
-    pinned = {one.id for one in pins if not any(wish.mute for wish in known.among(_keys(one)))}
+    pinned = {one.id for one in pins if not any(wish.mute for wish in known.of(one))}
     return [_applied(answer, known, found, pinned) for answer in answers]
 
 
@@ -199,7 +200,7 @@ def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Cand
     """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
     known = _Wishes(wishes)
     for one in previous:
-        muted = any(wish.mute for wish in known.among(_keys(one)))
+        muted = any(wish.mute for wish in known.of(one))
         if muted or any(_is_over(evidence, bounds) for evidence in one.evidence):
             yield one.id
 
@@ -215,13 +216,27 @@ class _Wishes:
 
     def __init__(self, wishes: Sequence[Wish]) -> None:
         self.all = wishes
-        self.has_texts = any(wish.kind not in ("entity", "asked") for wish in wishes)
-        self._known = {(wish.kind, wish.key): (rank, wish) for rank, wish in enumerate(wishes)}
+        self.known = {(wish.kind, wish.key): (rank, wish) for rank, wish in enumerate(wishes)}
+        keys = [wish.key for wish in wishes if wish.kind not in ("entity", "asked")]
+        # Paths of all documents that are meant or a paragraph of which is, and more.
+        self.paths = {path for key in keys for path in (key, key.split(":", 2)[-1].rpartition("#")[0])}
 
-    def among(self, keys: Iterable[tuple[str, str]]) -> list[Wish]:
-        """Those that are about any of `keys`, the first one first."""
-        found = sorted(filter(None, map(self._known.get, keys)))
-        return [wish for _, wish in found] if found else []
+    def of(self, one: Candidate) -> list[Wish]:
+        """Those that mean a candidate, the first one first; none for the window, the selection and the query."""
+        source = one.source
+        if source == _QUERY or source.startswith(_WINDOW):
+            return []
+        keys = [("source", one.id), ("source", source)]
+        if one.id.startswith(_ENTITY):
+            keys.append(("entity", one.id.removeprefix(_ENTITY)))
+        if source.startswith(THREAD):
+            keys.append(("entity", source.removeprefix(THREAD)))
+        elif source.startswith(PASSAGE):
+            paragraph = source.removeprefix(PASSAGE)
+            keys += [("paragraph", paragraph), ("document", paragraph.rpartition("#")[0])]
+        elif source.startswith((DOCUMENT, _STYLE)):
+            keys.append(("document", source.removeprefix(DOCUMENT if source.startswith(DOCUMENT) else _STYLE)))
+        return list(map(itemgetter(1), sorted(filter(None, map(self.known.get, keys)))))
 
 
 def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
@@ -231,7 +246,7 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
     for one in fetched.candidates:
-        about = wishes.among(_keys(one))
+        about = wishes.of(one)
         if muted := [wish for wish in about if wish.mute] if about else []:
             omitted.append(Omission(one.id, one.layer, one.source, muted[0].reason, muted[0].why))
         elif about and answer.name != "pins":
@@ -239,10 +254,11 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
             candidates.append(replace(one, pinned=True, evidence=evidence))
         elif answer.name != "pins" or one.id not in found:  # another fetcher has it, with its own reasons
             candidates.append(one)
-    pinned = {one.id for one in candidates if one.pinned} | pins
-    omitted = [gone for gone in omitted if gone.id not in pinned]
+    if omitted:
+        pinned = {one.id for one in candidates if one.pinned} | pins
+        omitted = [gone for gone in omitted if gone.id not in pinned]
     offer = fetched.offer
-    if offer is not None and wishes.has_texts:
+    if offer is not None and wishes.paths:
         offer = _PinnedOffer(offer, wishes)
     if offer is not None:  # of levels, which stand, `withheld` tells when it is asked
         muted_texts = [one for one in wishes.all if one.mute and one.kind in _TEXTS and one.reason != "level"]
@@ -252,24 +268,6 @@ def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
 
 def _source(wish: Wish) -> str:
     return DOCUMENT + wish.key if wish.kind == "document" else PASSAGE + wish.key
-
-
-def _keys(one: Candidate) -> list[tuple[str, str]]:
-    """The keys of wishes that mean a candidate; none for the window, the selection and the query."""
-    source = one.source
-    if source == _QUERY or source.startswith(_WINDOW):
-        return []
-    keys = [("source", one.id), ("source", source)]
-    if one.id.startswith(_ENTITY):
-        keys.append(("entity", one.id.removeprefix(_ENTITY)))
-    if source.startswith(THREAD):
-        keys.append(("entity", source.removeprefix(THREAD)))
-    elif source.startswith(PASSAGE):
-        paragraph = source.removeprefix(PASSAGE)
-        keys += [("paragraph", paragraph), ("document", paragraph.rpartition("#")[0])]
-    elif source.startswith((DOCUMENT, _STYLE)):
-        keys.append(("document", source.removeprefix(DOCUMENT if source.startswith(DOCUMENT) else _STYLE)))
-    return keys
 
 
 class _PinnedOffer:
@@ -282,12 +280,11 @@ class _PinnedOffer:
 
     @property
     def rows(self) -> Iterator[PassageRow]:
-        return (row for row in self.offer.rows if self.wish(row) is None)
+        return filterfalse(self.wish, self.offer.rows)
 
     @property
     def stretches(self) -> Iterator[Sequence[PassageRow]]:
-        found = ([row for row in stretch if self.wish(row) is None] for stretch in self.offer.stretches)
-        return (rows for rows in found if rows)
+        return filter(None, (list(filterfalse(self.wish, stretch)) for stretch in self.offer.stretches))
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         found = self.offer.row(path, paragraph)
@@ -298,12 +295,14 @@ class _PinnedOffer:
         return None if found is None or self.withheld(found) is not None else found
 
     def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
-        return [row for row in self.offer.related_rows(rows) if self.wish(row) is None]
+        return list(filterfalse(self.wish, self.offer.related_rows(rows)))
 
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         wish = self.wish(row)
         return self.offer.withheld(row) if wish is None else (wish.reason if wish.mute else "duplicate", wish.why)
 
     def wish(self, row: PassageRow) -> Wish | None:
-        own = f"{row.path}#{row.paragraph}"
-        return next(iter(self.wishes.among((("document", row.path), ("paragraph", own), ("source", row.source)))), None)
+        if row.path not in self.wishes.paths:
+            return None
+        keys = ("document", row.path), ("paragraph", f"{row.path}#{row.paragraph}"), ("source", row.source)
+        return min(filter(None, map(self.wishes.known.get, keys)), default=(0, None))[1]

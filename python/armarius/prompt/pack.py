@@ -8,6 +8,7 @@ previous prompt held keeps its place, and new ones follow. Neighbours join under
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import PurePosixPath
@@ -285,10 +286,6 @@ class _Packer:
 
     def shows(self, text: str) -> bool:
         """Whether the window or the story so far has a row's text already."""
-        run = _RUN.search(text)
-        # Escaping changes no letters.
-        if run is not None and run[0] not in self.shown:
-            return False
         lines = _lines(escape(text, self.groups))
         # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
         return (lines.strip() if len(text) >= _LONG else lines) in self.shown
@@ -296,16 +293,11 @@ class _Packer:
     def place(self, rows: Sequence[PassageRow]) -> list[PromptItem]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
         placed, before = [], None
-        evidence = self.offer.evidence
         for row in rows:
             head = _head(row, before, self.frame)
-            text = escape(row.text, self.groups)
-            if head:
-                text = escape(head, self.groups) + text
-            source, score = row.source, row.score
-            candidate = Candidate(
-                source, "retrieved", source, text, score, (evidence(row),), self.group, documents=(row.path,)
-            )
+            text = (escape(head, self.groups) if head else "") + escape(row.text, self.groups)
+            source, why = row.source, (self.offer.evidence(row),)
+            candidate = Candidate(source, "retrieved", source, text, row.score, why, self.group, documents=(row.path,))
             placed.append(PromptItem(candidate, text, "full", None, True))
             before = row
         return placed
@@ -316,12 +308,9 @@ class _Packer:
         group: list[PromptItem] = []
         behind: list[PromptItem] = []
         for item in self.fitted.items:
-            if item.candidate.layer == "immediate":
-                behind.append(item)
-            elif item.candidate.layer == "retrieved" and item.candidate.group == self.group:
-                group.append(item)
-            else:
-                before.append(item)
+            layer = item.candidate.layer
+            is_mine = layer == "retrieved" and item.candidate.group == self.group
+            (behind if layer == "immediate" else group if is_mine else before).append(item)
         return [*before, *group, *rows, *behind]
 
 
@@ -409,7 +398,10 @@ class _Chosen:
         if not row.text or row.text in seen or key in self.rows:
             return None
         cards = packer.cards.get((row.path, row.title))
-        if (cards and covering_card(row, cards) is not None) or packer.shows(row.text):
+        if cards and covering_card(row, cards) is not None:
+            return None
+        run = _RUN.search(row.text)  # escaping changes no letters
+        if (run is None or run[0] in packer.shown) and packer.shows(row.text):
             return None
         # Rows with the same stand under one heading.
         heading = ("heading", "", "signatures") if row.signature else ("heading", row.path, row.title)
@@ -464,7 +456,7 @@ def covering_card(row: PassageRow, cards: Iterable[CardLines]) -> PromptItem | N
     among the names. An entry of data is on the card when all its values are.
     """
     values = values_in(row.path, row.text)
-    fields = [_FIELD.fullmatch(line) for text in row.text.splitlines() if (line := " ".join(text.split()))]
+    fields = list(map(_FIELD.fullmatch, filter(None, map(" ".join, map(str.split, row.text.splitlines())))))
     for card in cards:
         if values and all(one_line(value) in card.item.text for value in values):
             return card.item
@@ -512,6 +504,7 @@ def _section(row: PassageRow) -> str:
     return f"### {row.title}{f' :{row.line}' if row.line else ''}\n"
 
 
+@lru_cache(maxsize=256)  # of each document twice in a prompt
 def _is_said_by_path(title: str, path: str) -> bool:
     """Whether the name of a file says the title, or most of it: 第1章 进入游戏 and 第0001章-进入游戏.md."""
     name, title = _letters(PurePosixPath(path).stem), _letters(title)

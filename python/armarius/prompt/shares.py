@@ -125,7 +125,7 @@ def limited(
     profile = profile.with_layers(_story_layers(profile, percent) if story else {})
     guessed = [
         *_limit_cards(admitted, counter, available, recipe.query),
-        *_limit_style(admitted, counter, profile, most, writes_on=recipe.wants("ending")),
+        *_limit_style(admitted, counter, profile, most, writes_on="ending" in recipe.parts),
     ]
     changes = [
         *_limit_turns(admitted, counter, most),

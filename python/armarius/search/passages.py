@@ -153,14 +153,13 @@ class RankedPassages:
         return [row for row in rows if row.text and self.withheld(row) is None]
 
     def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
-        found: list[PassageRow] = []
-        for document in self.documents.values() if wanted else ():
-            if document.kind not in STORY_KINDS or not (document.chapter is None or document.chapter in wanted):
-                continue
-            if document.path in self.outside | self._named or not self._is_of_volume(document.path):
-                continue
-            body = [one for one in document.paragraphs if one.role == "body" and chapter_at(document, one) in wanted]
-            found += self._standing(document, body)
+        found = [
+            row
+            for document in (self.documents.values() if wanted else ())
+            if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
+            if document.path not in self.outside | self._named and self._is_of_volume(document.path)
+            for row in self._standing(document, _body(document, wanted))
+        ]
         if self.asked.part:
             return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
         if self.reading is not None:
@@ -185,9 +184,8 @@ class RankedPassages:
         file = self.map.files.get(stretch.path)
         if file is None or file.edition == "main":
             return self._standing(document, inside, plain=True)
-        found = [self._in_main(row, file) for row in self._rows(document, inside) if row.text]
-        rows = [row for row in found if row is not None and row.text and self._barred(row) is None]
-        return [replace(row, plain=True) for row in rows]
+        rows = [self._in_main(row, file) for row in self._rows(document, inside) if row.text]
+        return [replace(row, plain=True) for row in rows if row and row.text and self._barred(row) is None]
 
     def _in_main(self, row: PassageRow, file: MappedFile) -> PassageRow | None:
         """The paragraph of the main edition that says what one of another edition says; what no other says itself.
@@ -384,19 +382,18 @@ class RankedPassages:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
         found: list[PassageRow] = []
         for document, number in chapter:
-            body = [one for one in document.paragraphs if one.role == "body" and chapter_at(document, one) == number]
-            found += [row for row in self._standing(document, body) if (row.score > 0) == telling]
+            rows = self._standing(document, _body(document, (number,)))
+            found += [row for row in rows if (row.score > 0) == telling]
         yield from sorted(found, key=lambda row: (-row.score, row.place))
 
     def _standing(
         self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
     ) -> list[PassageRow]:
         """The rows of some paragraphs, of those that have a text and may stand, whatever the files are taken for."""
-        rows = [row for row in self._rows(document, paragraphs, score, plain=plain) if row.text]
+        rows = self._rows(document, paragraphs, score, plain=plain)
         is_later = document.kind in STORY_KINDS and (self.chapter is not None or self.asked.excluded)
-        if self._bounded or is_later or document.kind == "code" or document.path == self.current[0]:
-            return [row for row in rows if self._barred(row) is None]
-        return rows
+        doubtful = self._bounded or is_later or document.kind == "code" or document.path == self.current[0]
+        return [row for row in rows if row.text and not (doubtful and self._barred(row))]
 
     def _rows(
         self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
@@ -410,8 +407,7 @@ class RankedPassages:
         under: tuple[str, ...] | None = None
         place, title, chapter = _LAST, "", None
         for one in paragraphs:
-            start, index = one.start, one.index
-            text = document.text[start : one.end]
+            start, index, text = one.start, one.index, document.text[one.start : one.end]
             if until is not None:
                 text = settings_until(text, one, until)
             if one.heading_path != under:
@@ -422,18 +418,18 @@ class RankedPassages:
             if self._bounded:
                 text = tidy(text)
                 title = document.title if under in self._hidden[path] else title
-            if score is not None:
-                worth = score
-            elif self.reading is not None:
-                worth = self.reading.worth(path, index)
-            else:
-                worth = self.ranked.scores.score_of(path, index) or 0.0
+            worth = score
+            if worth is None:
+                reading = self.reading
+                worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
             asked = (chapter in self._wanted and self._is_of_volume(path)) or path in self._named
-            line = document.line_at(start) if kind == "code" else 0
-            rows.append(
-                PassageRow(path, index, worth, (place, path, start), title, text.strip(), asked, line, plain=plain)
-            )
+            line, at = document.line_at(start) if kind == "code" else 0, (place, path, start)
+            rows.append(PassageRow(path, index, worth, at, title, text.strip(), asked, line, plain=plain))
         return rows
+
+
+def _body(document: Document, chapters: Collection[int]) -> Iterator[Paragraph]:
+    return (one for one in document.paragraphs if one.role == "body" and chapter_at(document, one) in chapters)
 
 
 def _in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:

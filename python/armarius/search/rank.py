@@ -258,7 +258,7 @@ def rank(
         tuple(asked_also),
         tuple(strange),
         told=told,
-        signs=READ if asked.chapters and asked.reads and asked.recipe.wants("whole") else signs(
+        signs=READ if asked.chapters and asked.reads and "whole" in asked.recipe.parts else signs(
             own, scores, _best(core, asked, read, own), asked=named, names=len(asked.entities), worded=len(also),
             sure=len(others),
         ),

@@ -73,7 +73,7 @@ class Reading:
         Those take next from the chapter of which it has the fewest code points; of each its begin, its end, and
         what lies midway between what it has, in stretches.
         """
-        if self.recipe.wants("whole"):
+        if "whole" in self.recipe.parts:
             return sorted(rows, key=lambda row: row.place)
         if self.compares:
             ranks: Counter[int] = Counter()
@@ -106,7 +106,7 @@ def reading_of(corpus: Corpus, asked: Understanding, document: Document | None, 
     Cost: of a check two searches, each over the words or names of it; of a scene one search for names.
     """
     recipe = asked.recipe
-    if not recipe.wants("chapters") or (asked.mentions and not recipe.stated):
+    if "chapters" not in recipe.parts or (asked.mentions and not recipe.stated):
         return None
     if asked.reads and recipe.scope != "scene":
         found: Counter[str] = Counter()
@@ -114,13 +114,13 @@ def reading_of(corpus: Corpus, asked: Understanding, document: Document | None, 
             for key in corpus.by_chapter.get(number, ()):
                 found.update(corpus.texts[key].mentions)
         counts = _in_order(corpus, found)
-        if not recipe.wants("before"):
+        if "before" not in recipe.parts:
             return Reading(recipe, counts)
         people = [one for one in counts if corpus.entities[one].type == _PERSON][:_PEOPLE]
         about = [CorpusGroup("main", [], entities=[(one, 1.0) for one in people])]
         return Reading(recipe, counts, None, (_scored(corpus.core, about), _scored(corpus.core, _topics())))
     is_here = recipe.scope == "scene" or any(one.relative for one in asked.references) or recipe.opened
-    if document is None or not recipe.wants("scene") or asked.chapters or not is_here or recipe.scope == "story":
+    if document is None or "scene" not in recipe.parts or asked.chapters or not is_here or recipe.scope == "story":
         return None
     scene = scene_at(document, cursor) if recipe.scope == "scene" else (0, len(document.text))
     found = Counter(one.entity_id for one in corpus.matcher.find_all(document.text[slice(*scene)]))

@@ -479,7 +479,7 @@ def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
     if recipe.next and known:
         unwritten.append(known[-1] + 1)
     plans = _planned(corpus, unwritten, recipe.volume)
-    if not unwritten or not (recipe.wants("target") or all(plans.values())):
+    if not unwritten or not ("target" in recipe.parts or all(plans.values())):
         for remark in asked.unknown:
             yield CHAPTER_UNKNOWN(what=remark)
         return

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from armarius.codex.cards import parse_span
@@ -143,6 +144,7 @@ def _key(label: str) -> str:
     return fold(_NOTE.sub("", label)).replace(" ", "-")
 
 
+@lru_cache(maxsize=512)
 def role_of(label: str) -> Role | None:
     """The role of a label in a profile, or None for an attribute of the user."""
     key = _key(label)

@@ -316,9 +316,9 @@ class RetrievedFetcher:
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             omitted.append(Omission("entities", "retrieved", "codex:detected", "source failed", str(error)))
             return Fetched(omitted=tuple(omitted), warnings=(KG_UNAVAILABLE(),))
-        for fault in (fault for part in listed for fault in part.faults):
+        for fault in [fault for part in listed for fault in part.faults]:
             omitted.append(Omission(fault, "retrieved", "codex:detected", "source failed", fault))
-        groups = tuple(part.entities for part in listed)
+        groups = tuple([part.entities for part in listed])
         try:
             built = self._matcher(groups)
             found = [built.read(text, request.cursor) for text in texts]
@@ -396,7 +396,7 @@ class RetrievedFetcher:
                 scores[id_] = max(score, scores.get(id_, 0.0))
             shadowed |= read.shadowed
         passing, weight = _in_passing(built, found)
-        if request.recipe.wants("ending"):  # nobody is asked about: who matters to the scene comes first
+        if "ending" in request.recipe.parts:  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())

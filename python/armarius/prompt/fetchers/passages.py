@@ -109,9 +109,9 @@ class PassageFetcher:
             return Fetched()
         if not self._corpus.ready:
             return Fetched(warnings=(INDEX_NOT_READY(),))
-        if not recipe.wants("passages", "chapters"):
+        if "passages" not in recipe.parts and "chapters" not in recipe.parts:
             return Fetched()
-        goes_on = recipe.wants("ending")
+        goes_on = "ending" in recipe.parts
         asks = bool(request.query.strip()) and not (goes_on and recipe.bare)
         plan = planned(self._corpus.documents, self._corpus.map, request) if recipe.bare else ""
         alone, plan = bool(plan) and not goes_on, plan if goes_on else ""  # a question about a plan gets the plan
@@ -125,7 +125,7 @@ class PassageFetcher:
             if sources.vectors is not None:
                 sources = replace(sources, vectors=with_live(sources.vectors, documents.get(live.path), live))
             documents = {**documents, live.path: live}
-        outside = self._outside(request, query, task=not recipe.wants("guessed"))
+        outside = self._outside(request, query, task="guessed" not in recipe.parts)
         with self._corpus.acquire(bounds, live, outside) as corpus:
             found = find(
                 corpus,
@@ -144,7 +144,7 @@ class PassageFetcher:
             reading = reading_of(corpus, asked, self._open(documents, request), request.cursor)
             cards = [*_cards(corpus, found, request), *_present(corpus, found, request, reading)]
             related = relations_asked(corpus, found, request)
-            plain = _plain(corpus, found, (query, *request.also)) if recipe.wants("plain") else ()
+            plain = _plain(corpus, found, (query, *request.also)) if "plain" in recipe.parts else ()
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(

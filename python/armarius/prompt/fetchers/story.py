@@ -80,15 +80,15 @@ class StoryPlace:
 
 def place_of(documents: Mapping[str, Document], project_map: ProjectMap, request: FetchRequest) -> StoryPlace | None:
     """Where the request goes on, or what it asks the plan of; None for others."""
-    recipe, tells = request.recipe, request.recipe.wants("ending")
+    recipe, tells = request.recipe, "ending" in request.recipe.parts
     opened = request.document or request.text  # a text without a name has no place in the story
     edition = of_edition(project_map, request.document) if request.document else None
-    around = recipe.wants("neighbours")
+    around = "neighbours" in recipe.parts
     if around and not recipe.chapters and edition is not None and request.chapter is not None:
         part, before = chapters_until(documents, project_map, request.document, request.chapter)
         volume = volume_of(project_map, part, edition)
         return StoryPlace((request.chapter,), volume, list(islice(before, 1)), tells=False)
-    if recipe.chapters and (recipe.wants("target") or not tells):
+    if recipe.chapters and ("target" in recipe.parts or not tells):
         number = recipe.chapters[0]
         if not (tells or around or recipe.plans) and _is_written(documents, project_map, number):
             return None
@@ -194,28 +194,28 @@ class StoryFetcher:
         Cost: what the project's outlines and the chapter before hold, read once; for other requests their words.
         """
         recipe = request.recipe
-        if recipe.wants("places"):
+        if "places" in recipe.parts:
             return _fetched([*self._renamed(request)])
-        if recipe.wants("summaries") and recipe.scope == "story":
+        if "summaries" in recipe.parts and recipe.scope == "story":
             return self._with_summaries(request, [], self._up_to(request))
-        place = place_of(self._documents, self._map, request) if recipe.wants("plan") else None
+        place = place_of(self._documents, self._map, request) if "plan" in recipe.parts else None
         if place is None:
-            if not recipe.wants("latest"):
+            if "latest" not in recipe.parts:
                 return Fetched()
             what = Reason("story.state") if recipe.as_of is None else Reason("story.state_at", number=recipe.as_of)
             now = [*self._states(request), *self._latest(request)]
             return _fetched([_because(one, what) if isinstance(one, Candidate) else one for one in now])
         offers = list(self._outlined(request, place))
-        if recipe.wants("neighbours"):
+        if "neighbours" in recipe.parts:
             offers += [*self._ending(request, place), *self._beginning(request, place)]
         if not place.tells:
             return _fetched([_of_place(one, place) if isinstance(one, Candidate) else one for one in offers])
         touched = "\n".join(one.content for one in offers if isinstance(one, Candidate) and one.keep is not None)
-        offers += self._states(request) if recipe.wants("states") else ()
+        offers += self._states(request) if "states" in recipe.parts else ()
         offers += self._ending(request, place)
-        offers += self._threads(request, place, touched) if recipe.wants("threads") else ()
-        offers += self._cards(request, place, touched) if recipe.wants("cards") else ()
-        fetched = self._with_summaries(request, offers, place.earlier if recipe.wants("summaries") else ())
+        offers += self._threads(request, place, touched) if "threads" in recipe.parts else ()
+        offers += self._cards(request, place, touched) if "cards" in recipe.parts else ()
+        fetched = self._with_summaries(request, offers, place.earlier if "summaries" in recipe.parts else ())
         if not place.named:
             return fetched
         return replace(fetched, candidates=tuple(_of_place(one, place) for one in fetched.candidates))

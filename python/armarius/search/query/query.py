@@ -4,7 +4,7 @@ Deterministic and explainable: everything understood carries the words it was re
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import add
@@ -96,7 +96,7 @@ class Understanding:
     def reads(self) -> bool:
         """Whether it is about whole chapters, or the scene around the cursor, and nobody in particular."""
         recipe = self.recipe
-        read = recipe.wants("chapters") and (recipe.stated or not self.mentions)
+        read = "chapters" in recipe.parts and (recipe.stated or not self.mentions)
         return read and bool(self.chapters or recipe.scope == "scene")
 
 
@@ -141,8 +141,8 @@ def read_question(
         rest = _blank(rest, mention.start, mention.end)
     if mentions:
         tokens = tokens_of(rest)
-    reads = recipe.wants("chapters") and (recipe.stated or not mentions)
-    compares = reads and recipe.wants("before")
+    reads = "chapters" in recipe.parts and (recipe.stated or not mentions)
+    compares = reads and "before" in recipe.parts
     named = [name for found in attributes().find(rest, tokens) for name in found.value]
     for found in about_the_text().find(rest, tokens):
         rest = _blank(rest, found.start, found.end)
@@ -301,19 +301,13 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
     names = dict.fromkeys(term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end]))
     others = {pair: None for run in _runs(named) if _IN_PAIRS.match(run) for pair in _pairs(run)}
     stop = [pair for pair in others if pair not in main and pair not in names]
-    groups = [
-        *_one_each("main", main),
-        *_one_each("stop", stop),
-        *_one_each("single", singles),
-        *_one_each("name", names),
-        *(TermGroup("entity", entities=(entity,)) for entity in asked.entities),
-        *(
-            TermGroup("related", factor, entities=(entity,))
-            for entity, factor in (related or {}).items()
-            if entity not in asked.entities
-        ),
-        *(TermGroup("synonym", words=found) for found in alternatives.values()),
-    ]
+    families = ("main", main), ("stop", stop), ("single", singles), ("name", names)
+    groups = [TermGroup(family, 1.0, ((term, 1.0),)) for family, some in families for term in some]
+    groups += [TermGroup("entity", entities=(entity,)) for entity in asked.entities]
+    for entity, factor in (related or {}).items():
+        if entity not in asked.entities:
+            groups.append(TermGroup("related", factor, entities=(entity,)))
+    groups += [TermGroup("synonym", words=found) for found in alternatives.values()]
     return QueryWords(tuple(groups), tuple(words), alternatives, tuple(main), tuple(names))
 
 
@@ -354,10 +348,6 @@ def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
         if root is not None and weight > found.get(root, ("", 0.0))[1]:
             found[root] = (other, weight)
     return tuple(found.values())
-
-
-def _one_each(family: str, terms: Iterable[str]) -> list[TermGroup]:
-    return [TermGroup(family, 1.0, ((term, 1.0),)) for term in terms]
 
 
 def _runs(text: str) -> list[str]:

@@ -5,7 +5,7 @@ or has a noun of it behind a verb like "give me"; `state`, `present` and `check`
 are compared without accents, in small letters and simplified characters; Latin words of six letters or more may have
 one wrong letter.
 
-Fetchers and search ask the recipe and not the task: what a row's prompt holds stands in the row (`Recipe.wants`).
+Fetchers and search ask the recipe and not the task: what a row's prompt holds stands in the row (`Recipe.parts`).
 """
 
 import re
@@ -75,7 +75,7 @@ def understand(
         recipe = spelled if words == query.strip() else _read(query)
     else:
         recipe = _of_row("continue") if opened else _NOTHING
-    if recipe.task == "ask" and spelled.wants("chapters"):
+    if recipe.task == "ask" and "chapters" in spelled.parts:
         recipe = spelled
     if (task := task_of(skill)) is not None:
         recipe = _stated(recipe, task)
@@ -118,18 +118,18 @@ def _read(query: str) -> Recipe:
         return replace(recipe, parts=recipe.parts | {"latest", "states"})
     if task == "state":
         return replace(recipe, as_of=moment or None)
-    if recipe.wants("target"):
+    if "target" in recipe.parts:
         return replace(recipe, chapters=named[0].numbers if named else (), next=following)
-    if not recipe.wants("chapters") and task != "rename":
+    if "chapters" not in recipe.parts and task != "rename":
         return recipe
     is_story = is_story or any(_is_until(said, one) for one in references)
     scope: Literal["", "scene", "story"] = "scene" if is_scene else "story" if is_story else ""
-    scope = scope if recipe.wants("scene") or task == "rename" else ""
+    scope = scope if "scene" in recipe.parts or task == "rename" else ""
     bare = _is_bare(masked)
     recipe = replace(recipe, scope=scope, opened=task != "present" and (bare or bool(references or scope)))
     if task == "rename" or not (bare or references or scope):
         return replace(recipe, parts=(recipe.parts - {"places"}) | _of_row("ask").parts)
-    if recipe.wants("summaries") and not bare:  # what it says besides is looked up, in those chapters
+    if "summaries" in recipe.parts and not bare:  # what it says besides is looked up, in those chapters
         return replace(recipe, parts=_of_row("ask").parts, shares={}, scope="")
     return recipe
 
@@ -309,7 +309,7 @@ def _skills() -> Mapping[str, TaskName]:
 
 def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
     """The recipe with what is looked up of the words: without the command, where they are a task themselves."""
-    tells = recipe.wants("ending")
+    tells = "ending" in recipe.parts
     named = chapter_references(words)
     chapters = " ".join(words[one.start : one.end] for one in named if one.numbers)
     bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(_without(words, named)))
