@@ -1,9 +1,11 @@
 """One shape for what is found, whoever finds it, and how it shows itself at a prompt."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
+from benches.eval_find import QUESTIONS, asked
 from rich.console import Console
 
 import armarius
@@ -136,7 +138,7 @@ def test_a_closed_engine_still_has_a_repr(tmp_path):
 
 def test_words_in_any_order_find_sentences_that_hold_them_together_then_those_that_hold_one(tmp_path):
     chapters = {
-        "01": "# One\n\nThe mill burnt. Nobody had savings left after the blackout. Rain fell. The dog slept.\n",
+        "01": "# One\n\nIt burnt. Nobody had savings after the blackout. Rain fell. The dog slept. The cat woke.\n",
         "02": "# Two\n\nA blackout came over the harbour.\n\nHer savings were gone.\n\n| a |\n|---|\n| savings |\n",
     }
     for name, text in chapters.items():
@@ -144,7 +146,7 @@ def test_words_in_any_order_find_sentences_that_hold_them_together_then_those_th
     with armarius.open(tmp_path, watch=False, index_dir=tmp_path / "index") as engine:
         found = engine.find("savings blackout")
         assert str(found).splitlines()[0] == (
-            "01.md:3 ¶1 Nobody had savings left after the blackout. Rain fell. The dog slept."
+            "01.md:3 ¶1 Nobody had savings after the blackout. Rain fell. The dog slept. The cat woke."
         )
         assert {(hit.path, hit.line) for hit in found[1:]} >= {("02.md", 3), ("02.md", 5), ("02.md", 7)}
         assert found.cursor is None
@@ -153,6 +155,14 @@ def test_words_in_any_order_find_sentences_that_hold_them_together_then_those_th
         assert str(engine.find("zorgon")) == "nowhere: zorgon"
         assert str(engine.find("“no such words”")) == "nothing found"
         assert engine.document("02.md").lines(3, 5) == "A blackout came over the harbour.\n\nHer savings were gone."
+
+
+def test_an_agent_with_find_sees_answers_that_one_with_grep_does_not():
+    for name in ("novel", "code-project"):
+        questions = json.loads((QUESTIONS / f"{name}.json").read_text("utf-8"))["questions"]
+        figures = asked(EXAMPLE.parent / name, questions)
+        assert figures["find"]["answered"] >= figures["grep"]["answered"]
+        assert figures["find"][2_500] >= len(questions) - 1
 
 
 def test_pages_of_find_have_at_most_1500_characters_and_follow_each_other(tmp_path):

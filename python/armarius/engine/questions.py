@@ -362,7 +362,7 @@ class Questions:
             timeout_s: As for `search`.
 
         Returns:
-            Hits whose `text` is two or three sentences, with their `line`; `str` of them is what an agent reads.
+            Hits whose `text` is four sentences at most, with their `line`; `str` of them is what an agent reads.
 
         Raises:
             ContractError: An argument is none.

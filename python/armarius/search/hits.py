@@ -90,7 +90,7 @@ class Retrieval(Sequence[Hit]):
 
 
 class Stretches(Hits):
-    """Two or three sentences each, best first: a page of them, and where the next one begins.
+    """Some sentences each, four at most, best first: a page of them, and where the next one begins.
 
     Attributes:
         cursor: For the next page; None when there is nothing more.
@@ -118,12 +118,12 @@ def row_of(hit: Hit) -> str:
 
 PAGE: Final = 1_500
 """Characters of a page of stretches, with their places."""
-_SENTENCES = 3
-_LONGEST = 320  # code points of a stretch: a row of a table may be longer
+_SENTENCES = 4
+_LONGEST = 400  # code points of a stretch: a row of a table may be longer
 
 
 def stretch(text: str, paragraph: Paragraph, grams: Sequence[str]) -> tuple[int, int]:
-    """The sentences of a paragraph that hold most of the grams and what follows them, three in all.
+    """The sentences of a paragraph that hold most of the grams and what follows them, four in all.
 
     Args:
         text: Of the document.
