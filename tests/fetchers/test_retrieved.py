@@ -110,6 +110,14 @@ def test_failing_matcher_is_a_warning_and_no_candidates(broken):
     assert str(fetched.warnings[0]) == "ENTITY_MATCH_FAILED: 实体匹配异常"
 
 
+def test_whom_a_file_only_names_has_no_card_and_one_with_another_name_has():
+    bare = Entity("e6", "老赵", "character", origins=(Origin("大纲.md"),))
+    called = replace(bare, id="e7", name="沈雨", aliases=("雨丫头",))
+    fetched = codex_fetcher(bare, called).fetch(request(query="老赵和沈雨在哪"))
+    assert [item.source for item in fetched.candidates] == ["codex:detected:e7"]
+    assert [(one.source, one.reason) for one in fetched.omitted] == [("codex:detected:e6", "excluded")]
+
+
 def test_other_levels_are_reported_and_not_injected():
     fetched = codex_fetcher(XIAOYU, MO, SECRET, ENDING).fetch(request(query="小雨、林默、灯塔与结局"))
     assert [item.source for item in fetched.candidates] == ["codex:detected:e1"]

@@ -412,6 +412,8 @@ class RetrievedFetcher:
                 )
             elif entity.id in passing:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
+            elif entity.origins and not (entity.description or entity.attributes or entity.aliases or entity.facts):
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", Reason("out.bare")))
             else:
                 card, short = self._cards.of(entity, request)
                 why = [
