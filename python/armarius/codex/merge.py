@@ -185,7 +185,7 @@ def merge(
 
 
 class _Group:
-    """Drafts of one entity with their ranks; ids (by folder) and types in order."""
+    """Drafts of one entity with their ranks and types; files that give it an id, by folder, "" for no profile."""
 
     __slots__ = ("ids", "parts", "types")
 
@@ -197,32 +197,41 @@ class _Group:
     def add(self, rank: int, draft: Draft) -> None:
         self.parts.append((rank, draft))
         if draft.id:
-            self.ids.setdefault(draft.root, set()).add(draft.id)
+            self.ids.setdefault(draft.root, set()).add(_file_of(rank, draft))
         if draft.type:
             self.types.add(draft.type)
 
 
-class _Named:
-    """The groups of one name, in order, also indexed by id so that a draft with an id need not visit all."""
+def _file_of(rank: int, draft: Draft) -> str:
+    return draft.origin.path if rank % _RANKS == _PROFILE else ""
 
-    __slots__ = ("_all", "_free", "_root")
+
+class _Named:
+    """The groups of one name, in order; a draft with an id visits those that have none of its file."""
+
+    __slots__ = ("_all", "_file", "_free")
 
     def __init__(self) -> None:
         self._all: dict[int, _Group] = {}  # by their identity
-        self._root: str | None = None
-        self._free: list[_Group] = []  # groups without an id of this folder
+        self._file: tuple[str, str] | None = None
+        self._free: list[_Group] = []  # groups without an id of this file
 
     def add(self, group: _Group) -> None:
         if id(group) not in self._all:
             self._all[id(group)] = group
             self._free.append(group)
 
-    def that_fit(self, draft: Draft) -> Iterable[_Group]:
-        """Groups that a draft with a new id may join; folders are added one after the other."""
+    def that_fit(self, rank: int, draft: Draft) -> Iterable[_Group]:
+        """Groups that a draft with a new id may join: two registers give one person two ids, one register does not."""
         if not draft.id:
             return self._all.values()
-        known = self._free if draft.root == self._root else self._all.values()
-        self._root, self._free = draft.root, [one for one in known if not one.ids.get(draft.root)]
+        file = draft.root, _file_of(rank, draft)
+        known = self._free if file == self._file else self._all.values()
+        clash = {"", file[1]}
+        self._file = file
+        self._free = [
+            one for one in known if not (ids := one.ids.get(draft.root)) or (file[1] and clash.isdisjoint(ids))
+        ]
         return self._free
 
 
@@ -245,7 +254,7 @@ class _Groups:
         group = self.by_id.get(draft.id) if draft.id else None
         named = self.by_name.setdefault(fold(draft.name), _Named())
         if group is None:
-            group = self._same_name(draft, named.that_fit(draft)) or self._same_id(draft)
+            group = self._same_name(draft, named.that_fit(rank, draft)) or self._same_id(draft)
         if group is None:
             group = _Group()
             self.groups.append(group)

@@ -16,6 +16,7 @@ from armarius.codex.profiles.fields import (
     is_known,
     is_naming,
     is_nothing,
+    is_personal,
     is_role,
     level_of,
     meanings,
@@ -29,6 +30,7 @@ from armarius.codex.profiles.fields import (
 )
 from armarius.documents.kinds import TYPE_OF_WORD, title_words
 from armarius.documents.titles import TitleGroup, group_of, is_chapter, is_generic, is_other, strip_numbering, type_of
+from armarius.documents.units import names
 from armarius.lexicon import word_file
 from armarius.text.unicode import HAN_EVERY, HAS_MARK, fold, joined
 
@@ -39,6 +41,7 @@ _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})
 _SYMBOL = r"[\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]"
 _SYMBOLS = re.compile(rf"^(?:{_SYMBOL}|\s)+|(?:{_SYMBOL}|\s)+$")
 _DASHED = re.compile(rf"^(?P<name>.{{1,40}}?)(?:\s+[-–—]+\s+|——|—\s+|\s*[|｜]\s*|\s*{_SYMBOL}+\s*)(?P<role>.{{1,60}})$")
+_SCENE = re.compile(rf"{names('latin', 'scene')}\W*\d", re.IGNORECASE)  # its name is no place's
 _COUNTED = re.compile(r"[\d一二三四五六七八九十]$")  # 成员一, "Hero 2"
 _SLASHED = re.compile(r"(?<!\s)(?:\s*[/／]|\s+(?:aka|a\.k\.a\.)(?=\s))\s*", re.IGNORECASE)
 _KNOWN_AS = re.compile(r"^(?:aka|a\.k\.a\.|又名|别名|原名|本名|即)\s*[:：]?\s*", re.IGNORECASE)
@@ -47,6 +50,7 @@ _NO_ALIAS = re.compile(
     re.IGNORECASE,
 )
 _BLANK = re.compile(r"\{\{|<%|\$\{|^[\[<【][^\]>】]*[\]>】]$|^[_＿.…·*?？xX×]+$")
+_FORMULA = re.compile(r"[$\\={}<>`]")
 _HAN = re.compile(f"^[{HAN_EVERY}]+$")
 _LATIN = re.compile(r"^[^\W\d_][\w'’.\- ]*$")
 _MAX_NAME = 60
@@ -61,6 +65,9 @@ _NO_NAMES: Final = frozenset(
     for row in ("no_name", "male", "female", "either", "professions", "wives")
     for word in _NAMES[row].split()
 )  # fmt: skip
+_TITLED: Final = re.compile(
+    rf"([{HAN_EVERY}·]+)\s+([{HAN_EVERY}]+)$|([{HAN_EVERY}]{{3,4}})({'|'.join(_NAMES['professions'].split())})$"
+)
 _FAMILIAR: Final = frozenset("小阿老")
 _PARTICLES: Final = frozenset({*NAME_PARTS["latin"]["particles"].split(), "the", "of", "a", "an", "and"})
 _LEADS: Final = meanings("leads")
@@ -81,6 +88,7 @@ def is_plausible(heading: str) -> bool:
     if (
         not name
         or HAS_MARK.search(name)
+        or _FORMULA.search(name)
         or is_generic(name)
         or is_chapter(name)
         or is_other(name)
@@ -149,7 +157,7 @@ def add_lead_names(draft: Draft, row: str) -> None:
 def announced_type(heading: str) -> str | None:
     """The type in front of a name (`人物：林默`, `Location: Harrow`), or None."""
     prefix = _PREFIX.match(strip_numbering(heading))
-    group = group_of(prefix["group"]) if prefix is not None else None
+    group = group_of(prefix["group"]) if prefix is not None and not _SCENE.match(prefix["group"]) else None
     return None if group is None else group.type
 
 
@@ -168,20 +176,24 @@ def read_name(heading: str, origin: Origin) -> Draft:
     `Elena — pilot` a role; `主角：林小雨` a role in front. Of `感情线一：沈清落` the half that looks like a
     name is the name, and the story may decide for the other one.
     """
-    name = _SYMBOLS.sub("", strip_numbering(heading)) or heading
+    name = _SYMBOLS.sub("", strip_numbering(heading)).strip(" *") or heading
     notes = [note for note in _BRACKETS.findall(name) if note]
     name = _BRACKETS.sub("", name).strip() or name
     roles: list[str] = []
     lead = ""
+    if titled := _TITLED.match(name):  # 林默 博士, 林小雨医生
+        before, behind = filter(None, titled.groups())
+        if is_name_shaped(before) and not is_name_shaped(behind):
+            name, roles = before, [behind]
     prefix = _PREFIX.match(name)
     if prefix is not None and group_of(prefix["group"]) is not None:
-        roles, name, lead = [prefix["group"]], prefix["name"], lead_of(prefix["group"])
+        roles, name, lead = [*roles, prefix["group"]], prefix["name"], lead_of(prefix["group"])
     dashed = _DASHED.match(name)
     if dashed is not None:
         name, role = dashed["name"], dashed["role"]
         if group_of(name) is not None and is_plausible(role):
             name, role, lead = role, name, lead or lead_of(name)
-        roles = [role]
+        roles.append(role)
     other = ""
     nicks, plain = _NICK.findall(name), " ".join(_NICK.sub(" ", name).split())
     name, nicks = (plain, nicks) if nicks and is_name_shaped(plain.rpartition(":")[2].strip()) else (name, [])
@@ -241,6 +253,8 @@ def pairs(section: ProfileSection) -> list[tuple[str, str, int]]:
     for table in section.tables:
         if len(table.header) == 2:
             role, said = role_of(table.header[0]), table.header[1]
+            if role == "name" and (is_known(said) or is_personal(said)):
+                continue  # | 姓名 | 年龄 |: each row is somebody
             headless = (role == "type" and group_of(said) is not None) or role not in (None, "type")
             first = [table.header] if headless and not role_of(said) else []
             rows = [*first, *table.rows]

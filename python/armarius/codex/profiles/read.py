@@ -144,7 +144,7 @@ def _single_entity(
         return owner
     if any(map(_has_forms, [owner, *parts])):
         return None
-    if tops and _alike(stem, owner.heading):
+    if _alike(stem, owner.heading) if tops else is_name_shaped(read_name(stem, Origin("")).name):
         return owner
     return owner if len(parts) * 2 <= len(owner.children) else None
 
@@ -348,8 +348,8 @@ class _Pages:
         heading, name = draft.name, stated_name(section)
         self.found.drafts.append(draft)
         add_fields(draft, section)
+        self._rosters(section, draft.type or type_)
         for child in section.children:
-            self._rosters(child, draft.type or type_)
             of_another = name is not None and stated_name(child) is not None and group_of(child.heading) is not None
             if of_another or _is_entity(child):
                 self._visit(child, type_, setting=True)
