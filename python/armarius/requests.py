@@ -197,9 +197,8 @@ class Wire(BaseModel):
     """What an error calls it: "" is the name of the class, None nothing at all."""
 
     model_config = ConfigDict(
-        alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False,
-        defer_build=True,  # of a hundred models a process uses a few
-    )  # fmt: skip
+        alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
+    )
 
     def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
         kind = type(self)

@@ -93,6 +93,15 @@ def test_the_story_has_one_order_and_one_edition(tmp_path, files, order, others)
         assert index.map.hidden >= others.keys()
 
 
+def test_a_book_in_another_language_with_some_of_the_numbers_is_no_translation(tmp_path):
+    said = "“Nobody came,” she said to the boatman. The river was high, and the lamp went out. "
+    book = "".join(f"# Chapter {number}\n\n{said * 12}\n\n" for number in range(1, 5))
+    story = {f"正文/第{number}章.md": "zh" for number in range(1, 25)}
+    with project(tmp_path, {**story, "笔记/Weir by Marsh.md": book}) as index:
+        assert index.map.files["笔记/Weir by Marsh.md"].edition == "main"
+        assert not index.map.hidden
+
+
 def test_before_and_after_stay_in_the_edition_of_the_open_file(tmp_path):
     files = {
         f"{folder}/0{n}.md": language

@@ -30,6 +30,7 @@ _LAST: Final = re.compile("|".join(unnumbered("epilogue", "extra")), re.IGNORECA
 _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
 _ALIKE: Final = ("setting", "outline", "state", "summary")  # kinds of most files of a folder that tell of the others
 _MOST: Final = 2 / 3  # share of them at least
+_NOTES: Final = 0.8  # the same of notes, of which there are many: each has a title of its own
 _A_BOOK: Final = 0.8  # share of the story in a list of files that is the list of its chapters
 _DOUBTLESS: Final = 0.9
 _END: Final = float(1 << 31)
@@ -223,7 +224,8 @@ def _alike(
     kind = "chapter" if kind == "manuscript" else kind
     share = count / len(paths)
     of_folder = feature == "alike in its folder"
-    if len(paths) < 3 or share <= 0.5 or (of_folder and (share < _MOST or kind not in _ALIKE)):
+    least = _NOTES if kind == "note" else _MOST if kind in _ALIKE else 1
+    if len(paths) < 3 or share <= 0.5 or (of_folder and share < least) or (least == _NOTES and len(paths) < 20):
         return
     for path in paths:
         if kind != "note" or features[path].prose < PROSE:  # prose without further evidence is judged by its run
@@ -390,7 +392,8 @@ class _Stories:
             shared = run.places & story.places
             overlap = len(shared) / len(run.places) if run.places else 0.0
             if run.language and story.language and run.language != story.language:
-                if overlap >= 0.5 or (not run.places and "translation" in run.marks):
+                whole = "translation" in run.marks or 2 * len(shared) >= len(story.places)  # else a book of its own
+                if (overlap >= 0.5 and whole) or (not run.places and "translation" in run.marks):
                     self._in_order(run, "translation")
                     return
                 continue

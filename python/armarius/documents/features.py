@@ -66,6 +66,7 @@ _CITED: Final = re.compile(
     rf"(?<=[^\n#*\s])[ \t*]*(?:第\s*([0-9一二三四五六七八九十百]{{1,5}})\s*{names('han', *CHAPTERS)}"
     rf"|(?i:\b(?:{names('latin', *_CITABLE)}|{names('short', *_CITABLE)})s?\.?\s?#?0*(\d{{1,4}})))"
 )
+_CODE: Final = re.compile(r"^```(?!(?:markdown|md|te?xt|ya?ml)\b)\w.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 _ASIDE: Final = re.compile(r"(?<!\s)\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
 _PART: Final = re.compile(
     rf"(?i:\W*{names('latin', 'act', 'volume', 'season')}\W{{1,3}}(?:\d{{1,3}}|[ivx]{{1,4}}\b|one|two|three|four|five))"
@@ -101,7 +102,7 @@ _BEFORE_PATH: Final = re.compile(r"[\n\"'`()\[\]<>|#,:;*=]|[-+][ \t]|\d[.)][ \t]
 _HANDLE: Final = re.compile(r'\bhandle="(\w{1,40})"')
 _DATED: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./年]?([01]?\d)[-_./月]?([0-3]?\d)(?!\d)")
 _SENTENCE: Final = re.compile(r"(?<=[^\W\d_A-Z])(?:[.!?…]++['\"’”)}]*+(?=\s|$)|[。！？])")
-_SENTENCES: Final = 0.05  # a line, from which on a text in an unknown format is prose
+_SENTENCES: Final = 0.1  # a line, from which on a text in an unknown format is prose
 _HUMP: Final = re.compile("(?<=[a-z])(?=[A-Z])")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _WORD: Final = re.compile("[A-Za-z\u00c0-\u024f]+")
@@ -207,9 +208,12 @@ def features_of(
         dict.fromkeys(n for title in titles if (n := chapter_number(title)) is not None and not appended(title))
     )
     stated = stated_by(front_matter)
-    is_text = of_prose or len(_SENTENCE.findall(sample)) >= _SENTENCES * shape.lines
+    least = _SENTENCES / 2 if suffix == ".tex" else _SENTENCES  # between formulas
+    is_text = of_prose or len(_SENTENCE.findall(sample)) >= least * shape.lines
     recorded = (suffix[1:] or stem) if suffix in _DATA_SUFFIXES or not is_text else None
     votes = _votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape, len(text))
+    if suffix == ".fountain":
+        votes += votes_of([Clue("screenplay")])
     kind = sums_of(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     in_name = _DATED.search(stem)
@@ -314,7 +318,8 @@ class _Shape:
             self.empty = sum(not value for _, value in fields)
             unfilled = self.empty >= 3 and 2 * self.empty > len(fields)
             self.filled = len(filled_in(text)) / len(text) if unfilled else 1.0
-            self.forms, self.slots = len(PLACEHOLDER.findall(text)), len(_SLOT.findall(text))
+            bare = _CODE.sub("", text)
+            self.forms, self.slots = len(PLACEHOLDER.findall(bare)), len(_SLOT.findall(bare))
         elif self.is_short and 4 * sum(map(len, held := PLACEHOLDER.findall(text))) >= length > 0:
             self.forms = len(held)
 
@@ -336,7 +341,7 @@ def _votes(
         others = [vote for vote in votes_of(named) if vote[0] not in STORY_KINDS]
         return [*votes_of([Clue("data suffix", (recorded,), not named, kind)]), *others]
     headings = _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
-    return votes_of([*named, *headings, *_of_the_text(shape, is_prose)])
+    return votes_of(one for one in (*named, *headings, *_of_the_text(shape, is_prose)) if one.kind != "data")
 
 
 def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:

@@ -173,6 +173,7 @@ class Weight(NamedTuple):
 
 WEIGHTS: Final = (
     Weight("project file", "data", "a project of novelWriter", 9.0),
+    Weight("screenplay", "chapter", "a screenplay", 4.0),
     Weight("data suffix", None, "a {} file", 1.05, 1.5),  # more where no name says another kind
     # The file name; a share is that of the word in the name, or of lists in the text.
     Weight("supplement", "note", "file name {}: a supplement", 4.0),
@@ -235,6 +236,7 @@ WEIGHTS: Final = (
     Weight("kind of companions", None, "the numbers of {}, with {}", 5.0),
     Weight("alike in its folder", None, "{} of {} files of its folder", slope=2.0),
     Weight("alike in its series", None, "{} of {} files of its series", slope=4.5),
+    Weight("alike in its series", "chapter", "{} of {} files of its series", slope=7.0),
 )
 
 _ROWS: Final = {feature: {row.kind: row for row in rows} for feature, rows in groupby(WEIGHTS, attrgetter("feature"))}

@@ -101,14 +101,16 @@ def series_of(features: Mapping[str, Features]) -> list[Series]:
         inside[folder_of(path)].append(path)
     for folder, paths in inside.items():
         places = {path: place for path in paths if (place := place_of(parts_of(path).stem)) is not None}
-        for path, place in places.items():
-            groups[folder, place.frame][path] = place
         above, name = folder_of(folder), folder.rpartition("/")[2]
-        if not places and (of_folder := place_of(name)) is not None and len(paths) <= 8:
+        own = not places or all(parts_of(path).stem == name for path in paths)
+        if own and (of_folder := place_of(name)) is not None and len(paths) <= 8:
             for path in paths:
                 stem = parts_of(path).stem
                 rest = "/" if len(paths) == 1 or stem in (name, of_folder.rest.strip(" -_—：:")) else f"/{stem}"
                 groups[above, f"{of_folder.frame}/"][path] = Place(of_folder.frame, of_folder.numbers, rest)
+        else:
+            for path, place in places.items():
+                groups[folder, place.frame][path] = place
     found = [one for (folder, frame), places in groups.items() for one in _parted(folder, frame, places)]
     _accompany(found, features)
     return sorted(found, key=lambda one: (one.text is not None, one.folder, one.frame, one.ending))
