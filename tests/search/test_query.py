@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rows import rows
 
+import armarius
 from armarius import EntityMatcher
-from armarius.search.query.query import read_question
+from armarius.search.query.query import question, read_question
 from armarius.search.query.words import Phrases, Role, pair_of, table
 
 MATCHER = EntityMatcher(
@@ -129,3 +130,23 @@ PIECES = st.sampled_from(
 def test_phrases_occur_where_they_are_found(phrases, text):
     known, text = Phrases(dict.fromkeys(phrases, 1)), "".join(text)
     assert known.occur_in(text) == bool(known.find(text))
+
+
+def test_a_japanese_question_is_looked_up_by_words_and_inflected_verbs_and_never_by_single_kana():
+    asked = ask("図書館でアンナが読んだ本は何？")
+    groups = {family: {term for one in question(asked).groups if one.family == family for term, _ in one.terms}
+              for family in ("main", "stop", "single")}  # fmt: skip
+    assert {"図書", "書館", "アン", "ンナ", "読ん"} <= groups["main"]
+    assert {"んだ", "で" + "ア"} <= groups["stop"]
+    assert groups["single"] == set("図書館読本何")
+    assert question(asked).words == ("図書", "書館", "アンナ", "読", "本", "何")
+    assert asked.singles == tuple("図書館読本何")
+
+
+def test_what_is_asked_in_japanese_is_found_by_its_verb(tmp_path):
+    for number, line in enumerate(("少年は町から逃げ出した。", "少女は町へ戻った。", "老人は町で眠った。"), 1):
+        (tmp_path / f"{number}.md").write_text(f"# 第{number}話\n\n{line}\n\nそのあとは何もなかった。\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        found = engine.retrieve("どこから逃げたの？")
+        assert found[0].path == "1.md"
+        assert "逃げ" in found[0].reason

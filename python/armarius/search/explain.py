@@ -137,6 +137,7 @@ def is_content(corpus: Corpus, words: str) -> bool:
 _SHOWN = 8
 _PEOPLE = 3
 _RUN = re.compile(rf"[{UNSPACED}]+")
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
 _LATIN = re.compile(r"[a-z0-9'-]{4,}")
 
 
@@ -211,8 +212,11 @@ _Runs = list[tuple[str, list[tuple[int, str]]]]
 
 
 def _runs_of(asked: str) -> _Runs:
-    """Stretches of what is asked in scripts without spaces, each with its pairs of characters."""
-    return [(run, [(at, run[at : at + 2]) for at in range(len(run) - 1)]) for run in _RUN.findall(asked)]
+    """Stretches of what is asked in scripts without spaces, each with its pairs of characters that are no grammar."""
+    return [
+        (run, [(at, pair) for at in range(len(run) - 1) if not _HIRAGANA.fullmatch(pair := run[at : at + 2])])
+        for run in _RUN.findall(asked)
+    ]
 
 
 def _stretches(text: str, runs: _Runs) -> Iterator[str]:

@@ -25,7 +25,7 @@ from armarius.search.query.words import (
     unspaced_in,
 )
 from armarius.text.matcher import EntityMatcher, Mention
-from armarius.text.unicode import HANGUL
+from armarius.text.unicode import HANGUL, KANA
 from armarius.types import Recipe
 
 _QUESTION = Recipe()
@@ -207,8 +207,13 @@ FAMILIES = ("main", "stop", "single", "name", "entity", "related", "described", 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LONGEST_WORD = 2  # Han characters of a word that no dictionary vouches for
 _IS_HAN = re.compile(f"[{_HAN}]")
-_IN_PAIRS = re.compile(f"[{_HAN}{HANGUL}]")
-_RUN = re.compile(rf"[{_HAN}]+|[{HANGUL}]+|[^\W_{_HAN}{HANGUL}]+(?:['’][^\W_{_HAN}{HANGUL}]+)*")
+_JAPANESE = f"{KANA}\u3005"
+_IN_PAIRS = re.compile(f"[{_HAN}{HANGUL}{_JAPANESE}]")
+_WORD = rf"[^\W_{_HAN}{HANGUL}{_JAPANESE}]+"
+_RUN = re.compile(rf"[{_HAN}{_JAPANESE}]+|[{HANGUL}]+|{_WORD}(?:['’]{_WORD})*")
+_IS_JAPANESE = re.compile(f"[{_JAPANESE}]")
+_JAPANESE_WORD = re.compile(f"[{_HAN}\u3005]+|[\u30a1-\u30ff]{{2,}}")  # hiragana alone is mostly grammar
+_INFLECTED = re.compile(f"(?=([{_HAN}][\u3041-\u309f]))")  # 逃げ, 読ん
 _CAPITALIZED = re.compile(r"(?<=[^\W_\d,;'’-])['’,;-]?\s?\b([A-Z][a-z]+)")
 _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
 _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
@@ -290,10 +295,12 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
     proper = _proper_names(text)
     for run in _runs(text):
         if _IN_PAIRS.match(run):
-            for piece in _pieces(run):
+            japanese = _IS_JAPANESE.search(run) is not None
+            for piece in _JAPANESE_WORD.findall(run) if japanese else _pieces(run):
                 main |= dict.fromkeys(_pairs(piece))
                 singles |= dict.fromkeys(piece if _IS_HAN.match(piece) else ())
                 words |= dict.fromkeys(word for part in split(piece) for word in _looked_up(part))
+            main |= dict.fromkeys(_INFLECTED.findall(run) if japanese else ())
         elif (root := _content(run)) is not None:
             main[root] = None
             words[_plain(run).split("'")[0]] = None
@@ -333,8 +340,8 @@ def is_function(char: str) -> bool:
 
 
 def _looked_up(part: str) -> list[str]:
-    """A headword as it is; what no dictionary has, in pairs."""
-    return [part] if len(part) <= _LONGEST_WORD else _pairs(part)
+    """A headword, and a word of katakana, as it is; what no dictionary has, in pairs."""
+    return [part] if len(part) <= _LONGEST_WORD or _IS_JAPANESE.match(part) else _pairs(part)
 
 
 @lru_cache(maxsize=1024)

@@ -127,8 +127,8 @@ def is_unspaced(text: str) -> bool:
 
 
 def unspaced_in(text: str) -> list[str]:
-    """The characters of scripts written without spaces, in order."""
-    return _IS_UNSPACED.findall(text)
+    """The characters of scripts written without spaces, in order; not kana, which say nothing one by one."""
+    return [one for one in _IS_UNSPACED.findall(text) if not "\u3040" <= one <= "\u30ff"]
 
 
 @cache
