@@ -116,3 +116,53 @@ def test_an_age_long_past_does_not_compete_with_a_later_one(tmp_path):
     past = COAST["chapters/chapter-01.md"].replace("forty-one", "nineteen")
     with armarius.open(write(tmp_path / "past", {**COAST, "chapters/chapter-01.md": past}), watch=False) as engine:
         assert not any(one.competes_with for one in engine.evidence("Harriet Vane", attribute="age"))
+
+
+@rows("retrieval_conflicts")
+def test_a_colour_is_that_of_the_thing_beside_it(coast, sentence, values):
+    with coast._parts.project.view().corpus.acquire() as corpus:
+        assert {one.text for one in located(corpus, sentence, [], topic_of("appearance"))} == {*values}
+
+
+LAME = (
+    "# People\n\n## Tom Rudd\n\n- Type: character\n- Description: lame in the left leg.\n- Eyes: brown\n\n"
+    "## Ada Finch\n\n- Type: character\n- Description: blind in the right eye.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "attributes"),
+    [
+        ("Tom Rudd limped across the yard, his right foot dragging.", {"infirmity"}),
+        ("Tom Rudd limped across the yard on his bad left foot.", set()),
+        ("Tom Rudd limped home and rubbed his right ear.", set()),
+        ("Ada Finch was blind in the left eye, and saw him.", {"infirmity"}),
+        ("Tom Rudd had eyes of a startling violet.", {"appearance"}),
+        ("Tom Rudd wept until his eyes were red.", set()),
+        ("Her violet eyes rested on Tom Rudd.", set()),
+        ("Tom Rudd's hazel-brown eyes were wet.", set()),
+    ],
+)
+def test_a_chapter_disputes_which_side_is_lame_or_blind_and_what_colour_eyes_have(tmp_path, said, attributes):
+    pages = {"notes/people.md": LAME, "chapters/01.md": f"# Chapter 1\n\n{said}\n"}
+    with armarius.open(write(tmp_path / "lame", pages), watch=False) as engine:
+        people = [one.id for one in engine.entities()]
+        assert {name for one in people for said in engine.evidence(one) for name in said.attributes} == attributes
+
+
+@pytest.mark.parametrize(
+    ("said", "attributes"),
+    [
+        ("老秦瘸着右腿下了楼。", {"infirmity"}),
+        ("老秦一瘸一拐，左脚拖在后面。", set()),
+        ("老秦的眼睛是琥珀色的。", {"appearance"}),
+        ("老秦的眼睛灰蓝，望着江。", set()),
+        ("她紫色的眼睛盯着老秦。", set()),
+        ("老秦翻了个白眼。", set()),
+    ],
+)
+def test_a_chinese_chapter_disputes_the_same(tmp_path, said, attributes):
+    profile = "# 人物\n\n## 老秦\n\n- 类型：人物\n- 描述：船厂的老工人，左腿跛了。\n- 眼睛：灰色\n"
+    with armarius.open(write(tmp_path / "lame", {"人物.md": profile, "正文/第1章.md": f"# 第1章\n\n{said}\n"}),
+                       watch=False) as engine:  # fmt: skip
+        assert {name for one in engine.evidence("老秦") for name in one.attributes} == attributes

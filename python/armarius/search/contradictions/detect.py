@@ -25,6 +25,7 @@ from armarius.search.contradictions.values import (
     ATTRIBUTES,
     Topic,
     located,
+    part_of,
     topic_of,
     without_names,
 )
@@ -192,8 +193,14 @@ def _speaks_of(claim: _Said, other: _Said, name: str) -> bool:
         return other.names
     if name == "appearance":  # colours compete only of one thing
         return other.names
+    if name == "infirmity":  # 跛 and 瘸, lame and limping: of one part
+        return other.names and bool(other.words) and not _parts(claim).isdisjoint(_parts(other))
     same = other.words if name in _ONE_THING else claim.words & other.words
     return other.names and bool(same)
+
+
+def _parts(said: _Said) -> set[str]:
+    return {part_of(value.removeprefix("body:")) for value in said.statement.values if value.startswith("body:")}
 
 
 def _mark(found: dict[tuple[str, tuple[int, int]], Statement], one: Statement, rival: Statement, name: str) -> None:

@@ -17,6 +17,7 @@ from armarius.search.contradictions.values import (
     Topic,
     Value,
     located,
+    part_of,
     topic_of,
     without_parts,
 )
@@ -51,6 +52,7 @@ _ATTRIBUTE = re.compile(r"[里上中下]?的|[\s-]+")
 _MARKS = re.compile(r"[ \-*_]*")
 _NEAR = 80  # characters before a name in which such a word may stand
 _HOME = ("家", "年")
+_PASSING = ("eye:red", "eye:white")  # of who weeps, of who rolls his eyes
 _WHOLE = ("years:", "reached:", "place:")  # of somebody; any other value is of a part of him
 
 
@@ -151,7 +153,7 @@ class ValueOwner:
             mine = (one for one in reversed(before) if self._id in one.ids and not (heard and self._hears(one)))
             nearest = next(mine, nearest)
         if not whole and (nearest is None or nearest.start < clause):
-            return True
+            return nearest is not None or not self._is_seen(value)
         if nearest is None:
             at = bisect_left(self._begins, value.end)
             behind = self._named[at] if at < len(self._named) else None
@@ -161,6 +163,16 @@ class ValueOwner:
         if self._id not in nearest.ids:
             return False
         return nearest.owns < 0 or self._is_trait(nearest.owns, value.start, whole=whole)
+
+    def _is_seen(self, value: Value) -> bool:
+        """Whether a part of somebody else meets the entity, who is named behind it: 她的灰眼睛盯着林墨."""
+        at = bisect_left(self._begins, value.end)
+        if at == len(self._named) or self._id not in self._named[at].ids:
+            return False
+        between = self._sentence[value.end : self._begins[at]]
+        if between.rstrip().lower().endswith((" of", "'s")) or not between.strip():
+            return False
+        return _BREAK.search(between) is None or _THIRD.search(self._sentence, 0, value.start) is not None
 
     def _is_trait(self, start: int, end: int, *, whole: bool) -> bool:
         """Whether what stands between a possessor and a value is a part or a trait of him, and of nobody else."""
@@ -361,7 +373,17 @@ def is_rival(one: Statement, other: Statement) -> bool:
     if _outgrown(one, other) or _outgrown(other, one):
         return True
     kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
-    return any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds - {"reached"})
+    return any(_differ(_of(one, kind), _of(other, kind)) for kind in kinds - {"reached"})
+
+
+def _differ(ones: set[str], others: set[str]) -> bool:
+    """Whether two sets of values have none in common; an eye may be the left one."""
+    return not any(one == other or _unsided(one) == other or one == _unsided(other) for one in ones for other in others)
+
+
+def _unsided(value: str) -> str:
+    kind, _, name = value.partition(":")
+    return f"{kind}:{part_of(name)}"
 
 
 def _outgrown(one: Statement, other: Statement) -> bool:
@@ -493,7 +515,7 @@ def _given(
     if not every or topic is None:
         return frozenset(), False
     owner = ValueOwner(sentence, people_in(corpus, mentions, entity_id), entity_id, place, topic)
-    values = frozenset(one.text for one in every if owner.owns(one))
+    values = frozenset(one.text for one in every if owner.owns(one) and not (place == "prose" and one.text in _PASSING))
     return values, not values and place != "own"
 
 

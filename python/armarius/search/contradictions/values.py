@@ -64,16 +64,20 @@ _DIMENSIONS = {
     "mark": ("body",),
     "appearance": ("colour",),
     "wound": ("body",),
+    "infirmity": ("body",),
 }
 # The attributes that sentences can be compared by when none is named.
 ATTRIBUTES = tuple(_DIMENSIONS)
 _HAIR = {"hair": ("头发", "发色", "长发", "短发", "白发", "黑发", "红发", "银发", "hair")}
 _VAGUE = re.compile(r"的?颜色|\b(?:colou?rs?|of|the|her|his|their)\b", re.IGNORECASE)
-_LINK = r"is|are|was|were|a|an|the|very|deep|dark|pale|light|bright|had|turned|of|colou?r|clear|shade"
+_LINK = r"is|are|was|were|been|an?|the|very|almost|deep|dark|pale|light|bright|had|turned|gone|of|colou?r|clear|shade"
 _AFTER = re.compile(
-    rf"[\s:：是为呈带很极的都珠子眸瞳浅深淡暗有些略发泛又乌]{{0,6}}(?:\b(?:{_LINK})\b[\s:]*){{0,4}}", re.IGNORECASE
+    rf"[\s:：是为呈带很极的都珠子眸瞳浅深淡暗有些略发泛又乌]{{0,6}}(?:\b(?:{_LINK})\b[\s:]*){{0,4}}"
+    r"(?:\ban?\s(?:(?!of\b)[^\W\d_]+,?\s){1,2})?",
+    re.IGNORECASE,
 )
-_BEFORE = re.compile(r"[色的大小长短细]{0,3}|-?(?:,?\s*[^\W\d_]+)?[\s-]+", re.IGNORECASE)
+_BEFORE = re.compile(r"[色的大小长短细]{0,3}|-?(?:,?\s*[^\W\d_]+(?:-[^\W\d_]+)?)?[\s-]+", re.IGNORECASE)
+_MIXED = re.compile(r"色?[\s-]?")  # 灰蓝, grey-green: both
 
 
 class Value(NamedTuple):
@@ -158,10 +162,17 @@ def _topic(
 def _things() -> dict[str, tuple[str, ...]]:
     """Parts of the body and hair; one of two (左手) also goes by what both are called (手)."""
     rows = {name: list(words) for name, words in (table("body") | _HAIR).items()}
-    for name, words in rows.items():
-        if name.startswith(("left_", "right_")):
-            words += [word.removeprefix("left-").removeprefix("right-").lstrip("左右") for word in words]
+    for name in [one for one in rows if part_of(one) != one]:
+        if (whole := rows.get(part_of(name))) is not None:  # an eye has one colour, whichever it is
+            whole += rows.pop(name)
+        else:
+            rows[name] += [word.removeprefix("left-").removeprefix("right-").lstrip("左右") for word in rows[name]]
     return {name: tuple(words) for name, words in rows.items()}
+
+
+def part_of(name: str) -> str:
+    """A part of the body without its side: `left_eye` is an `eye`."""
+    return name.removeprefix("left_").removeprefix("right_")
 
 
 def located(corpus: Corpus, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[Value]:
@@ -231,18 +242,24 @@ def _kind_of(sentence: str, match: re.Match[str]) -> str:
 def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value]:
     """`<thing>:<colour>` wherever a colour stands next to its thing."""
     found: set[Value] = set()
-    colours = _values("colour").find(sentence)
+    colours: list[tuple[int, int, list[str]]] = []
+    for one in _values("colour").find(sentence):
+        if colours and _MIXED.fullmatch(sentence, colours[-1][1], one.start):
+            start, _, names = colours.pop()
+            colours.append((start, one.end, [*names, one.value]))
+        else:
+            colours.append((one.start, one.end, [one.value]))
     for name, words in things.items() if colours else ():
         for thing in _phrases(words).find(sentence):
-            for colour in colours:
-                if colour.end <= thing.start:
-                    between = _BEFORE.fullmatch(sentence, colour.end, thing.start)
-                elif thing.end <= colour.start:
-                    between = _AFTER.fullmatch(sentence, thing.end, colour.start)
+            for start, end, names in colours:
+                if end <= thing.start:
+                    between = _BEFORE.fullmatch(sentence, end, thing.start)
+                elif thing.end <= start:
+                    between = _AFTER.fullmatch(sentence, thing.end, start)
                 else:
                     between = re.match("", "")
                 if between:
-                    found.add(Value(f"{name}:{colour.value}", min(thing.start, colour.start), colour.end))
+                    found |= {Value(f"{name}:{colour}", min(thing.start, start), end) for colour in names}
     return found
 
 
