@@ -173,6 +173,13 @@ def test_a_document_that_is_not_there_is_answered_with_near_paths(folder, capsys
     assert capsys.readouterr().err.rstrip().endswith("; near it: chapters/ch002.md")
 
 
+@pytest.mark.parametrize("wanted", ["正文/第二章.md", "第二章", "Chapter Two.txt", "ep2"])
+def test_a_chapter_that_is_called_otherwise_here_is_near(folder, wanted):
+    with armarius.open(folder, watch=False) as engine, pytest.raises(UnknownDocument) as caught:
+        engine.assemble("x", document=wanted)
+    assert caught.value.near[0] == "chapters/ch002.md"
+
+
 def test_a_name_given_to_the_counters_constructor_is_answered_with_the_right_one():
     with pytest.raises(CounterError, match=r"use TokenCounter\.for_model\('gpt-4o'\)"):
         TokenCounter("gpt-4o")

@@ -89,6 +89,22 @@ def test_the_version_is_told_without_loading_any_command():
     ]
 
 
+def test_the_channel_builds_no_model_of_a_request_before_it_is_sent():
+    code = (
+        "import armarius.channel; from armarius.verbs import params; "
+        "print(sum(getattr(one, '__pydantic_complete__', False) for one in vars(params).values()))"
+    )
+    assert run("-c", code).strip() == "0"
+
+
+def test_the_program_collects_garbage_seldom_and_a_host_as_it_did():
+    code = "import gc, sys; from armarius.__main__ import run; sys.argv = ['armarius', '--version']; "
+    told = run("-c", code + "import atexit; atexit.register(lambda: print(gc.get_threshold()[0])); run()")
+    assert int(told.split()[-1]) == 20_000
+    code = "import gc; before = gc.get_threshold(); import armarius; armarius.open; print(before == gc.get_threshold())"
+    assert run("-c", code) == "True\n"
+
+
 def test_all_is_what_is_there_and_everything_in_it_can_be_had():
     assert len(armarius.__all__) == len(set(armarius.__all__)) <= 75
     assert dir(armarius) == sorted(armarius.__all__)

@@ -23,6 +23,7 @@
     │   ├── StoreConflict               somebody else has written since what a change was made from
     │   ├── StoreCorrupt                damaged; it is a cache and will be rebuilt
     │   ├── StoreFull                   the disk is full or the folder is read-only
+    │   │   └── FileProtected           the user's file is read-only or has a second hard link
     │   ├── StoreUnavailable            the server is away, or does not answer in time
     │   ├── QuotaExceeded               more than the host allows a project or tenant
     │   └── SchemaTooNew                written by a newer armarius
@@ -217,6 +218,12 @@ class StoreFull(StoreError):
     """The disk is full or the index folder cannot be written."""
 
     code = "STORE_FULL"
+
+
+class FileProtected(StoreFull):
+    """The user's file is read-only or has a second hard link; it is unchanged."""
+
+    code = "FILE_PROTECTED"
 
 
 class ProjectGone(ProjectError, StoreFull):

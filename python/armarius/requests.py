@@ -197,8 +197,9 @@ class Wire(BaseModel):
     """What an error calls it: "" is the name of the class, None nothing at all."""
 
     model_config = ConfigDict(
-        alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
-    )
+        alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False,
+        defer_build=True,  # of a hundred models a process uses a few
+    )  # fmt: skip
 
     def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
         kind = type(self)

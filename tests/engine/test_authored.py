@@ -227,8 +227,9 @@ def test_a_page_that_the_writer_protects_is_refused_with_the_reason(novel, why):
         os.link(page, novel / "人物.bak")
     with armarius.open(novel, watch=False) as engine:
         for edit in (lambda: engine.codex.update("林默", level="never"), lambda: engine.codex.delete("林默")):
-            with pytest.raises(armarius.StoreError, match=rf"^人物\.md: not written: {why}$"):
+            with pytest.raises(armarius.errors.FileProtected, match=rf"^人物\.md: not written: {why}$") as refused:
                 edit()
+            assert refused.value.code == "FILE_PROTECTED"
     assert page.read_bytes() == before
 
 

@@ -297,6 +297,32 @@ def test_the_chapter_that_was_saved_last_is_opened_and_followed(page, restored):
     playwright.expect(page.locator("#content .place [name=path]")).to_have_value("chapters/ch005.md")
 
 
+def test_an_edit_elsewhere_in_a_book_of_one_file_is_followed(chromium, tmp_path):
+    path = tmp_path / "book.txt"
+    text = "".join(f"第{n}章 夜{n}\n\n" + f"第{n}夜雾散了。\n\n" * 90 for n in range(1, 5))
+    path.write_text(text, "utf-8")
+    engine, told = studio_of(tmp_path)
+    page = opened(chromium, told, "light", DESK, "zh-CN")
+    live, shown, title = page.locator("#live"), page.locator("#text"), page.locator("#binder [aria-current]")
+    ground = told.partition("/?")[0]
+    for chapter, begin in ((2, "/"), (1, "/chapter/book.txt"), (3, f"/chapter/book.txt?cursor={len(text)}")):
+        page.goto(ground + begin)
+        playwright.expect(live).to_have_attribute("data-generation", re.compile(r"\d+"))
+        new = f"铜鱼{chapter}只。"
+        at_ = text.index(f"第{chapter}夜")
+        text = text[:at_] + new + text[at_:]
+        write(path, text)
+        playwright.expect(shown).to_contain_text(new, timeout=10_000)
+        playwright.expect(title).to_contain_text(f"第{chapter}章")
+        playwright.expect(page.locator("#prompt")).to_have_attribute("data-cursor", str(at_ + len(new)))
+        playwright.expect(page.locator("#caret")).to_be_in_viewport()
+    page.goto(ground)
+    playwright.expect(shown).to_contain_text("铜鱼3只。")  # the last change
+    assert page.wrong == []
+    page.context.close()
+    engine.close()
+
+
 def test_a_name_in_the_text_shows_its_card_and_is_edited_there(page, address):
     page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(page.locator("#prompt .sum")).to_be_attached()

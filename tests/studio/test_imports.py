@@ -64,6 +64,15 @@ def test_every_lorebook_and_card_is_shown_by_the_import_page(client, write):
         assert (name, bring(client, f"{name}.json", bare, write).status_code) == (name, 200)
 
 
+def test_what_has_no_effect_is_explained_in_the_language_of_the_page(client):
+    chinese = client.headers["accept-language"] == "zh"
+    for name, data in FILES.items():
+        page = bring(client, f"{name}.json", data, "").text
+        reasons = re.findall(r"<li><code>[^<]*</code> ([^<]*)</li>", page)
+        assert [one for one in reasons if (re.search("[一-鿿]", one) is not None) != chinese] == [], name
+    assert reasons
+
+
 @pytest.mark.parametrize("suffix", sorted({*MANUSCRIPTS, *PROSE_SUFFIXES}))
 def test_every_manuscript_is_shown_by_the_import_page(client, suffix):
     data = PAGES.get(suffix, HTML.encode())

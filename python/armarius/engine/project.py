@@ -25,6 +25,7 @@ from armarius.documents.document import Document, Skipped, document_of, language
 from armarius.documents.editor_texts import EditorTexts
 from armarius.documents.kinds import CARD_KINDS, STORY_KINDS, glob
 from armarius.documents.project_map import ProjectMap
+from armarius.documents.units import chapter_number
 from armarius.errors import (
     CodexError,
     ContextWarning,
@@ -219,7 +220,9 @@ class ProjectView:
             except DocumentSkipped:
                 raise
             except UnknownDocument as error:
-                close = near_paths(document_id, self.documents)
+                number = chapter_number(PurePosixPath(document_id).stem)
+                named = [path for path, one in self.documents.items() if number and one.chapter == number]
+                close = tuple(dict.fromkeys((*named, *near_paths(document_id, self.documents))))[:3]
                 raise UnknownDocument(f"{error}{suggestion(close)}", close) from None
         return self.source.document(document_id, known)
 

@@ -431,7 +431,8 @@ class Questions:
                 a profile gives or that can be compared (age, home, marks, wounds, looks), and all conflicting ones.
             chapter: The current chapter; later ones are left out.
             chapters: Only what these chapters say, first and last, inclusive; one number is that chapter alone.
-            kinds: Only what documents of these kinds say, one or several; empty is all.
+            kinds: Only what documents of these kinds say, one or several; empty is the story, settings and plans;
+                notes, reviews and drafts are named here to be heard.
             as_of: Nothing of a later chapter than this, nor what settings say of a later one (第7章起：…).
             timeout_s: As for `search`.
 

@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
-from armarius.errors import ContractError, PageChanged, StoreConflict, StoreFull
+from armarius.errors import ContractError, FileProtected, PageChanged, StoreConflict, StoreFull
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
 from armarius.io.read import read_file
 
@@ -150,6 +150,7 @@ def write_atomic(
     Raises:
         StoreFull: The disk is full, the folder is read-only or gone, or the path has a link or a non-file; the old
             file is unchanged. The message names the file.
+        FileProtected: The user's file is read-only or has a second hard link.
         StoreConflict: The file does not hold `before`; it is unchanged.
 
     Cost: two fsyncs, and a listing of the folder, to remove drafts of killed writers after an hour.
@@ -158,7 +159,7 @@ def write_atomic(
         with opened_folder(path.parent, below=below, make=make) as folder:
             there = _refuse_other(folder, path.name)
             if before is not None and there is not None and (what := _kept_by_user(folder, path.name, there)):
-                raise Refused(what, path.name)
+                raise _Protected(what, path.name)
             draft = f".{path.name}.{os.urandom(8).hex()}.tmp"
             descriptor = folder.open(draft, _NEW, mode if there is None else 0o600)
             try:
@@ -198,7 +199,7 @@ def rewrite_file(path: Path, change: Callable[[bytes], bytes], *, limit: int, be
         below: A trusted folder that must be there; see `opened_folder`.
 
     Raises:
-        StoreFull: As `write_atomic`, and for a file that is read-only or has a second hard link.
+        StoreFull, FileProtected: As `write_atomic`.
         StoreConflict: The file was saved by others at each of 50 tries.
         TooLarge, OSError: It cannot be read.
     """
@@ -216,6 +217,10 @@ def rewrite_file(path: Path, change: Callable[[bytes], bytes], *, limit: int, be
                 raise
         else:
             return
+
+
+class _Protected(Refused):
+    """The user does not want the file replaced."""
 
 
 def _kept_by_user(folder: Folder, name: str, info: os.stat_result) -> str:
@@ -365,7 +370,8 @@ def not_written(name: str, error: OSError, below: Path | None) -> StoreFull:
     """The error of a file or lock that could not be written; `name` is below the project, never where that is."""
     if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
         return StoreFull(f"{name}: not written: the folder {below.name} is gone")
-    return StoreFull(f"{name}: not written: {error.strerror or error}")
+    kind = FileProtected if isinstance(error, _Protected) else StoreFull
+    return kind(f"{name}: not written: {error.strerror or error}")
 
 
 def _clear_drafts(folder: Folder, name: str) -> None:

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError, ContextWarning, StoreError, UnknownDocument, UnknownId, message_of
-from armarius.headings.languages import reasons_table
+from armarius.headings.languages import reasons_table, say
 from armarius.io.write import changed_files
 from armarius.studio.changes import Changes, Form, place_of
 from armarius.studio.drawing import Appearances, plain
@@ -207,7 +207,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         lstrip_blocks=True,
     )
     environment.globals |= {"failed": None, "saved": None}
-    environment.filters |= {"joined": joined, "plain": plain}
+    environment.filters |= {"joined": joined, "plain": plain, "say": say}
     types = {
         texts(one)[key]: key.removeprefix("types.")
         for one in LANGUAGES

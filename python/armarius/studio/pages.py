@@ -1,6 +1,7 @@
 """The desk (binder, text, prompt) and the pages that open beside it (a person, rules, a lorebook, …)."""
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +14,7 @@ from armarius.arguments import KINDS
 from armarius.codex.authored.in_place import digest_of
 from armarius.codex.model import CONTEXT_LEVELS, Pin
 from armarius.corpus.story import StoryPart, story_parts
+from armarius.deadline import Recent
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
@@ -307,6 +309,7 @@ TYPES = ("character", "location", "item", "faction", "event", "foreshadowing", "
 _AT_ONCE_S = 60.0  # files that were copied together have no last one
 _MOST_STATEMENTS = 60
 _MOST_LISTED = 200
+_MOST_FOLLOWED = 8  # texts whose changes are followed
 _RUN = 100  # chapters of a long book that are listed together
 STYLE_PAGES = {"zh": "文风.md", "en": "style.md"}  # as `armarius new` makes
 _MOST_HITS = 60
@@ -330,6 +333,7 @@ class ProjectPages:
         self._appearances = appearances
         self._desk = desk
         self._inbox = inbox
+        self._shown = Recent[tuple[str, int | None]](_MOST_FOLLOWED)
 
     def home(self, asked: dict[str, Any]) -> Page:
         """The desk, at the chapter that was saved last."""
@@ -342,12 +346,15 @@ class ProjectPages:
             info = None if root is None else stat_of(root / path, below=root)
             return 0 if info is None else int(info.st_mtime // _AT_ONCE_S)
 
-        return self.chapter({**asked, "path": max(reversed(story), key=saved)})
+        return self.chapter({"seen": "", **asked, "path": max(reversed(story), key=saved)})
 
     def chapter(self, asked: dict[str, Any]) -> Page:
-        """The desk: binder, text, and the prompt at the cursor."""
+        """The desk: binder, text, and the prompt at the cursor; `seen` is the hash of the text that was shown last."""
         document = self._engine.document(asked["path"])
         cursor, paragraph = _number(asked, "cursor"), _number(asked, "paragraph")
+        change = self._change(document)
+        if asked.get("seen", document.content_hash) != document.content_hash:
+            cursor, paragraph = change, None
         if cursor is None:  # behind the paragraph that a link leads to
             cursor = next((one.end for one in document.paragraphs if one.index == paragraph), None)
         start, end = stretch(document, cursor)
@@ -367,6 +374,18 @@ class ProjectPages:
             "words": len(_WORD.findall(shown)),
             "kinds": KINDS,
         }
+
+    def _change(self, document: Document) -> int | None:
+        """Where the last change ends that was made to a document since it was first shown."""
+        path, text = document.path, document.text
+        before, end = self._shown.get(path) or (text, None)
+        if before != text:
+            least = min(len(before), len(text))
+            first = bisect_left(range(1, least + 1), True, key=lambda at: before[:at] != text[:at])
+            last = bisect_left(range(1, least - first + 1), True, key=lambda at: before[-at:] != text[-at:])
+            end = len(text) - last
+        self._shown.keep(path, (text, end))
+        return end
 
     def _around(self, asked: dict[str, Any], document: Document | None) -> dict[str, Any]:
         hidden = self._engine.index.map.hidden

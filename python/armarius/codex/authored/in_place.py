@@ -37,6 +37,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _LINE = re.compile(r"(?P<mark>[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*)|\d{1,3}[.)、])[ \t　]*)?(?:\*\*|__)?)")
 _COLON = re.compile(r"(?:\*\*|__)?\s*[:：]{1,2}\s*(?:\*\*|__)?[ \t]*")
 _TAIL = re.compile(r"(?<![ \t\r])[ \t]*(?:<!--.*)?\r*$")
+_PARAGRAPH_END = re.compile(r"\s*(?:#{1,6}\s.*)?\Z", re.DOTALL)
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 Parse = Callable[[str], Profiles]
@@ -354,7 +355,7 @@ class _Section:
     def _reworded(self, said: str) -> str:
         """The paragraphs of prose replaced; they stand together, or parsing again tells."""
         first, last = self.here.prose_lines[0] - 1, self.here.prose_lines[-1] - 1
-        while last + 1 < len(self.lines) and self.lines[last + 1].strip():
+        while last + 1 < len(self.lines) and not _PARAGRAPH_END.match(self.lines[last + 1]):
             last += 1
         made = [one for line in said.split("\n") for one in (line + self.end, self.end)][:-1]
         return self._joined([*self.lines[:first], *made, *self.lines[last + 1 :]])

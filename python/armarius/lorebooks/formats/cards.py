@@ -64,7 +64,7 @@ def _flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]
     flat: dict[str, Any] = {native: raw[own] for native, own in _OWN.items() if own in raw}
     extensions = inner(raw, "extensions")
     if not extensions and raw.get("extensions") not in (None, {}):
-        reader.report((*path, "extensions"), raw["extensions"], "an object was expected; kept")
+        reader.report((*path, "extensions"), raw["extensions"], "object")
     for native, snake in _EXTENSIONS.items():
         if extensions.get(snake) is not None:
             flat[native] = extensions[snake]
@@ -72,10 +72,10 @@ def _flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]
     for key, value in extensions.items():
         if key in _EXTENSIONS and key not in _EXTENSIONS.values():
             if value not in (None, "", []):
-                reader.report((*within, key), value, f"not read: {_EXTENSIONS[key]} is the spelling of cards")
+                reader.report((*within, key), value, "spelling", name=_EXTENSIONS[key])
         elif key in _WITHOUT_EFFECT:
             if value:
-                reader.report((*within, key), value, "works in SillyTavern; kept, without effect here")
+                reader.report((*within, key), value, "sillytavern")
         elif key not in _WITH_EFFECT:
             reader.report_unused(extensions, key, within)
     flat["disable"] = not reader.flag(raw.get("enabled"), (*path, "enabled"), True)
@@ -84,7 +84,7 @@ def _flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]
     if "caseSensitive" not in flat and raw.get("case_sensitive") is not None:
         flat["caseSensitive"] = raw["case_sensitive"]
     elif raw.get("case_sensitive") is not None and raw["case_sensitive"] != flat["caseSensitive"]:
-        reader.report((*path, "case_sensitive"), raw["case_sensitive"], "extensions.case_sensitive differs and decides")
+        reader.report((*path, "case_sensitive"), raw["case_sensitive"], "case")
     if not flat.get("comment"):
         flat["comment"] = raw.get("name") or flat.get("comment") or ""
     return flat
@@ -93,7 +93,7 @@ def _flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]
 def _read_book(book: Any, path: TreePath, reader: Reader, card: Mapping[str, Any] | None = None) -> None:  # noqa: ANN401
     """Read a character book that stands at `path`; without a name of its own it has that of the card."""
     if not isinstance(book, dict):
-        reader.report(path, book, "an object was expected; kept")
+        reader.report(path, book, "object")
         return
     reader.head(book, path)
     if card is not None and not reader.name:
@@ -112,7 +112,7 @@ def _read_book(book: Any, path: TreePath, reader: Reader, card: Mapping[str, Any
     reader.report_unknown(book, _BOOK_KNOWN, path)
     entries = book.get("entries")
     if isinstance(entries, dict) and entries:
-        reader.report((*path, "entries"), len(entries), "a list was expected; the entries of the object were read")
+        reader.report((*path, "entries"), len(entries), "entries_object")
         rows: Iterable[tuple[str | int, Any]] = entries.items()
     else:
         rows = enumerate(reader.listed(entries, (*path, "entries")))
@@ -160,8 +160,7 @@ def _read_v1(tree: Any, reader: Reader) -> None:  # noqa: ANN401
 
 def _report_prompts(card: Mapping[str, Any], path: TreePath, reader: Reader) -> None:
     for key in _PROMPTS:
-        what = "in no entry: the codex has it" if key in _IN_CODEX else "a prompt of the card; kept, not used"
-        reader.report_unused(card, key, path, what)
+        reader.report_unused(card, key, path, "codex" if key in _IN_CODEX else "prompt")
 
 
 def _profile(tree: Any) -> ProfileName:  # noqa: ANN401

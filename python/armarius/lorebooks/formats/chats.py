@@ -133,7 +133,7 @@ def _read_characters(raw: Raw, path: TreePath, reader: Reader, into: Values) -> 
         into["excluding"] = bool(chosen.get("isExclude"))
         if into["tags"]:
             tags = list(into["tags"])
-            reader.report((*path, "tags"), tags, "internal ids of tags; kept, they name nobody here")
+            reader.report((*path, "tags"), tags, "tags")
 
 
 def _save_characters(entry: Entry, raw: Raw) -> Values:
@@ -224,14 +224,14 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     for key, raw, path in reader.objects(in_order(tree["entries"]), ("entries",)):
         uid = raw.get("uid", key)
         if isinstance(uid, bool) or not isinstance(uid, int | str):
-            reader.report((*path, "uid"), uid, f"no id; read as {key}")
+            reader.report((*path, "uid"), uid, "no_id", id=str(key))
             uid = key
         elif str(uid) != str(key) and isinstance(key, str):
-            reader.report((*path, "uid"), uid, f"differs from its place {key}; the uid is its id")
+            reader.report((*path, "uid"), uid, "uid", place=key)
         if raw.get("automationId"):
-            reader.report((*path, "automationId"), raw["automationId"], "starts a script of SillyTavern; kept")
+            reader.report((*path, "automationId"), raw["automationId"], "script")
         if raw.get("vectorized") is True:
-            reader.report((*path, "vectorized"), True, "woken by likeness in SillyTavern; kept, only keys wake it here")
+            reader.report((*path, "vectorized"), True, "likeness")
         reader.report_unknown(raw, _KNOWN, path)
         reader.add(str(uid), _TABLE.read(raw, path, reader), path, raw)
     reader.report_unknown(tree, frozenset({"entries", "name", "description"}), ())
@@ -309,7 +309,7 @@ def _helper_flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[st
         within, _, last = name.rpartition(".")
         part = parts[within].get(last)
         if part is not None and not isinstance(part, dict):
-            reader.report((*path, *name.split(".")), part, "an object was expected; kept")
+            reader.report((*path, *name.split(".")), part, "object")
         parts[name] = part if isinstance(part, dict) else {}
     flat: dict[str, Any] = {"selective": True, "constant": parts["strategy"].get("type") == "constant"}
     for native, name in _SPELLINGS.items():
@@ -317,9 +317,9 @@ def _helper_flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[st
         value = parts[within].get(last)
         flat[native] = _LOADS[native](value) if native in _LOADS else value
     if flat["position"] is None and (kind := parts["position"].get("type")) is not None:
-        reader.report((*path, "position", "type"), kind, "no place that is known; read as before the character")
+        reader.report((*path, "position", "type"), kind, "no_place")
     if parts["strategy"].get("type") == "vectorized":
-        reader.report((*path, "strategy", "type"), "vectorized", "woken by likeness; kept, only keys wake it here")
+        reader.report((*path, "strategy", "type"), "vectorized", "vectorized")
     return flat
 
 
@@ -437,11 +437,10 @@ def _read_rows(rows: Any, path: TreePath, reader: Reader) -> None:  # noqa: ANN4
             continue  # only names a folder; one that is always active is in RisuAI's result, with no text
         reader.report_unknown(raw, _RISU_KNOWN, where)
         if mode in _OLD_MODES:
-            reader.report((*where, "mode"), mode, "an old mode; kept, read as a normal row")
+            reader.report((*where, "mode"), mode, "old_mode")
         expressions = reader.flag(raw.get("useRegex"), (*where, "useRegex"))
         if expressions and raw.get("key"):
-            what = "RisuAI's expressions keep their slash and hardly match; read as meant"
-            reader.report((*where, "useRegex"), True, what)
+            reader.report((*where, "useRegex"), True, "slashes")
         values = _RISU[expressions].read(raw, where, reader)
         values["folder"] = str(folders.get(within, "")) if isinstance(within, str) else ""
         if mode == "constant":
@@ -462,7 +461,7 @@ def _read_module(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     reader.head(module, path)
     _read_rows(module.get("lorebook", []), (*path, "lorebook"), reader)
     for name in ("regex", "trigger", "cjs", "assets", "backgroundEmbedding"):
-        reader.report_unused(module, name, path, "of the module; kept, without effect here")
+        reader.report_unused(module, name, path, "module")
 
 
 RISU_LOREBOOK = Format(
@@ -494,7 +493,7 @@ _AGNAI = FieldTable(
 )
 _CARD_FIELDS = ("comment", "selective", "secondaryKeys", "constant", "position")
 _AGNAI_KNOWN = _AGNAI.names | {"id", *_CARD_FIELDS}
-_OF_A_CARD = "kept for cards; Agnai does not use it"
+_OF_A_CARD = "agnai"
 
 
 def _read_agnai(tree: Any, reader: Reader) -> None:  # noqa: ANN401

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from armarius.errors import BookError
+from armarius.headings.languages import Reason
 from armarius.io.read import MAX_BYTES, Archive, check_size, looks_like_archive
 from armarius.lorebooks.formats import cards, chats, stories
 from armarius.lorebooks.formats.format import Format
@@ -81,25 +82,25 @@ def _picture(data: bytes, name: str) -> Container:
         try:
             found = chunk_text(chunk)
         except BookError as error:
-            losses.append(UnsupportedField(chunk.kind.decode("latin-1"), None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField(chunk.kind.decode("latin-1"), None, Reason("loss.unread", error=str(error))))
             continue
         if found is None:
             continue
         keyword, text = found
         if keyword in trees:
-            losses.append(UnsupportedField(keyword, None, "a second chunk of this name is kept and not read"))
+            losses.append(UnsupportedField(keyword, None, Reason("loss.second_chunk")))
             continue
         try:
             where = f"{name}: chunk {keyword}"
             trees[keyword], layouts[keyword] = load_json(from_base64(text, where), where)
             numbers[keyword] = number
         except BookError as error:
-            losses.append(UnsupportedField(keyword, None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField(keyword, None, Reason("loss.unread", error=str(error))))
     if not trees:
         why = f": {losses[0].reason}" if losses else ""
         raise BookError(f"{name}: a picture without a card or lorebook{why}")
     if "ccv3" in trees and "chara" in trees and _data(trees["ccv3"]) != _data(trees["chara"]):
-        losses.append(UnsupportedField("chara", None, "differs from ccv3, which is read; kept"))
+        losses.append(UnsupportedField("chara", None, Reason("loss.ccv3")))
 
     def repacked(changed: Mapping[str, Any]) -> bytes:
         made = list(chunks)
@@ -118,8 +119,7 @@ def _data(tree: Any) -> Any:  # noqa: ANN401
 def _module(data: bytes, name: str) -> Container:
     plain, unknown = decode_module(data, name)
     tree, layout = load_json(plain, name)
-    what = "so many bytes have codes that are not known: shown as \ufffd or 1, kept as they are"
-    losses = (UnsupportedField(name, unknown, what),) if unknown else ()
+    losses = (UnsupportedField(name, unknown, Reason("loss.bytes")),) if unknown else ()
     return Container(
         "risum",
         data,
@@ -131,7 +131,7 @@ def _module(data: bytes, name: str) -> Container:
 
 def _archive(data: bytes, name: str) -> Container:
     archive = Archive(data, name)
-    outside = tuple(UnsupportedField(one, None, "leads out of the archive; not read") for one in archive.outside)
+    outside = tuple(UnsupportedField(one, None, Reason("loss.outside")) for one in archive.outside)
     if "card.json" in archive.names:
         return _charx(data, name, archive, outside)
     trees, losses = archived_texts(archive)
@@ -155,7 +155,7 @@ def _charx(data: bytes, name: str, archive: Archive, outside: tuple[UnsupportedF
             trees["module.risum"] = module.trees[""]
             losses += module.losses
         except BookError as error:
-            losses.append(UnsupportedField("module.risum", None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField("module.risum", None, Reason("loss.unread", error=str(error))))
 
     def repacked(changed: Mapping[str, Any]) -> bytes:
         members = {}
@@ -243,9 +243,7 @@ def found_in(container: Container, name: str) -> EmbeddedText:
             raise BookError(f"{name}: card.json is no card that is known")
         module = trees.get("module.risum")
         if module is not None and (format_ := _claimed(module)) is not None:
-            lost = UnsupportedField(
-                "data.character_book", None, "module.risum holds the book that counts; kept, not read"
-            )
+            lost = UnsupportedField("data.character_book", None, Reason("loss.risum"))
             return EmbeddedText(format_, "module.risum", "charx", (lost,))
         return EmbeddedText(card, "card.json", "charx")
     label = next((one for one in ("", "ccv3", "chara", "naidata") if one in trees), "")

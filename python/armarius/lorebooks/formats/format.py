@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from armarius.arguments import ProfileName
+from armarius.headings.languages import Reason
 from armarius.lorebooks.record import (
     Condition,
     Entry,
@@ -129,9 +130,9 @@ class Reader:
         self.name = self.text(raw.get("name"), (*path, "name"))
         self.description = raw["description"] if isinstance(raw.get("description"), str) else ""
 
-    def report(self, path: Iterable[str | int], value: object, reason: str) -> None:
-        """Add a row to the losses."""
-        self.losses.append(UnsupportedField(dotted(path), value, reason))
+    def report(self, path: Iterable[str | int], value: object, code: str, **parts: str | int) -> None:
+        """Add a row to the losses; its reason is the row `loss.CODE` of reasons.toml."""
+        self.losses.append(UnsupportedField(dotted(path), value, Reason(f"loss.{code}", **parts)))
 
     def report_unknown(self, raw: Raw, known: frozenset[str], path: TreePath) -> None:
         """Report all members of `raw` that are not empty and not `known`."""
@@ -140,27 +141,26 @@ class Reader:
                 if key not in known:
                     self.report_unused(raw, key, path)
 
-    def report_unused(self, raw: Raw, name: str, path: TreePath, reason: str = "kept, without effect here") -> None:
+    def report_unused(self, raw: Raw, name: str, path: TreePath, code: str = "unused") -> None:
         """Report a member without effect, unless it is empty."""
         if not is_empty(raw.get(name)):
-            self.report((*path, name), raw[name], reason)
+            self.report((*path, name), raw[name], code)
 
     def add(self, id_: str, values: Mapping[str, Any], path: TreePath, original: Mapping[str, Any]) -> None:
         """Add an entry with these fields; a duplicate id is replaced and reported."""
         if len(self.entries) >= MAX_ENTRIES:
             if not self._full:
-                what = f"more than {MAX_ENTRIES:,} entries: this one and what follows is kept, not read"
-                self.report(path, None, what)
+                self.report(path, None, "entries", most=MAX_ENTRIES)
             self._full = True
             return
         written, id_ = id_, _CONTROL.sub("\ufffd", id_ or dotted(path))
         if written and id_ != written:
-            self.report(path, written, "control characters in an id; each read as U+FFFD")
+            self.report(path, written, "control")
         if id_ in self._ids:
             number = 2
             while f"{id_}#{number}" in self._ids:
                 number += 1
-            self.report(path, id_, f"another entry has this id; read as {id_}#{number}")
+            self.report(path, id_, "id", id=f"{id_}#{number}")
             id_ = f"{id_}#{number}"
         self._ids.add(id_)
         self._id = self.book_id
@@ -174,13 +174,13 @@ class Reader:
             if isinstance(raw, dict):
                 yield place, raw, where
             else:
-                self.report(where, raw, "no entry: an object was expected; kept")
+                self.report(where, raw, "no_entry")
 
     def listed(self, value: object, path: TreePath) -> list[Any]:
         """The entries of a book; what is no list has none, and is reported."""
         if isinstance(value, list):
             return value
-        self.report(path, value, "a list was expected; no entry was read")
+        self.report(path, value, "no_list")
         return []
 
     def text(self, value: object, path: TreePath) -> str:
@@ -190,7 +190,7 @@ class Reader:
         if value is None:
             return ""
         taken = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
-        self.report(path, value, f"a text was expected; read as {taken!r}")
+        self.report(path, value, "text", taken=repr(taken))
         return taken
 
     def number(self, value: object, path: TreePath, default: float | None = None) -> float | None:
@@ -207,9 +207,9 @@ class Reader:
             except ValueError:
                 number = float("nan")
             if number == number and abs(number) != float("inf"):
-                self.report(path, value, "a number was expected; the string was read as one")
+                self.report(path, value, "number_text")
                 return int(number) if number.is_integer() else number
-        self.report(path, value, f"a number was expected; read as {default}")
+        self.report(path, value, "number", taken=str(default))
         return default
 
     def whole(self, value: object, path: TreePath, default: int | None = None) -> int | None:
@@ -224,32 +224,32 @@ class Reader:
         if value is None:
             return default
         taken = bool(value) and value not in ("false", "False", "0")
-        self.report(path, value, f"true or false was expected; read as {str(taken).lower()}")
+        self.report(path, value, "flag", taken=str(taken).lower())
         return taken
 
     def keys(self, value: object, path: TreePath) -> list[str]:
         """A list of keys; a string where a list belongs is read as one with commas."""
         if isinstance(value, str):
-            self.report(path, value, "a list was expected; the string was read as keys between commas")
+            self.report(path, value, "keys_text")
             value = [part for part in value.split(",") if part.strip()]
         elif not isinstance(value, list):
             if value is not None:
-                self.report(path, value, "a list was expected; kept, without effect")
+                self.report(path, value, "keys")
             return []
         for at, one in enumerate(value):
             if not isinstance(one, str) and one is not None:
-                self.report((*path, at), one, "a text was expected as a key; kept, without effect")
+                self.report((*path, at), one, "key")
         return self._at_most([one for one in value if isinstance(one, str)], path)
 
     def _at_most(self, keys: list[str], path: TreePath) -> list[str]:
         if len(keys) > MAX_KEYS:
-            self.report(path, len(keys), f"more than {MAX_KEYS:,} keys; those above are kept, without effect")
+            self.report(path, len(keys), "most_keys", most=MAX_KEYS)
         return keys[:MAX_KEYS]
 
     def comma_keys(self, value: object, path: TreePath, *, trim: bool, blanks: bool) -> list[str]:
         """Keys of a string with commas; `blanks` keeps pieces without a letter."""
         if isinstance(value, list):
-            self.report(path, value, "a string with commas was expected; the list was read as it is")
+            self.report(path, value, "commas")
             pieces = self.keys(value, path)
         else:
             text = self.text(value, path)

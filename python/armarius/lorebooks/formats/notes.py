@@ -28,6 +28,7 @@ from armarius.documents.data import card_members
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import as_strings, group_of, parse_front_matter
 from armarius.errors import BookError
+from armarius.headings.languages import Reason
 from armarius.io.read import Archive
 from armarius.lorebooks.formats.format import Format, Reader, TreePath, inner
 from armarius.lorebooks.record import Entry, Key, Matching, Priority, Range, Recursion, UnsupportedField
@@ -49,12 +50,12 @@ def archived_texts(archive: Archive) -> tuple[dict[str, str], tuple[UnsupportedF
     for name in archive.names:
         if _FOLDER.search(name) is None:
             if not name.endswith("/"):
-                losses.append(UnsupportedField(name, None, "kept, not read: no entry of the codex"))
+                losses.append(UnsupportedField(name, None, Reason("loss.no_entity")))
             continue
         try:
             found[name] = archive.read(name).decode("utf-8-sig")
         except (BookError, UnicodeDecodeError) as error:
-            losses.append(UnsupportedField(name, None, f"kept, not read: {error}"))
+            losses.append(UnsupportedField(name, None, Reason("loss.unread", error=str(error))))
     return found, tuple(losses)
 
 
@@ -75,17 +76,17 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
             try:
                 metadata = json.loads(files["metadata.json"])
             except (ValueError, RecursionError):
-                reader.report((folder, "metadata.json"), None, "not JSON; kept, entry.md is read")
+                reader.report((folder, "metadata.json"), None, "no_json")
         if not isinstance(metadata, dict):
             metadata = {}
         attributes = inner(metadata, "attributes")
         fields, end = parse_front_matter(files.get("entry.md", ""))
         text = files.get("entry.md", "")[end:].strip()
         if "entry.md" not in files:
-            reader.report((folder, "entry.md"), None, "is not there; the entry has no text")
+            reader.report((folder, "entry.md"), None, "no_text")
         said = {key.lower(): value for key, value in attributes.items()} | fields
         if files.get("notes.md", "").strip():
-            reader.report((folder, "notes.md"), None, "private notes; kept, never sent")
+            reader.report((folder, "notes.md"), None, "private")
         name = str(said.get("name") or "")
         aliases = attributes.get("aliases")
         names = [one for one in aliases if isinstance(one, str)] if isinstance(aliases, list) else []
@@ -192,7 +193,7 @@ def linked(text: str) -> tuple[str, ...]:
 def _read_vault(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     for path, text in inner(tree, "files").items():
         if not isinstance(text, str):
-            reader.report(("files", path), text, "a text was expected; kept")
+            reader.report(("files", path), text, "no_text_kept")
             continue
         fields, end = parse_front_matter(text)
         tags = {tag.lstrip("#").lower() for tag in as_strings(fields.get("tags"))}
@@ -200,7 +201,7 @@ def _read_vault(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         if not keys and not any(tag.startswith("lorebook") for tag in tags):
             continue
         for name in fields.keys() - _KNOWN:
-            reader.report((path, name), fields[name], "kept, without effect here")
+            reader.report((path, name), fields[name], "unused")
         values = _note_values(path, text[end:], fields, tags, keys, reader)
         reader.add(path, values, ("files", path), {"text": text})
 
@@ -319,7 +320,7 @@ def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntit
         called |= {fold(path.rpartition("/")[2].removesuffix(".md"))}
         called |= {fold(name) for name in as_strings(parse_front_matter(text)[0].get("aliases"))}
     losses = [
-        UnsupportedField(path, f"[[{target}]]", "a link to a note that is not there; kept, no relation")
+        UnsupportedField(path, f"[[{target}]]", Reason("loss.no_link"))
         for path, text in texts.items()
         for target in linked(text)
         if not _ATTACHED.search(target) and fold(target.rpartition("/")[2].removesuffix(".md")) not in called
@@ -355,7 +356,7 @@ def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> ExtractedEntiti
         for other in nested_of(entry.original):
             path = f"{entry.source.path[0] if entry.source.path else entry.id}.metadata.json.relationships"
             if other not in by_id:
-                losses.append(UnsupportedField(path, other, "nests an entry that is not there; kept, no relation"))
+                losses.append(UnsupportedField(path, other, Reason("loss.no_nested")))
             elif id_of[entry.id] and id_of[other] and id_of[entry.id] != id_of[other]:
                 kind = neutral_type("nested", entry.name, by_id[other].name)
                 relations.append(DraftRelation(id_of[entry.id], id_of[other], kind, None, None, Origin("")))

@@ -113,7 +113,7 @@ def _story(tree: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 def _report_story(tree: dict[str, Any], reader: Reader) -> None:
     for name in ("prompt", "memory", "authorsnote", "anotetemplate"):
-        reader.report_unused(tree, name, (), "of the story; kept, not used")
+        reader.report_unused(tree, name, (), "story")
 
 
 _V2 = FieldTable(
@@ -136,9 +136,9 @@ def _read_v2(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         reader.report_unknown(raw, _V2_KNOWN, path)
         wpp, folder, uid = raw.get("wpp"), raw.get("folder"), raw.get("uid", key)
         if raw.get("use_wpp"):
-            reader.report((*path, "wpp"), wpp, "the text is made from it in KoboldAI; kept, the text is read")
+            reader.report((*path, "wpp"), wpp, "wpp")
         if raw.get("type") not in (None, "wi", "constant"):
-            reader.report((*path, "type"), raw["type"], "has a part of its own in KoboldAI; kept, an entry like others")
+            reader.report((*path, "type"), raw["type"], "koboldai")
         values = _V2.read({**raw, "content": raw.get("content") or raw.get("manual_text")}, path, reader)
         values["folder"] = "" if folder in (None, "root") else str(folder)
         values["type"] = str(wpp["type"]).lower() if isinstance(wpp, dict) and wpp.get("type") else ""
@@ -216,7 +216,7 @@ def _claims(tree: Any) -> bool:  # noqa: ANN401
 
 def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     for index, raw, path in reader.objects(enumerate(tree), ()):
-        reader.report_unused(raw, "description", path, "a private note; kept, never sent")
+        reader.report_unused(raw, "description", path, "private_note")
         reader.report_unknown(raw, _AI_DUNGEON_KNOWN, path)
         values = _TABLES["value" in raw].read(raw, path, reader)
         reader.add(written_id(raw.get("id"), index), values, path, raw)
@@ -261,8 +261,7 @@ def _read_slot(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     into["slot"] = "at_depth"
     if reader.flag(raw.get("keyRelative"), (*path, "keyRelative")):
         into["slot"] = "key"
-        what = "stands at its key in NovelAI; here at its place among the entries"
-        reader.report((*path, "keyRelative"), True, what)
+        reader.report((*path, "keyRelative"), True, "at_key")
 
 
 def _save_slot(entry: Entry, raw: Raw) -> Values | None:
@@ -314,8 +313,8 @@ def _categories(book: dict[str, Any], path: TreePath, reader: Reader) -> dict[st
         if isinstance(raw.get("id"), str):
             found[raw["id"]] = raw
         if raw.get("createSubcontext"):
-            reader.report((*where, "createSubcontext"), True, "its entries form one block in NovelAI; kept, none here")
-        reader.report_unused(raw, "categoryBiasGroups", where, "biases of the model; kept, without effect here")
+            reader.report((*where, "createSubcontext"), True, "subcontext")
+        reader.report_unused(raw, "categoryBiasGroups", where, "biases")
     return found
 
 
@@ -323,13 +322,13 @@ def _reader(path: TreePath) -> Callable[[Any, Reader], None]:
     def read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         book = at(tree, path)
         if not isinstance(book, dict):
-            reader.report(path, book, "an object was expected; no entry was read")
+            reader.report(path, book, "no_entries")
             return
         if path:
             reader.name = reader.text(tree.get("title") or at(tree, ("metadata", "title")), ("title",))
         if inner(book, "settings").get("orderByKeyLocations"):
             where = (*path, "settings", "orderByKeyLocations")
-            reader.report(where, True, "entries of one priority stand in list order here")
+            reader.report(where, True, "by_key")
         categories = _categories(book, path, reader)
         entries = reader.listed(book.get("entries"), (*path, "entries"))
         for index, raw, where in reader.objects(enumerate(entries), (*path, "entries")):
@@ -337,7 +336,7 @@ def _reader(path: TreePath) -> Callable[[Any, Reader], None]:
         known = frozenset({"lorebookVersion", "entries", "settings", "categories", "order"})
         reader.report_unknown(book, known, path)
         for name in _OF_STORIES if path else ():
-            reader.report_unused(tree, name, (), "kept, not used")
+            reader.report_unused(tree, name, (), "not_used")
 
     return read
 

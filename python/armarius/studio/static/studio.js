@@ -159,42 +159,39 @@ card.addEventListener("mouseleave", leaveCard);
 card.addEventListener("focusout", leaveCard);
 
 // My draft stands for the text of the chapter, and is kept in this browser.
-const KEPT = `draft ${location.host} ${text?.dataset.path} ${text?.dataset.chapter}`;
+const kept = () => `draft ${location.host} ${text.dataset.path} ${text.dataset.chapter}`;
 if (draft) {
   const toggle = () => {
     draft.hidden = !draft.hidden;
     text.hidden = caret.hidden = !draft.hidden;
     $("#drafting").setAttribute("aria-expanded", !draft.hidden);
   };
-  draft.value = localStorage.getItem(KEPT) ?? "";
+  draft.value = localStorage.getItem(kept()) ?? "";
   draft.setSelectionRange(draft.value.length, draft.value.length);
   if (draft.value) toggle();
   $("#drafting").addEventListener("click", () => (toggle(), look()));
-  draft.addEventListener("input", () => (draft.value ? localStorage.setItem(KEPT, draft.value) : localStorage.removeItem(KEPT)));
+  draft.addEventListener("input", () => (draft.value ? localStorage.setItem(kept(), draft.value) : localStorage.removeItem(kept())));
   for (const event of ["input", "click", "keyup"]) draft.addEventListener(event, lookSoon);
 }
 
 if (strip) look();
 
-// The text as it is now, the cursor behind what is new in it; at "/" the chapter that was saved last.
+// The text as it is now, at what is new in it; at "/" the chapter that was saved last.
 const follow = async () => {
-  const answer = await fetch(location.href).catch(() => null), page = answer && parsed(await answer.text());
-  const fresh = page && $("#text", page), open = [...document.querySelectorAll("#binder details")].map((one) => one.open);
+  const now = new URL(location), open = [...document.querySelectorAll("#binder details")].map((one) => one.open);
+  if (draft?.hidden) now.searchParams.set("seen", text.dataset.hash);
+  const answer = await fetch(now).catch(() => null), page = answer && parsed(await answer.text()), fresh = page && $("#text", page);
   if (!fresh || !text) return page && location.reload();
-  const [before, now] = [[...text.textContent], [...fresh.textContent]], same = fresh.dataset.path === text.dataset.path;
-  let first = 0, last = 0;
-  while (first < now.length && before[first] === now[first]) first++;
-  while (last < now.length - first && last < before.length - first && before.at(-1 - last) === now.at(-1 - last)) last++;
-  const changed = !same || first < Math.max(now.length, before.length), start = Number(fresh.dataset.start);
   $("#binder").replaceChildren(...$("#binder", page).childNodes);
   document.querySelectorAll("#binder details").forEach((one, at) => (one.open ||= open[at] ?? false));
-  if (!changed) return look();
-  if (!same) return draft.hidden && drawer.hidden ? location.reload() : look();
-  $(".place small").replaceWith($(".place small", page));
+  if (fresh.dataset.path !== text.dataset.path) return draft.hidden && drawer.hidden ? location.reload() : look();
+  if (fresh.dataset.hash === text.dataset.hash) return look();
+  for (const part of [".place small", "#earlier", "#later"]) $(part).replaceWith($(part, page));
   text.replaceChildren(...fresh.childNodes);
   Object.assign(text.dataset, fresh.dataset);
   if (!draft.hidden) return look();
-  put(start + now.length - last, null, true, true);
+  draft.value = localStorage.getItem(kept()) ?? "";
+  put(Number(fresh.dataset.cursor ?? fresh.dataset.end), null, true, true);
 };
 
 // Pages open beside the text.
