@@ -155,6 +155,23 @@ async def test_spans_and_records_of_the_log_have_the_id_of_the_request_of_the_ho
     assert ("opened novel", "8f2c") in [(one.getMessage(), one.request_id) for one in caplog.records]
 
 
+@pytest.mark.parametrize(("header", "said"), [({"X-Request-ID": "8f2c"}, "8f2c"), ({}, "7")])
+def test_spans_of_a_tool_have_the_id_of_the_request_over_http_or_of_the_message(engine, told, header, said):
+    from starlette.testclient import TestClient
+
+    from armarius.mcp import build_server
+
+    spans, _ = told
+    app = build_server(engine).streamable_http_app(stateless_http=True, json_response=True)
+    body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call"}
+    body["params"] = {"name": "find", "arguments": {"query": "钟楼"}}
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        sent = {"Accept": "application/json, text/event-stream", **header}
+        assert client.post("/mcp", json=body, headers=sent).status_code == 200
+    assert next(one for one in spans if one.name == "armarius.find").attributes["armarius.request_id"] == said
+    assert request_id.get() == ""
+
+
 def test_the_counters_of_a_shelf_are_metrics(novel):
     meters = Meters()
     with armarius.shelf(novel.parent) as shelf:

@@ -15,6 +15,7 @@ from pydantic import Field, create_model
 
 from armarius._core import __version__
 from armarius.codex.authored.codex import BY_FORCE
+from armarius.deadline import request_id
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError, MissingExtra, ProjectError
 from armarius.requests import DocumentIn, QueryIn
@@ -196,7 +197,7 @@ class ToolServer(MCPServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool, in a thread.
+        """Call a tool, in a thread; its id for spans and log is the header `X-Request-Id`, else that of the message.
 
         Raises:
             ToolError: There is no such tool; an argument is unknown, missing or wrong; or the tool failed.
@@ -204,9 +205,11 @@ class ToolServer(MCPServer):
         if name not in self._tools:
             raise ToolError(f"no tool has this name; there are {', '.join(near(name, self._tools) or self._tools)}")
         tool, kind = self._tools[name]
+        said_id = "" if context is None else (context.headers or {}).get("x-request-id", "")[:200] or context.request_id
 
         @_guarded(self._root, _failed)
         def answer() -> CallToolResult:
+            request_id.set(said_id or request_id.get())  # of this thread's own context
             asked = kind.from_wire(arguments)
             given = {field: said for field in kind.model_fields if (said := getattr(asked, field)) is not None}
             cursor = 0 if tool is find else given.pop("cursor", 0)  # it knows its own pages
