@@ -61,14 +61,15 @@ test-rust:
 test-python: develop code-tools
 	$(PY) scripts/run_tests.py
 
-# The real parts of tests: CKB and the SCIP indexers, click to index, the first generation of the MCP SDK beside the second
-# and the SDK for Node, and axe for the pages of the studio. Without npm or a network those tests skip and say so.
+# The real parts of tests: CKB and the SCIP indexers, click to index, the first generation of the MCP SDK beside the second,
+# alone and with the frameworks that still need it, and the SDK for Node, and axe for the pages of the studio. Without npm or a network those tests skip and say so.
 code-tools: $(VENV)/.installed
 	@test -e $(CODE_TOOLS)/.installed || { mkdir -p $(CODE_TOOLS) \
 		&& npm install --silent --no-audit --no-fund --prefix $(CODE_TOOLS) @tastehub/ckb@9.3.1 \
 			@sourcegraph/scip-python@0.6.6 @sourcegraph/scip-typescript@0.4.0 axe-core@4.10.3 @modelcontextprotocol/sdk@1.32.2 \
 		&& $(PY) -m pip download --quiet --no-deps --no-binary :all: --dest $(CODE_TOOLS) click==8.1.8 \
 		&& $(PY) -m pip install --quiet --target $(CODE_TOOLS)/mcp-1 'mcp==1.30.*' \
+		&& $(PY) -m pip install --quiet --target $(CODE_TOOLS)/agents langchain-mcp-adapters 'pydantic-ai-slim[mcp]' \
 		&& touch $(CODE_TOOLS)/.installed; } || echo "code-tools: not installed, the tests that need them will skip"
 
 # The manual as a site, in target/site; whatever does not resolve is an error.

@@ -1,15 +1,17 @@
 """An agent of the OpenAI Agents SDK that works on a novel over MCP.
 
     pip install 'armarius[mcp]' openai-agents
-    python examples/agent.py examples/novel
+    python examples/agent.py examples/novel                      # starts a server of its own
+    python examples/agent.py http://127.0.0.1:8300/mcp           # asks the one of `armarius serve --http`
 
 `Scripted` stands in the place of a model, so that this runs without a network and a key: it asks for the tools that a
-model would ask for, and answers with what they found. For a real agent give `Agent` the name of a model instead. The
-folder is copied first, as the agent adds a character to it.
+model would ask for, and answers with what they found. For a real agent give `Agent` the name of a model instead. It
+adds a character: a folder is copied first; the server needs `--allow-write`, and ARMARIUS_TOKEN is its token.
 """
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import sys
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, set_tracing_disabled
-from agents.mcp import MCPServerStdio
+from agents.mcp import MCPServer, MCPServerStdio, MCPServerStreamableHttp
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 CALLS = (
@@ -75,15 +77,23 @@ class Scripted(Model):
         raise NotImplementedError
 
 
-async def work(folder: Path) -> str:
-    """Let the agent do its three tasks; returns what it says at the end."""
-    serve = {"command": sys.executable, "args": ["-m", "armarius", "serve", str(folder), "--allow-write"]}
-    async with MCPServerStdio(params=serve, client_session_timeout_seconds=60) as server:
+async def work(where: str) -> str:
+    """Let the agent do its three tasks, in a folder or at the address of a server; returns what it says at the end."""
+    if where.startswith("http"):
+        headers = {"Authorization": f"Bearer {os.environ['ARMARIUS_TOKEN']}"}
+        return await _work(MCPServerStreamableHttp(params={"url": where, "headers": headers}))
+    with tempfile.TemporaryDirectory() as place:
+        copy = shutil.copytree(where, Path(place) / "novel")
+        serve = {"command": sys.executable, "args": ["-m", "armarius", "serve", str(copy), "--allow-write"]}
+        return await _work(MCPServerStdio(params=serve, client_session_timeout_seconds=60))
+
+
+async def _work(server: MCPServer) -> str:
+    async with server:
         agent = Agent("editor", instructions="Answer from the novel.", model=Scripted(), mcp_servers=[server])
         return str((await Runner.run(agent, "谁裁走了第十八页？加一个人物；核对第三章。")).final_output)
 
 
 if __name__ == "__main__":
     set_tracing_disabled(True)
-    with tempfile.TemporaryDirectory() as place:
-        print(asyncio.run(work(Path(shutil.copytree(sys.argv[1], Path(place) / "novel")))))
+    print(asyncio.run(work(sys.argv[1])))
