@@ -1,43 +1,37 @@
-// What tests/integrations/test_javascript.py holds the client to: `node javascript_client.mjs CLAIM COMMAND PROJECT WORKSPACE`.
+// What tests/integrations/test_javascript.py holds the client to: `node javascript_client.mjs COMMAND PROJECT WORKSPACE`
+// prints, as JSON, what is wrong by claim. A claim that takes a client gets the one that all such share.
 
 import assert from "node:assert/strict";
 import { Armarius, ArmariusError } from "../../examples/javascript/armarius.js";
 
-const [claim, command, project, workspace] = process.argv.slice(2);
+const [command, project, workspace] = process.argv.slice(2);
 const client = (options) => new Armarius({ command, project, ...options });
 const failed = async (promise) => promise.then(() => assert.fail("was answered"), (error) => error);
 
 const CLAIMS = {
-  async positions_count_as_javascript_does() {
-    const armarius = client();
+  async positions_count_as_javascript_does(armarius) {
     const text = "😀小雨";
     const { items } = await armarius.call("entities:mentions", { text });
     assert.equal(text.slice(...items[0].span), "小雨");
     const { items: points } = await armarius.call("entities:mentions", { text, positionEncoding: "code-point" });
     assert.deepEqual(points[0].span, [1, 3]);
-    await armarius.close();
   },
 
-  async a_text_with_line_separators_comes_back_whole() {
-    const armarius = client();
+  async a_text_with_line_separators_comes_back_whole(armarius) {
     const text = "灯\u2028塔\u2029在\u0085岸\r上";
     const made = await armarius.call("memories:create", { text });
     assert.equal((await armarius.call("memories:list")).items.find((one) => one.id === made.id).text, text);
-    await armarius.close();
   },
 
-  async an_error_has_its_code_and_its_method() {
-    const armarius = client();
+  async an_error_has_its_code_and_its_method(armarius) {
     const error = await failed(armarius.call("documents:get", { documentId: "no.md" }));
     assert(error instanceof ArmariusError);
     assert.deepEqual([error.code, error.method], ["UNKNOWN_DOCUMENT", "documents:get"]);
     assert.equal((await failed(armarius.call("memories:create", { text: "\ud83d" }))).code, "INVALID_TEXT");
     assert.equal((await failed(armarius.call("memories:create", { text: "雨".repeat(3e6) }))).code, "REQUEST_TOO_LARGE");
-    await armarius.close();
   },
 
-  async a_cancelled_call_is_rejected_with_the_reason_and_the_next_is_answered() {
-    const armarius = client();
+  async a_cancelled_call_is_rejected_with_the_reason_and_the_next_is_answered(armarius) {
     await armarius.call("index:wait", { timeoutMs: 60_000 });
     const calls = Array.from({ length: 200 }, () => new AbortController());
     const asked = calls.map(({ signal }) => failed(armarius.call("index:refresh", {}, { signal })));
@@ -45,15 +39,12 @@ const CLAIMS = {
     for (const error of await Promise.all(asked)) assert.equal(error.message, "typed on");
     assert.equal((await failed(armarius.call("index:status", {}, calls[0]))).message, "typed on");
     assert((await armarius.call("documents:list")).total > 0);
-    await armarius.close();
   },
 
-  async a_thousand_calls_at_once_are_all_answered() {
-    const armarius = client();
+  async a_thousand_calls_at_once_are_all_answered(armarius) {
     const text = "小雨".repeat(20_000);
     const asked = Array.from({ length: 1000 }, (_, at) => armarius.call("entities:detect", { text: at % 9 ? "小雨" : text }));
     for (const { items } of await Promise.all(asked)) assert.equal(items[0].matchedTerm, "小雨");
-    await armarius.close();
   },
 
   async a_process_that_died_is_told_and_started_again_by_the_next_call() {
@@ -89,15 +80,13 @@ const CLAIMS = {
     assert.equal(started.size, 1);
   },
 
-  async folders_are_written_where_the_app_says_so() {
+  async folders_are_written_where_the_app_says_so(reading) {
     const writing = client({ allowWrite: true });
     await writing.call("documents:write", { files: { "new.md": "# New\n\nA zebra swam.\n" } });
     assert.equal((await writing.call("documents:find", { query: "zebra" })).items[0].line, 3);
     await writing.call("documents:delete", { documentId: "new.md" });
     await writing.close();
-    const reading = client();
     assert.equal((await failed(reading.call("documents:write", { files: {} }))).code, "UNKNOWN_METHOD");
-    await reading.close();
   },
 
   async projects_of_a_workspace_are_asked_by_name() {
@@ -127,5 +116,10 @@ const CLAIMS = {
   },
 };
 
-if (claim === undefined) console.log(Object.keys(CLAIMS).join("\n"));
-else await CLAIMS[claim]();
+const shared = client();
+const wrong = {};
+for (const [name, claim] of Object.entries(CLAIMS)) {
+  wrong[name] = await claim(shared).then(() => "", (error) => error.stack);
+}
+await shared.close();
+console.log(JSON.stringify(wrong));
