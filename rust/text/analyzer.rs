@@ -110,17 +110,37 @@ fn is_mark(c: char) -> bool {
     matches!(u32::from(c), 0x300..=0x36f | 0x0591..=0x05c7 | 0x064b..=0x0652 | 0x0900..=0x0903 | 0x093a..=0x094f)
 }
 
-/// An English word without its inflection; words of other alphabets unchanged.
+/// What French puts before a word that begins with a vowel.
+const ELIDED: &[&str] = &[
+    "c", "d", "j", "jusqu", "l", "lorsqu", "m", "n", "puisqu", "qu", "quoiqu", "s", "t",
+];
+
+/// A word without what is elided before it: l'archive, d'une, jusqu'au.
+fn without_elided(word: &str) -> &str {
+    match word.split_once('\'') {
+        Some((before, rest)) if rest.len() > 1 && ELIDED.binary_search(&before).is_ok() => rest,
+        _ => word,
+    }
+}
+
+fn is_latin(c: char) -> bool {
+    c.is_ascii() || matches!(c, '\u{c0}'..='\u{24f}')
+}
+
+/// A word of Latin letters without its inflection and what French elides before it; words of other alphabets unchanged.
 ///
 /// A light stemmer: it must bring together the forms of one verb or noun (marries, married, marry),
 /// not of a family (marriage stays apart).
 pub fn stem(word: &str) -> String {
     let word = word.trim_end_matches('\'');
-    let word = word.strip_suffix("'s").unwrap_or(word);
-    if !word.is_ascii() || word.len() <= 3 || word.bytes().any(|b| b.is_ascii_digit()) {
+    let word = without_elided(word.strip_suffix("'s").unwrap_or(word));
+    if !(word.is_ascii() || word.chars().all(is_latin))
+        || word.len() <= 3
+        || word.bytes().any(|b| b.is_ascii_digit())
+    {
         return word.to_owned();
     }
-    if word.len() == 4 {
+    if word.len() == 4 && word.is_ascii() {
         let plural = word.ends_with('s')
             && !word.ends_with("ss")
             && !word.ends_with("us")
@@ -152,15 +172,16 @@ pub fn stem(word: &str) -> String {
             break;
         }
     }
+    if stem.len() > 3 && stem.ends_with('e') {
+        stem.pop();
+    }
     let bytes = stem.as_bytes();
     if let [.., a, b] = bytes
         && a == b
         && stem.len() > 3
+        && b.is_ascii()
         && !matches!(b, b'l' | b's' | b'e' | b'o')
     {
-        stem.pop();
-    }
-    if stem.len() > 3 && stem.ends_with('e') {
         stem.pop();
     }
     stem
@@ -179,6 +200,11 @@ mod tests {
             &["lamp", "lamps", "lamp's"],
             &["witch", "witches"],
             &["kill", "kills", "killed", "killing"],
+            &["cigarette", "cigarettes"],
+            &["ancien", "anciennes", "ancienne", "l'ancien"],
+            &["étoile", "étoiles", "l'étoile", "d'étoiles"],
+            &["forcé", "forcée", "forcées"],
+            &["exemplaire", "d'exemplaires", "qu'exemplaire"],
         ] {
             let first = stem(forms[0]);
             assert!(

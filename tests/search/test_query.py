@@ -150,3 +150,10 @@ def test_what_is_asked_in_japanese_is_found_by_its_verb(tmp_path):
         found = engine.retrieve("どこから逃げたの？")
         assert found[0].path == "1.md"
         assert "逃げ" in found[0].reason
+
+
+def test_what_french_elides_before_a_word_and_the_plural_of_an_accented_one_are_no_part_of_it():
+    read = question(ask("À combien d'exemplaires l'éditrice a-t-elle tiré les étoiles anciennes ?"))
+    assert {"exemplair", "éditric", "étoil", "ancien"} <= set(read.terms)
+    assert "exemplaires" in read.words
+    assert "d" not in read.words

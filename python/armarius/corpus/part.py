@@ -293,7 +293,7 @@ def _symbols(document: Document) -> Iterator[tuple[int, str, str]]:
 
 KIND: Final = "corpus"
 _CORE = int.from_bytes(CorpusPart("", "note", "", [], []).to_bytes()[4:6], "little")
-FORM: Final = f"5.{_CORE}"
+FORM: Final = f"6.{_CORE}"
 """Raise the first number when what is worked out from a document changes; the second is that of the core's part."""
 
 

@@ -215,6 +215,7 @@ _IS_JAPANESE = re.compile(f"[{_JAPANESE}]")
 _JAPANESE_WORD = re.compile(f"[{_HAN}\u3005]+|[\u30a1-\u30ff]{{2,}}")  # hiragana alone is mostly grammar
 _INFLECTED = re.compile(f"(?=([{_HAN}][\u3041-\u309f]))")  # 逃げ, 読ん
 _CAPITALIZED = re.compile(r"(?<=[^\W_\d,;'’-])['’,;-]?\s?\b([A-Z][a-z]+)")
+_ELIDED = re.compile(r"\A(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w\w)")  # before a vowel in French, as in the core
 _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
 _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
 
@@ -366,7 +367,7 @@ def _pairs(run: str) -> list[str]:
 
 
 def _plain(run: str) -> str:
-    return run.lower().replace("’", "'")
+    return _ELIDED.sub("", run.lower().replace("’", "'"))
 
 
 @lru_cache(maxsize=2048)
