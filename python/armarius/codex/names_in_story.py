@@ -19,10 +19,11 @@ from armarius.codex.profiles.fields import NAME_PARTS
 from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic
 from armarius.text.matcher import EntityMatcher, ShortName
-from armarius.text.unicode import fold
+from armarius.text.unicode import HAN_EVERY, fold
 from armarius.trust.settings import CONFIG_NAME, People
 
 _BEGINS = re.compile(r"(?:^|[.!?:;\"“”‘’()\[\]\n—–…#>*_-])\s*$")
+_POINTED = re.compile(rf"[{HAN_EVERY}]+·[{HAN_EVERY}·]+$")
 _LOOK_BACK = 4
 _SMALL = 4  # a word with more uses in lower case than a fourth of those with a capital is no name
 _NOUN = 10  # the same for Chinese
@@ -322,7 +323,17 @@ def _without_places(draft: Draft, described: Collection[str]) -> Draft:
 
 
 def _name_mentions(kept: Sequence[Profiles]) -> None:
-    """Let a row, a line or a label that has one word of a described person's name be about that person."""
+    """Let a row, a line or a label that has one word of a described person's name be about that person.
+
+    Of a name with a point and a title behind it (伊利亚·彼得连科总指挥) that is whose name it begins with.
+    """
+    pointed = {one.name for profiles in kept for one in profiles.drafts if _POINTED.match(one.name)}
+    for profiles in kept if pointed else ():
+        for at, one in enumerate(profiles.drafts):
+            shorter = range(len(one.name) - 1, one.name.find("·") + 1, -1) if one.name in pointed else ()
+            whose = next((one.name[:cut] for cut in shorter if one.name[:cut] in pointed), None)
+            if whose is not None and not _is_sheet(one):
+                profiles.drafts[at] = replace(one, name=whose)
     known: dict[str, dict[int, set[str]]] = {}  # by word: at which place, whose
     for one in (one for profiles in kept for one in profiles.drafts if one.type == "character" and _is_sheet(one)):
         for name in (one.name, *one.aliases):
