@@ -267,3 +267,39 @@ def test_a_reason_counts_one_time_in_the_singular():
     reasons = {one.name: one.reason for one in propose_names([("ch.md", CHINESE * 12 + said)])}
     assert reasons["沈白鹭"] == "acts or is spoken to 1 time"
     assert reasons["苏晚晴"].endswith(" times")
+
+
+def test_common_nouns_and_adverbs_that_stand_where_names_do_are_not_proposed():
+    place = "他到书房门口去，又从书房门口回来。在书房门口，书房门口没有人。"
+    assert "书房门口" not in among_names(place)
+    assert "死死" not in among_names("死死盯着门，他死死握住手。死死咬住牙，又死死盯着。")
+    assert "郑重地" not in among_names("郑重地点头。他郑重地说道。郑重地说，又郑重地看着。")
+
+
+def test_a_name_with_an_ending_of_endearment_is_the_same_person():
+    story = CHINESE + "凤姐笑道。凤姐说话。众人劝凤姐，凤姐看着他。凤姐儿笑道，凤姐儿说话。众人劝凤姐儿。"
+    found = names(propose_names([("ch.md", story * 12)]))
+    assert len([one for one in found if one.startswith("凤姐")]) == 1
+
+
+def test_what_counts_scenes_and_what_stands_in_every_page_is_no_name():
+    nav = "[[00 Index|Back to Index]] | [[02 The Quay|Next Leaf]]\n\n"
+    labels = "In Scene 4 the lamp goes out, and in Scene 9 Alma goes. "
+    found = names(propose_names([("a.md", (nav + ENGLISH + "\n\n" + labels + "\n\n") * 12)]))
+    assert set(found) == {"Mr. Harrow", "Alma Reed", "Saltmouth"}
+
+
+def test_a_word_of_a_described_name_and_what_front_matter_says_is_not_proposed():
+    text = "---\nauthor: The Silver Heron\n---\n" + ENGLISH * 6
+    assert set(names(propose_names([("a.md", text)] * 12, known=["Alma Reed of Saltmouth"]))) == {"Mr. Harrow"}
+
+
+def test_a_translation_proposes_nothing(tmp_path):
+    said = "Prose is told by Ada Brook. She said nothing to Ada Brook, and then Ada Brook went. "
+    other = "La marée monte et le vent se lève sur la baie, et tout le monde attend la barque. "
+    for number in (1, 2, 3):
+        for folder, text in (("chapters", said * 2), ("translation", other + "Il dit à Ada Ruisseau que non. ")):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / f"chapter{number}.md").write_text(f"# Chapter {number}\n\n{text * 12}")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert {one.name for one in engine.propose()} == {"Ada Brook"}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from armarius.codex.people import letters, title_gender, words
+from armarius.documents.titles import parse_front_matter
 from armarius.headings.display import counted
 from armarius.lexicon import word_file
 from armarius.text.unicode import fold, is_han
@@ -29,6 +30,7 @@ _STARTS = 0.22  # share at the beginning of a clause
 _OPENS = 0.6  # share at the beginning of a clause: a person, if it has a family name
 _MET = frozenset("和与见给对同跟向把被叫请")
 _MEETS = 0.02  # share as an object of meeting or speech, without a family name: excludes adverbs
+_DOUBLED = 0.05  # the same of a doubled character: 死死 is an adverb
 _GONE_TO = 0.16  # share behind a verb of motion or location: a place
 _PRONOUNS = frozenset("我你您他她咱")
 _BY_PRONOUN = 0.08  # share next to a pronoun: 我方才, 莫非他, an adverb
@@ -223,12 +225,20 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
     of_number = all(char in _COUNTED for char in gram[:-1]) or (gram[0] in _COUNTED and gram[1:] in addressed)
     if (gram in addressed or of_number) and acting < 3 * _ACTS:
         return None
+    common = letters("han", "bare_titles").issuperset(gram) or any(
+        gram.endswith(noun) and gram.removesuffix(noun) not in letters("han", "surnames")
+        for noun in words("han", "no_name")
+    )
+    if common or (gram[0] == gram[1] and one.met < _DOUBLED * count):  # 少奶奶, 书房门口, 死死
+        return None
     if not _SOFT.isdisjoint(gram[1:]) and acting < 2 * _ACTS:
         return None
     titled = _titled(gram, addressed)
     named = gram[0] in letters("han", "surnames") or gram[:2] in words("han", "compound_surnames")
+    if (gram[-1] == "一" and not named) or (gram[-1] == "地" and acting >= _ACTS):  # 最后一, 郑重地
+        return None
     alone = acting >= 2 * _ACTS and one.met >= max(2, _MEETS * count)
-    if not titled and one.numbered >= max(_CLEAR, _TIMES * count):
+    if (not titled or len(gram) == 2) and one.numbered >= max(_CLEAR, _TIMES * count):
         return None
     if not titled and one.pointed >= max(2 * _CLEAR, (_POINTED_FAMILY if named else _POINTED) * count):
         return None
@@ -262,9 +272,11 @@ def _only_a_part(one: RawName, found: dict[str, RawName], grams: "Counter[str]")
 
 
 _WRITTEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[.!?:;\"“”‘’()\[\]\n—–…]|\S")
+_BEFORE_DIGIT = re.compile(r"\b([A-Z][a-z]+)[ #]\d")
 _ENDS = frozenset('.!?:;"“”‘’()[]\n—–…')
 # Ratio of lower-case uses to capitals inside sentences from which a form is a common word.
 _SMALL = 0.25
+_NUMBERED = 1 / 3  # share before a number: Scene 4, Phase 2
 # Shares for a place: behind a preposition of place, and with a verb of action.
 _PLACED = 0.35
 _ALONE = 0.05  # share of occurrences without another name or a title
@@ -278,8 +290,10 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
     titles = words("latin", "titles") | words("latin", "male") | words("latin", "female")
     particles, calendar, at = (words("latin", row) for row in ("particles", "calendar", "at"))
     called: Counter[tuple[str, str]] = Counter()  # title as written, and the following name
+    numbered = Counter[str]()
     for text in texts:
         run: list[str] = []
+        numbered.update(_BEFORE_DIGIT.findall(text))
         begins, before = True, ""
         for match in _WRITTEN.finditer(text):
             written = match[0]
@@ -290,7 +304,7 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
                 continue
             bare = re.sub(r"['’]s$", "", written)
             if bare[:1].isupper() and bare[1:2].islower() and len(bare) > 1:
-                if bare.lower() in titles or bare.lower() in calendar:
+                if bare.lower() in titles or bare.lower().removesuffix("s") in calendar:
                     _close(run, runs, acting, "")
                 else:
                     if not begins or before.lower() in titles:
@@ -318,7 +332,10 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
     names = {
         word
         for word, count in capital.items()
-        if count >= max(3, least // 3) and small[word.lower()] <= _SMALL * count and len(word) > 1
+        if count >= max(3, least // 3)
+        and small[word.lower()] <= _SMALL * count
+        and numbered[word] <= _NUMBERED * count
+        and len(word) > 1
     }
     found = _forms(names, runs, titled, acting, placed, least)
     for (title, name), count in called.items():
@@ -388,7 +405,9 @@ def _kind(word: str, count: int, titled: "Counter[str]", acting: "Counter[str]",
 
 
 _MOST = 2_000
-_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*$", re.MULTILINE)  # those of a template stand in every page
+_LINK = r"(?:!?\[\[[^\[\]\n]{0,200}\]\]|\[[^\[\]\n]{0,200}\]\([^()\n]{0,300}\))"
+# Headings and lines of links; those of a template stand in every page.
+_FRAME = re.compile(rf"^(?:[ ]{{0,3}}#{{1,6}}[ \t].*|[^\w\n]*{_LINK}(?:[^\w\n\[]*{_LINK})*[^\w\n]*)$", re.MULTILINE)
 NameKind = Literal["person", "place", "thing"]
 
 
@@ -435,15 +454,16 @@ def propose_names(
     Cost: linear in the text; about 4 s for a novel of 800,000 Chinese characters, 1 s for one of 180,000 English words.
     """
     documents = list(texts)
-    prose = [_HEADING.sub("", text) for _, text in documents]
+    prose = [_FRAME.sub("", text[parse_front_matter(text)[1] :]) for _, text in documents]
     found = [*latin_names(prose, least), *han_names(prose, least)]
     described = {fold(name) for name in known}
     surnames = {bare for name in described if (bare := _untitled(name)) != name}
     alike = surnames | {name.replace(".", "") for name in described}
+    alike |= {word for name in described for word in name.split() if " " in name}  # Mysteries, of its Department
     made = []
     for one in grouped(found):
         called = [fold(name) for name in (one.name, *one.aliases)]
-        is_known = not described.isdisjoint(called) or called[0].replace(".", "") in alike
+        is_known = not described.isdisjoint(called) or not alike.isdisjoint((called[0].replace(".", ""), *called[1:]))
         if (is_known and not keep_known) or (is_han(called[0]) and called[0][:-1] in described):  # 林尘冷 of 林尘冷笑
             continue
         document, position = _first(documents, (one.name, *one.aliases))
@@ -489,6 +509,8 @@ def _holds(long: str, short: str) -> bool:
     if long == short:
         return False
     if is_han(long[0]) and is_han(short[0]):
+        if long == f"{short}儿":
+            return True
         return len(short) >= 2 and long.endswith(short) and len(long) <= len(short) + 2
     return f" {short} " in f" {long} "
 

@@ -510,8 +510,8 @@ class Questions:
         """
         least, known = whole("least", least, least=2), flag("known", known)
         view = self._project.view()
-        chapters = [one for one in view.documents.values() if one.kind in STORY_KINDS]
-        story = chapters or [one for one in view.documents.values() if one.kind != "code"]
+        shown = [one for one in view.documents.values() if one.path not in view.map.hidden and one.kind != "code"]
+        story = [one for one in shown if one.kind in STORY_KINDS] or shown
         described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
         described += [one.text for one in self._project.index.snapshot.short_names]  # as `detect` finds them
         texts = [(one.path, one.text) for one in story]
