@@ -39,7 +39,8 @@ def in_front_matter(engine, novel):
 
 
 def in_a_file(engine, novel):
-    text = "# Summaries\n\n## Chapter 3\n\nTwo letters.\n\n## Chapter 4\n\nAlma is betrayed by her brother.\n"
+    said = ["A letter.", "A storm.", "Two letters.", "Alma is betrayed by her brother.", "A visit.", "A ship."]
+    text = "# Summaries\n\n" + "\n\n".join(f"## Chapter {n}\n\n{one}" for n, one in enumerate(said, 1))
     (novel / "summaries.md").write_text(text, encoding="utf8")
 
 
@@ -52,6 +53,17 @@ def test_a_summary_lifts_its_chapter(engine, novel, told):
     assert found.outcome != "nothing found"
     assert hit.score == max(one.score for one in found if one.kind == "chapter")
     assert any(why.kind == "outline" and why.detail == "summary: betrayed" for why in hit.evidence)
+
+
+def test_summaries_of_less_than_half_of_the_story_move_nothing_that_is_found_without_them(engine):
+    asked = "who barked at the gate while rain fell on the slates"
+    before = [one.score for one in engine.retrieve(asked)]
+    for number in range(1, 4):
+        said = "Rain fell; a dog barked at the gate."
+        engine.summaries.set(f"ch{number:03}.md", said, passages=[PassageSummary(1, 12, said)])
+    assert [one.score for one in engine.retrieve(asked)] == before
+    engine.summaries.set("ch004.md", said)
+    assert [one.score for one in engine.retrieve(asked)] != before
 
 
 def test_a_passage_of_a_summary_lifts_its_paragraphs(engine):
@@ -162,16 +174,16 @@ def test_a_model_that_gives_no_summary_is_asked_for_three_chapters(engine):
         asked.append(chapter.path)
         return engine.summaries.request(chapter).parse("I cannot.")
 
-    with pytest.raises(armarius.ContractError, match=r"ch001.md: expected JSON"):
+    with pytest.raises(armarius.ContractError, match=r"ch006.md: expected JSON"):
         engine.summaries.refresh(summed)
-    assert asked == ["ch001.md", "ch002.md", "ch003.md"]
+    assert asked == ["ch006.md", "ch005.md", "ch004.md"]
 
 
 def test_what_is_under_way_when_a_model_fails_is_kept(engine):
     failed = threading.Event()
 
     def summed(chapter):
-        if chapter.path == "ch001.md":
+        if chapter.path == "ch006.md":
             failed.set()
             raise ConnectionError("gone")
         assert failed.wait(60)
@@ -179,7 +191,7 @@ def test_what_is_under_way_when_a_model_fails_is_kept(engine):
 
     with pytest.raises(ConnectionError, match="gone"):
         engine.summaries.refresh(summed, at_once=2)
-    assert [one.document for one in engine.summaries.list()][:1] == ["ch002.md"]
+    assert [one.document for one in engine.summaries.list()][:1] == ["ch005.md"]
     assert len(engine.summaries.list()) < 5
 
 
@@ -236,8 +248,8 @@ def test_several_chapters_are_summed_up_at_once_and_the_cost_is_known_before(eng
 
     before = engine.summaries.cost(limit=4)
     made = engine.summaries.refresh(coroutine if with_coroutines else function, limit=4, at_once=2)
-    assert [one.document for one in made] == [f"ch00{n}.md" for n in (1, 2, 3, 4)]
-    assert made[0].passages == reply("ch001.md").passages
+    assert [one.document for one in made] == [f"ch00{n}.md" for n in (3, 4, 5, 6)]
+    assert made[0].passages == reply("ch003.md").passages
     assert most == 2
     assert before.chapters == made.cost.chapters == 4
     assert before.asked == made.cost.asked > 4 * 100
@@ -256,7 +268,7 @@ def test_a_coroutine_refreshes_on_its_own_loop(engine):
         return await engine.summaries.arefresh(summed, limit=1)
 
     mine = 0
-    assert asyncio.run(main())[0].text == "Chapter 1, True"
+    assert asyncio.run(main())[0].text == "Chapter 6, True"
 
 
 def test_another_error_of_one_chapter_ends_the_others_and_keeps_what_was_written(engine):
@@ -267,4 +279,4 @@ def test_another_error_of_one_chapter_ends_the_others_and_keeps_what_was_written
 
     with pytest.raises(ValueError, match="no key"):
         engine.summaries.refresh(summed)
-    assert [one.document for one in engine.summaries.list()] == ["ch001.md", "ch002.md"]
+    assert [one.document for one in engine.summaries.list()] == ["ch006.md", "ch005.md", "ch004.md"]

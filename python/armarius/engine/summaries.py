@@ -221,7 +221,7 @@ class ProjectSummaries(Listed[Summary]):
         """Summarise every chapter with a missing or stale summary. Nothing else calls `summarise`.
 
         Args:
-            summarise: Called once per chapter of the main edition, in story order, not for earlier books. A
+            summarise: Called once per chapter of the main edition, the last one first, not for earlier books. A
                 ContractError (`parse` of a reply without a summary), a blank text and what is none are `refused`, and
                 the other chapters go on, unless the first three are all refused. Of another error the chapters that
                 are under way are kept, and it propagates. A chapter with a `summary` in its front matter is skipped.
@@ -242,7 +242,7 @@ class ProjectSummaries(Listed[Summary]):
         _run(self._written(summarise, iter(due), made, refused, at_once))
         if refused and not made:
             raise next(iter(refused.values()))
-        found = Refreshed(made[one.path] for one in due if one.path in made)
+        found = Refreshed(made[one.path] for one in reversed(due) if one.path in made)
         found.refused = {path: message_of(error) for path, error in sorted(refused.items())}
         replied = sum(_tokens("\n".join((one.text, *(part.text for part in one.passages)))) for one in found)
         found.cost = RefreshCost(len(due), sum(self.request(one).tokens for one in due), replied)
@@ -254,11 +254,11 @@ class ProjectSummaries(Listed[Summary]):
         return any(glob(one).matches(path) for one in self._project.index.config.never)
 
     def _due(self, limit: int | None) -> Sequence[Document]:
-        """The chapters without a summary of what they are now, in the order of the story."""
+        """The chapters without a summary of what they are now, the last one first."""
         most = None if limit is None else whole("limit", limit)
         view = self._project.view()
         fresh = {one.document for one in self.list()} - set(self.stale())
-        chapters = [view.documents[path] for path in view.map.story() if path in view.documents]
+        chapters = [view.documents[path] for path in reversed(view.map.story()) if path in view.documents]
         due = (one for one in chapters if one.path not in fresh and not one.past and not stated(one))
         return [one for one in due if not self._is_closed(one.path)][:most]
 

@@ -225,6 +225,10 @@ def rank(
     near = meaning()
     query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=told)
     scores = core.score(query)
+    if told.share < 1 and not _is_grounded(groups, scores, len(core), _NOT_TOLD):  # words of a summary alone
+        told = replace(told, share=1.0)
+        query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=told)
+        scores = core.score(query)
     if leads := calls(corpus, scores):  # of code alone
         query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads, told)
         scores = core.score(query)
@@ -436,9 +440,9 @@ def _query(
             ("quoted", _QUOTED, 0.0, list(quoted)),
             *([meaning.paragraph_signal] if meaning else []),
             *leads,
-            ("passage", TOLD["passage"], 0.0, told.paragraphs),
+            ("passage", TOLD["passage"] * told.share, 0.0, told.paragraphs),
         ],
-        unit_signals=[("summary", TOLD["summary"], told.units)],
+        unit_signals=[("summary", TOLD["summary"] * told.share, told.units)],
         line_signals=[meaning.line_signal] if meaning else [],
     )
 

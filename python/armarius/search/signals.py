@@ -62,12 +62,14 @@ class Told:
         paragraphs: The same of paragraphs, by their passages.
         lines: The summary of each of those units.
         held: How many sentences hold each group of the question.
+        share: Their weight, 1 where all of the story is summed up.
     """
 
     units: Values = field(default_factory=list)
     paragraphs: Values = field(default_factory=list)
     lines: Mapping[PassageKey, str] = field(default_factory=dict)
     held: Sequence[int] = ()
+    share: float = 1.0
 
 
 Sentences = Mapping[str, Sequence[tuple[str, Sequence[PassageKey]]]]
@@ -93,16 +95,16 @@ class SummaryIndex:
         Cost: nothing until a text or a summary changes; then a look at every text, and the sentences that are new.
         """
         whole, stamp = corpus.whole, self._kept.stamp()
-        known: tuple[Hashable, tuple[Sentences, Sentences]] | None = whole.memo.get(_MEMO)
+        known: tuple[Hashable, tuple[Sentences, Sentences], float] | None = whole.memo.get(_MEMO)
         if known is None or known[0] != stamp:
-            known = whole.memo[_MEMO] = stamp, _sentences(whole, self._kept.list())
+            known = whole.memo[_MEMO] = stamp, *_sentences(whole, self._kept.list())
         if not any(known[1]):
             return None
         if self._matcher is not corpus.matcher:
             self._matcher, self._ranked = corpus.matcher, (_Ranked(), _Ranked())
         for ranked, said in zip(self._ranked, known[1], strict=True):
             ranked.take(said, corpus.matcher)
-        return partial(_told, *self._ranked)
+        return partial(_told, *self._ranked, known[2])
 
 
 class _Ranked:
@@ -134,18 +136,22 @@ class _Ranked:
         return found, scores.frequencies
 
 
-def _told(units: _Ranked, paragraphs: _Ranked, query: CorpusQuery) -> Told:
+def _told(units: _Ranked, paragraphs: _Ranked, share: float, query: CorpusQuery) -> Told:
     (lifted, held), (near, also_held) = units.score(query), paragraphs.score(query)
     return Told(
         [(*place, value) for place, (value, _) in lifted.items()],
         [(*place, value) for place, (value, _) in near.items()],
         {place: line for place, (_, line) in lifted.items()},
         [*map(add, held, also_held)],
+        share,
     )
 
 
-def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[Sentences, Sentences]:
-    """What is said of units, and of paragraphs."""
+def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[tuple[Sentences, Sentences], float]:
+    """What is said of units, and of paragraphs, and the weight of both.
+
+    Of less than half of the story they have none: they would pull questions away from the rest.
+    """
     kept_of = {one.document: one for one in kept}
     documents = {text.path: text.file.document for text in corpus.texts.values()}
     of_units = defaultdict[str, list[tuple[str, Sequence[PassageKey]]]](list)
@@ -174,7 +180,10 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[Sentences, Sent
                 (passage.text, tuple((path, at) for at in range(passage.first, min(passage.last + 1, last))))
                 for passage in one.passages
             ]
-    return of_units, of_paragraphs
+    story = [place for path, one in documents.items() if one.kind in STORY_KINDS for place in units[path, None]]
+    summed = {place for own in of_units.values() for _, about in own for place in about}.intersection(story)
+    share = max(0.0, 2 * len(summed) / max(1, len(story)) - 1)
+    return (of_units, of_paragraphs), share
 
 
 def _units(corpus: Corpus) -> Mapping[tuple[str, str | None], list[PassageKey]]:
