@@ -25,6 +25,7 @@ from typing import IO, Any, Final
 from armarius.deadline import CANCEL, Cancelled, calling, request_id
 from armarius.errors import Backpressure, ContractError
 from armarius.validation import near, shown, suggestion
+from armarius.verbs.table import WRITES
 from armarius.verbs.wire import Failure, describe
 
 Method = Callable[[Mapping[str, Any]], Any]
@@ -149,6 +150,7 @@ class Channel:
         elif key is not None:
             close = near(method, self._methods)
             said = suggestion(close) or f"; known: {', '.join(sorted(self._methods))}"
+            said = " without --allow-write" if method in (one.name for one in WRITES) else said
             self._refuse(key, "UNKNOWN_METHOD", f"no method {shown(method)}{said}")
 
     def _start(self, request: _Request, pool: ThreadPoolExecutor) -> None:

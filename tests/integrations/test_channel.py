@@ -273,6 +273,11 @@ def test_an_unknown_method_is_refused_with_the_near_one():
     assert answer["error"]["message"] == "no method 'pins:ad'; near it: pins:add, pins:list"
 
 
+def test_a_method_that_writes_folders_is_refused_with_the_option_that_allows_it():
+    (answer,) = run({"documents:list": lambda p: 1}, {"id": 1, "method": "documents:write"})
+    assert answer["error"]["message"] == "no method 'documents:write' without --allow-write"
+
+
 def test_a_method_that_is_no_text_is_named_in_brief_and_ends_nothing():
     asked = ({"id": 7, "method": name} for name in ("\ud800", "x" * 1_000_000))
     *refused, last = run({"ok": lambda p: 1}, *asked, {"id": 9, "method": "ok"})
