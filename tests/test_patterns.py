@@ -36,9 +36,7 @@ EXAMPLES = {"CATEGORY_DIGIT": "7", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a"}
 CUT = {
     "codex.names_in_story._BEGINS": 4,
     "rewording._SECRET": 160,
-    "search.query.recipe.asks": 800,
     "search.query.recipe._renames": 3,
-    "search.query.recipe.spaced_noun": 800,
     "search.query.relations._OF_ROLE": 60,
 }
 """Patterns that see so many code points of a text at most; of a run of blanks, those of a renaming."""

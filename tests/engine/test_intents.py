@@ -115,6 +115,61 @@ def test_questions_are_seldom_taken_for_tasks():
     assert len(wrong) <= 10, wrong
 
 
+@pytest.mark.parametrize(
+    ("query", "task"),
+    [
+        ("Draft the opening of chapter 7", "write"),
+        ("Draft horses on the northern farms", "ask"),
+        ("check who sent the letter", "ask"),
+        ("Check the letter in this scene", "check"),
+        ("向南走换了马", "ask"),
+        ("这段对话换个语气", "rewrite"),
+        ("I want to rewrite chapter 5; who mentions the amulet there?", "ask"),
+        ("the continuation of the war under the old king", "ask"),
+        ("une suite de cette scène, stp", "continue"),
+        ("翻訳者の名前", "ask"),
+        ("この台詞の翻訳をお願いします", "translate"),
+        ("편집장이 원고를 고치라고 했어?", "ask"),
+        ("이 원고 좀 고쳐줘", "rewrite"),
+    ],
+)
+def test_a_verb_is_a_task_where_it_has_an_object_or_is_wished_for(query, task):
+    assert understand(query).task == task
+
+
+@pytest.mark.parametrize(
+    ("query", "task"),
+    [
+        ("Give the letter a light edit", "polish"),
+        ("give me a one-paragraph summary of the siege", "summarise"),
+        ("make this sound more natural", "polish"),
+        ("change the name of the inn to The Raven", "rename"),
+        ("put the dialogue into Japanese", "translate"),
+        ("写一份第二卷的梗概", "summarise"),
+        ("把这段改得更流畅", "polish"),
+        ("プロットの案をください", "brainstorm"),
+        ("이 대사를 일본어로 바꿔줘", "translate"),
+        ("donne-moi un résumé", "summarise"),
+    ],
+)
+def test_a_verb_that_says_little_leaves_the_task_to_what_is_wanted(query, task):
+    assert understand(query).task == task
+
+
+def test_a_word_of_a_command_that_is_part_of_a_name_of_code_is_looked_up():
+    assert "delete_where" in understand("Write a unit test for delete_where in the tables module").query
+    assert understand("what does rewrite_url do").task == "ask"
+
+
+def test_no_pattern_of_the_table_is_longer_than_80_characters():
+    table = word_file("intents")
+    rename = [table["rename"][name] for name in ("patterns", "proper", "tail", "to", "text", "all")]
+    held = [*table["patterns"].values(), *table["parts"].values(), *rename, table["length"], table["number"]]
+    patterns = [one for value in held for one in ([value] if isinstance(value, str) else value)]
+    assert len(patterns) > 100
+    assert [one for one in patterns if len(one) > 80] == []
+
+
 def test_a_task_that_names_no_place_holds_what_a_question_holds():
     assert _of_row("ask").parts <= understand("Summarise Pip's relationship with Joe").parts
     assert understand("Summarise chapter 3").parts == _of_row("summarise").parts

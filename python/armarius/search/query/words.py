@@ -14,7 +14,7 @@ from importlib import resources, util
 from itertools import pairwise
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import armarius._core as _core
 import armarius.doors as doors
@@ -27,6 +27,7 @@ Tokens = list[tuple[str, int, int]]
 _TOKEN_OF = itemgetter(0)
 _TOKEN = re.compile(rf"([{UNSPACED}])|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*|\d+")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_LAST_LATIN: Final = "\u024f"
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 
 
@@ -100,6 +101,68 @@ class Phrases(Generic[T]):
                     past = at + length
                     break
         return found
+
+
+class SetWord(NamedTuple):
+    """A word in a text: `text[start:end]`, and the names of the sets that it is in."""
+
+    start: int
+    end: int
+    sets: frozenset[str]
+
+    def rows(self, kind: str) -> list[str]:
+        """The rest of the names that begin with `kind:`, in alphabetical order."""
+        return [name[len(kind) + 1 :] for name in sorted(self.sets) if name.startswith(f"{kind}:")]
+
+
+class WordSets:
+    """Sets of words of any script, found in one pass.
+
+    Args:
+        rows: Name of a set to its words, divided by white space, compared as they are: a `-` stands for a space, and
+            outside Latin script for nothing; a `~` at the end for any Latin letters. A Latin word begins and ends where
+            no letter, digit, underscore or (before it) hyphen adjoins.
+
+    Cost: to find, the characters of the text times the words that begin with one of them; about 30 us for 20 words.
+    """
+
+    __slots__ = ("_by_first",)
+
+    def __init__(self, rows: Mapping[str, str]) -> None:
+        sets: dict[str, set[str]] = {}
+        for name, words in rows.items():
+            for word in words.split():
+                for spelled in (word.replace("-", " "), word.replace("-", " " if word[0] <= _LAST_LATIN else "")):
+                    sets.setdefault(spelled, set()).add(name)
+        self._by_first: dict[str, list[tuple[str, bool, frozenset[str]]]] = {}
+        for word in sorted(sets, key=lambda one: (-len(one), one)):
+            entry = (word.rstrip("~"), word.endswith("~"), frozenset(sets[word]))
+            self._by_first.setdefault(word[0], []).append(entry)
+
+    def find(self, text: str) -> list[SetWord]:
+        """The words in a text, leftmost, of several at a place the longest."""
+        plain = text.replace("-", " ")
+        found: list[SetWord] = []
+        at = 0
+        while at < len(plain):
+            is_inside = at > 0 and (_is_latin(text[at - 1]) or text[at - 1] == "-")
+            for word, is_open, sets in self._by_first.get(plain[at], ()):
+                end = at + len(word)
+                if not plain.startswith(word, at) or (is_inside and word[0] <= _LAST_LATIN):
+                    continue
+                while is_open and _is_latin(plain[end : end + 1]):
+                    end += 1
+                if word[-1] > _LAST_LATIN or not _is_latin(plain[end : end + 1]):
+                    found.append(SetWord(at, end, sets))
+                    at = end - 1
+                    break
+            at += 1
+        return found
+
+
+def _is_latin(character: str) -> bool:
+    """Whether a character is a part of a Latin word or of a name of code."""
+    return "" < character <= _LAST_LATIN and (character.isalnum() or character == "_")
 
 
 def tokens_of(text: str) -> Tokens:
