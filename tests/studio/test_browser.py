@@ -67,12 +67,17 @@ def opened(chromium, address, scheme, size, locale):
     return page
 
 
-@pytest.fixture(params=[("light", DESK), ("dark", PHONE)], ids=["desk", "phone"])
+@pytest.fixture
 def page(request, chromium, address):
-    page = opened(chromium, address[0], *request.param, "en-GB")
+    page = opened(chromium, address[0], *getattr(request, "param", ("light", DESK)), "en-GB")
     yield page
     assert page.wrong == []
     page.context.close()
+
+
+on_a_phone_too = pytest.mark.parametrize(
+    "page", [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"], indirect=True
+)
 
 
 def fits(page):
@@ -120,6 +125,7 @@ def test_one_page_has_the_book_the_text_and_the_prompt_in_one_language(chromium,
     page.context.close()
 
 
+@on_a_phone_too
 def test_the_prompt_at_the_cursor_is_copied_by_one_key(page, address):
     page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(page.locator("#prompt .sum")).to_be_attached()
@@ -160,6 +166,7 @@ def test_the_typeface_is_chosen_and_kept(page):
     playwright.expect(page.locator("#text")).not_to_have_class("sans")
 
 
+@on_a_phone_too
 def test_a_row_opens_its_text_stays_out_this_time_and_comes_back(page):
     page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(page.locator("#prompt .sum")).to_be_attached()
@@ -177,6 +184,7 @@ def test_a_row_opens_its_text_stays_out_this_time_and_comes_back(page):
     playwright.expect(page.locator("#because")).to_contain_text("does not know this name")
 
 
+@on_a_phone_too
 def test_a_page_opens_beside_the_text_and_escape_closes_it(page):
     page.goto(f"{ground(page)}{CHAPTER}")
     for name in ("To look at", "Rules and memories", "Import"):
@@ -226,6 +234,7 @@ def test_hostile_names_and_texts_run_nothing_and_break_no_page(chromium, tmp_pat
     engine.close()
 
 
+@on_a_phone_too
 def test_no_page_breaks_a_rule_of_accessibility(page, address):
     axe = ROOT / ".cache" / "code-tools" / "node_modules" / "axe-core" / "axe.min.js"
     if not axe.exists():
@@ -323,6 +332,7 @@ def test_an_edit_elsewhere_in_a_book_of_one_file_is_followed(chromium, tmp_path)
     engine.close()
 
 
+@on_a_phone_too
 def test_a_name_in_the_text_shows_its_card_and_is_edited_there(page, address):
     page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(page.locator("#prompt .sum")).to_be_attached()
@@ -390,6 +400,7 @@ def people(page):
     return page.locator("#drawn")
 
 
+@on_a_phone_too
 def test_a_person_is_saved_on_leaving_a_field_and_taken_back_by_one_press(page, address):
     drawer, file = people(page), address[1] / "spec" / "locations.md"
     before = file.read_bytes()
@@ -432,8 +443,18 @@ def test_a_file_that_is_dropped_anywhere_is_looked_at_and_not_written(page, addr
     assert not list(address[1].rglob("*雪*"))
 
 
-def test_what_is_ticked_of_a_reply_about_the_book_is_declared(page, address):
-    page.goto(f"{ground(page)}/question")
+@on_a_phone_too
+def test_the_question_for_a_model_is_copied_and_what_is_ticked_of_its_reply_is_declared(page, address):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{ground(page)}{CHAPTER}")
+    playwright.expect(page.locator("#prompt .sum")).to_be_attached()
+    page.keyboard.press("F8")
+    page.locator("#drawn").get_by_role("button", name="Ask my AI what all this is").click()
+    playwright.expect(page.locator("#asked [role=status]")).to_contain_text("Paste this question")
+    page.wait_for_function("async () => (await navigator.clipboard.readText()).includes('GROUPS')")
+    question = page.evaluate("navigator.clipboard.readText()")
+    assert question == page.locator("#asked [data-copied]").text_content()
+    assert "林默" in question
     page.get_by_label("Its reply").fill('{"people": [{"name": "Élodie Moreau", "aliases": ["Moreau"]}]}')
     page.get_by_role("button", name="Look", exact=True).click()
     playwright.expect(page.get_by_role("checkbox", name="Élodie Moreau")).to_be_checked()
@@ -447,6 +468,7 @@ def test_what_is_ticked_of_a_reply_about_the_book_is_declared(page, address):
     assert not (address[1] / "armarius.toml").exists()
 
 
+@on_a_phone_too
 def test_a_studio_that_is_gone_is_said(page):
     page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(page.locator("#live")).to_have_attribute("data-generation", re.compile(r"\d+"))
@@ -483,6 +505,7 @@ def test_keys_search_and_explain_themselves(page):
     playwright.expect(page.locator("#drawn")).to_be_focused()
 
 
+@on_a_phone_too
 def test_a_budget_that_was_changed_is_taken_back_at_the_same_place(page, address):
     page.goto(f"{ground(page)}{CHAPTER}")
     playwright.expect(page.locator("#prompt .sum")).to_be_attached()

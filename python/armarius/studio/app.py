@@ -199,15 +199,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         token: Gives read and write access to the project.
         port: The port that the server listens on.
     """
-    environment = Environment(
-        loader=PackageLoader("armarius.studio"),
-        autoescape=select_autoescape(default=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"failed": None, "saved": None}
-    environment.filters |= {"joined": joined, "plain": plain, "say": say}
+    environment = _templates()
     types = {
         texts(one)[key]: key.removeprefix("types.")
         for one in LANGUAGES
@@ -254,6 +246,21 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         await making
 
     return Guard(Starlette(routes=routes, lifespan=prepared), token, port)
+
+
+@cache
+def _templates() -> Environment:
+    """Compiled once in a process, whatever it serves."""
+    made = Environment(
+        loader=PackageLoader("armarius.studio"),
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"failed": None, "saved": None}
+    made.filters |= {"joined": joined, "plain": plain, "say": say}
+    return made
 
 
 def _prepare(environment: Environment, appearances: Appearances) -> None:
