@@ -235,7 +235,6 @@ def _alike(
 def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> None:
     """Prose files of one folder that count on are chapters."""
     counted: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    dated: dict[str, tuple[int, int, int]] = {}
     for path in paths:
         one = features[path]
         if one.prose < 0.5 or is_data(path):
@@ -244,8 +243,6 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
             counted["第"][path] = one.marked
         elif one.counted is not None:
             counted[one.counted[0]][path] = one.counted[1]
-        elif one.dated is not None:
-            dated[path] = one.dated
     together = {path: number for run in counted.values() for path, number in run.items()}
     if 3 * len({*together.values()}) >= 2 * len(together):
         counted = defaultdict(dict, {"": together})
@@ -261,12 +258,8 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
         for path, number in run.items():
             if path in brief and number != begun and len(run) > 5 and features[path].marked is None:
                 clues[path].append(Clue("brief in a run", (features[path].length, usual)))
-            else:
-                of_story = features[path].kind in (*STORY_KINDS, "note") and aside is None
-                clues[path].append(Clue("run" if of_story else "run of others", (len(run),)))
-    if len({*dated.values()}) >= 2:
-        for path in dated:
-            clues[path].append(Clue("run of dates", (len(dated),)))
+            elif features[path].kind in (*STORY_KINDS, "note") and aside is None:
+                clues[path].append(Clue("run", (len(run),)))
 
 
 @dataclass(slots=True)

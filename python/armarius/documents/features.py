@@ -405,8 +405,6 @@ def _of_front_matter(front_matter: FrontMatter) -> Iterator[Clue]:
         yield Clue("sheet fields", (", ".join(fields[:4]),))
     if any(key in front_matter for key in ("chapter", "章节", "章", "scene", "pov")):
         yield Clue("chapter fields")
-    if any(key in front_matter for key in ("allowed-tools", "applyto", "tools", "mode", "model", "globs")):
-        yield Clue("tool fields")
 
 
 def _of_headings(
@@ -434,8 +432,6 @@ def _of_headings(
             yield Clue("headings, brief", (whole // len(numbers),))
         elif not is_prose and (items := sum(leading(title) is not None for title in titles)) > 1:
             yield Clue("headings, lists", (items,))
-    elif numbers and is_prose and titles and chapter_number(titles[0]) is None:
-        yield Clue("later heading", (numbers[0],))
 
 
 def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
@@ -443,9 +439,8 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
         yield Clue("placeholders", (shape.forms,), shape.forms / shape.lines)
     if shape.slots >= 3 and not is_prose:
         yield Clue("slots", (shape.slots,), shape.slots / shape.lines)
-    if shape.filled < 1:
-        feature = "some fields empty" if shape.filled > 0.3 else "most fields empty"
-        yield Clue(feature, (shape.empty, len(shape.labels)), 1 - shape.filled)
+    if shape.filled <= 0.3:
+        yield Clue("most fields empty", (shape.empty, len(shape.labels)))
     if shape.files > 0.5:
         yield Clue("list of files")
     if shape.cited >= 4:  # of 650 chapters one does

@@ -198,7 +198,6 @@ WEIGHTS: Final = (
     Weight("tag field", None, "front matter {}: {}", slope=2.0),
     Weight("sheet fields", "setting", "front matter of a sheet: {}", 2.0),
     Weight("chapter fields", "chapter", "front matter names a chapter", 1.5),
-    Weight("tool fields", "tool", "front matter of an assistant's instructions", 3.0),
     # Headings; a share is that of the word in the heading, or of lists in the text.
     Weight("chapter heading", "chapter", "heading {}", 3.2, -2.8),
     Weight("chapter heading, lists", "outline", "heading {} above lists", slope=0.6),
@@ -210,11 +209,9 @@ WEIGHTS: Final = (
     Weight("headings, brief", "outline", "{} characters below each heading of a chapter", 1.5),
     Weight("headings, brief", "summary", "{} characters below each heading of a chapter", 1.0),
     Weight("headings, lists", "outline", "headings of {} chapters above lists", 2.0),
-    Weight("later heading", "chapter", "a heading of chapter {}", 1.0),
     # The text; a share is of its lines.
     Weight("placeholders", "template", "{} placeholders", 0.6, 12.0, 3.0),
     Weight("slots", "template", "{} slots to fill in", 0.0, 6.0, 2.0),
-    Weight("some fields empty", "template", "{} of {} fields are empty", slope=2.6),
     Weight("most fields empty", "template", "{} of {} fields are empty", 6.0),
     Weight("list of files", "data", "a list of files", 9.0),
     Weight("citations", "chapter", "speaks of {} chapters", -4.0),
@@ -229,8 +226,6 @@ WEIGHTS: Final = (
     Weight("only story", "chapter", "prose with dialogue, and no other story", 1.5),
     Weight("brief in a run", "note", "{} characters, the others have {:.0f}", 3.0),
     Weight("run", "chapter", "{} files of its folder count on", 2.0),
-    Weight("run of others", "chapter", "{} files of its folder count on", 0.8),
-    Weight("run of dates", "chapter", "{} files of its folder are dated", 0.8),
     Weight("in an order", "chapter", "listed among the chapters", 0.5, 6.5),
     Weight("companion", "chapter", "the numbers of {}, with {}", -6.0),
     Weight("kind of companions", None, "the numbers of {}, with {}", 5.0),
