@@ -1264,7 +1264,7 @@ export interface MappedFile {
   order: number | null;
   edition: "main" | "copy" | "translation" | "archive";
   story: string;
-  state: "" | "draft" | "cut";
+  state: "" | "draft" | "cut" | "empty";
   confidence: number;
   evidence: string[];
   declared: boolean;

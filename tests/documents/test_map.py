@@ -13,6 +13,7 @@ from armarius.documents import classify, document, kinds
 from armarius.documents.document import make_document
 from armarius.documents.features import pack, unpack
 from armarius.documents.kinds import HIDDEN_KINDS, USES
+from armarius.documents.project_map import ShownMap
 from armarius.index import derived, source
 from armarius.index.project_index import ProjectIndex
 from armarius.store.protocol import DerivedCache, Note
@@ -355,3 +356,12 @@ def test_the_evidence_of_a_file_without_words_is_found_in_linear_time(text):
     shape = "\n\n- x\n- y\n- z\n"
     assert make_document("h.md", (shape * 4 + text).encode()).kind == "note"
     assert make_document("h.md", ("# " + text + shape).encode()).features is not None
+
+
+def test_a_file_of_a_series_without_text_is_shown_as_not_written(tmp_path):
+    files = {**{f"chapters/chapter{number}.md": "en" for number in range(1, 6)}, "chapters/chapter6.md": ""}
+    with project(tmp_path, files) as index:
+        assert index.map.files["chapters/chapter6.md"].state == "empty"
+        text = str(ShownMap.of(index.map))
+        assert "5 chapters, 1–5\n" in text
+        assert "chapter 6, not written" in text

@@ -132,7 +132,7 @@ def _file(
     if number is None and kind == "chapter" and place and place_of(parts_of(path).stem) is None:
         number = int(place[-1])  # of its folder
     volume = int(place[0]) if one.volume is None and len(place) > 1 and number is not None else one.volume
-    state: DocumentState = "draft" if one.status in _DRAFTS else ""
+    state: DocumentState = "draft" if one.status in _DRAFTS else "" if one.length else "empty"
     return MappedFile(
         path, kind, volume, number,
         state=state, confidence=sure, evidence=why[:6], declared=declared is not None or one.declared,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-DocumentState = Literal["", "draft", "cut"]
+DocumentState = Literal["", "draft", "cut", "empty"]
 _DOUBTFUL: Final = 0.8  # of labelled files, 20 of 88 below it and 26 of 869 others were wrong
 
 
@@ -46,7 +46,7 @@ class MappedFile:
         order: Place in the story of its edition, from 0; None outside the story.
         edition: "main" for everything that is no copy.
         story: Id of the edition that it belongs to: its folder ("" for the root); "" outside the story.
-        state: `draft` or `cut` as its front matter, name or folder says.
+        state: `draft` or `cut` as its front matter, name or folder says; `empty` without text.
         confidence: 0 to 1.
         evidence: Short sentences, the most weighty first.
         declared: `armarius.toml` or its front matter states the kind.
@@ -444,7 +444,7 @@ def _key(file: MappedFile) -> tuple[str, ...]:
 
 def _state(file: MappedFile) -> str:
     """Of a chapter; whether a setting is a draft changes nothing."""
-    return file.state if file.kind in STORY_KINDS else ""
+    return file.state.replace("empty", "not written") if file.kind in STORY_KINDS else ""
 
 
 def _alike(files: Iterable[MappedFile]) -> Iterator[tuple[tuple[str, ...], Iterator[MappedFile]]]:
