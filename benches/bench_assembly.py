@@ -106,7 +106,7 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
     start = time.perf_counter()
     first = assembler.assemble(task)
     cold = time.perf_counter() - start
-    assert first.token_count == counter.count_uncached(first.prompt) <= 34_000 * 95 // 100
+    assert first.token_count == counter.counter.count(first.prompt) <= 34_000 * 95 // 100
     assert first.token_count > 32_000
     assert len(first.items) + len(first.omitted) == 8000
     warm, busy, continued = [], [], []

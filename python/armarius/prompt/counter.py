@@ -144,7 +144,7 @@ class CachedCounter:
         Cost: a look-up per piece that was counted before; for counters that do not add up, a count of the prompt.
         """
         if not self.adds_up:
-            return {name: self.count_uncached(_joined([pieces])) if pieces else 0 for name, pieces in layers.items()}
+            return {name: self.counter.count(_joined([pieces])) if pieces else 0 for name, pieces in layers.items()}
         frame: list[str] = []
         sections: list[str] = []
         ends = []
@@ -179,17 +179,13 @@ class CachedCounter:
         Cost: as `of_layers`.
         """
         if not self.adds_up:
-            return self.count_uncached(_joined(layers.values())), None
+            return self.counter.count(_joined(layers.values())), None
         by_layer = self.of_layers(layers)
         total = sum(by_layer.values())
-        if sys.flags.dev_mode and (whole := self.count_uncached(_joined(layers.values()))) != total:
+        if sys.flags.dev_mode and (whole := self.counter.count(_joined(layers.values()))) != total:
             logger.error("%s: pieces count %d, the prompt %d", self.counter.name, total, whole)
             return whole, None
         return total, by_layer
-
-    def count_uncached(self, text: str) -> int:
-        """Tokens of `text`, counted now and not remembered: prompts, which differ every time."""
-        return self.counter.count(text)
 
 
 def _whole(text: str, is_section: bool) -> str:

@@ -16,6 +16,7 @@ from typing import Final
 
 from armarius.codex.cards import one_line
 from armarius.codex.profiles.fields import role_of
+from armarius.documents.classify import DATA_SUFFIXES
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, Reason, frame
@@ -26,7 +27,7 @@ from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape, group_heading
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, layer_pieces
-from armarius.prompt.shares import drop_older_turns, has_turns, limited
+from armarius.prompt.shares import drop_older_turns, limited, turns_of
 from armarius.types import PASSAGE, STORY, Candidate, Omission, PassageRow, PassageStream, Recipe
 
 WINDOW_PERCENT = 25
@@ -48,6 +49,7 @@ _PLACE = attrgetter("place")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph", "signature")
 _Key = tuple[str, int, bool]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
+_EQUALS: Final = re.compile("=").search
 _NAMES: Final = re.compile(r"[、，,;；/／|｜]")
 _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
@@ -93,7 +95,7 @@ def pack(
         try:
             fitted = _packed(admitted, counter, profile, available, previous, valid, language)
         except BudgetError:
-            if not has_turns(admitted):
+            if not turns_of(admitted):
                 raise
             admitted = drop_older_turns(admitted)
             continue
@@ -443,7 +445,7 @@ def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[CardLin
     for item in placed:
         if item.form == "full" and item.candidate.id.startswith("entity:"):
             name, *values = [_LABEL.split(line, maxsplit=1)[-1].strip() for line in item.text.splitlines()]
-            pairs = ", ".join([value for value in values if "=" in value])
+            pairs = ", ".join(filter(_EQUALS, values))
             for path in dict.fromkeys(item.candidate.documents):
                 found.setdefault((path, name), []).append(CardLines(item, values, f", {pairs}, "))
     return found
@@ -455,7 +457,7 @@ def covering_card(row: PassageRow, cards: Iterable[CardLines]) -> PromptItem | N
     A line is on the card when the card has its value whole: as a line, as an attribute of that label, or all of it
     among the names. An entry of data is on the card when all its values are.
     """
-    values = values_in(row.path, row.text)
+    values = values_in(row.path, row.text) if row.path.lower().endswith(tuple(DATA_SUFFIXES)) else []
     fields = list(map(_FIELD.fullmatch, filter(None, map(" ".join, map(str.split, row.text.splitlines())))))
     for card in cards:
         if values and all(one_line(value) in card.item.text for value in values):

@@ -11,6 +11,7 @@ rest. A turn that does not fit is left out with all before it, so that what stan
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -267,29 +268,24 @@ def _first_sections(one: Candidate, counter: CachedCounter, room: int) -> Candid
     return _cut(one, text.strip()) if text.strip() else None
 
 
-def has_turns(admitted: Admitted) -> bool:
-    """Whether turns compete."""
-    return bool(_turns(admitted))
-
-
 def drop_older_turns(admitted: Admitted) -> Admitted:
     """`admitted` with the newer half of its turns."""
-    turns = _turns(admitted)
+    turns = turns_of(admitted)
     return _with(admitted, [(one, None, Reason("out.turns")) for one in turns[len(turns) // 2 :]])
 
 
 def _limit_turns(admitted: Admitted, counter: CachedCounter, limit: int) -> Iterator[Limited]:
     """As many of the newest turns as fit into their share of a prompt of `limit` tokens."""
     share = room = limit * TURNS_PERCENT // 100
-    for turn in _turns(admitted):
+    for turn in turns_of(admitted):
         if room >= 0:
             room = -1 if len(turn.content) > share * _MOST_PER_TOKEN else room - counter.section(turn.content)
         if room < 0:  # and none behind it, so that what stands has no hole
             yield turn, None, Reason("out.share_turns", tokens=share, percent=TURNS_PERCENT)
 
 
-def _turns(admitted: Admitted) -> list[Candidate]:
-    """The turns, newest first."""
+def turns_of(admitted: Admitted) -> list[Candidate]:
+    """The turns that compete, newest first."""
     turns = [one for one in admitted.candidates if one.layer == "immediate" and one.source.startswith(MESSAGE)]
     return sorted(turns, key=attrgetter("score"))
 
@@ -378,14 +374,12 @@ def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | N
     lines = text.split("\n")
     if one.keep == "head":
         lines.reverse()
-    low, high = 1, len(lines)  # from which line on: the first that fits
-    while low < high:
-        middle = (low + high) // 2
-        if counter.section(f"{title}\n{_from(lines, middle)}") <= room:
-            high = middle
-        else:
-            low = middle + 1
-    kept = _from(lines, low) if one.keep != "head" else "\n".join(reversed(lines[low:])).strip()
+
+    def fits(first: int) -> bool:
+        return counter.section(f"{title}\n{_from(lines, first)}") <= room
+
+    first = bisect_left(range(len(lines)), True, 1, key=fits)
+    kept = _from(lines, first) if one.keep != "head" else "\n".join(reversed(lines[first:])).strip()
     return replace(one, content=f"{title}\n{kept}") if len(kept) >= _LEAST else None
 
 

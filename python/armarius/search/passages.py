@@ -27,6 +27,7 @@ from armarius.search.signals import signatures
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
 _start: Final = attrgetter("start")
+_place: Final = attrgetter("place")
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
@@ -391,8 +392,9 @@ class RankedPassages:
     ) -> list[PassageRow]:
         """The rows of some paragraphs, of those that have a text and may stand, whatever the files are taken for."""
         rows = self._rows(document, paragraphs, score, plain=plain)
-        is_later = document.kind in STORY_KINDS and (self.chapter is not None or self.asked.excluded)
-        doubtful = self._bounded or is_later or document.kind == "code" or document.path == self.current[0]
+        is_later = self.chapter is not None and rows and max(map(_place, rows))[0] > self.chapter
+        outside = document.kind in STORY_KINDS and (is_later or self.asked.excluded)
+        doubtful = self._bounded or outside or document.kind == "code" or document.path == self.current[0]
         return [row for row in rows if row.text and not (doubtful and self._barred(row))]
 
     def _rows(
@@ -405,16 +407,18 @@ class RankedPassages:
             self._hidden[path] = _hidden_headings(document)
         rows = []
         under: tuple[str, ...] | None = None
-        place, title, chapter = _LAST, "", None
+        within: int | None = -1  # the number that the last one says of its chapter
+        place, title, asked = _LAST, "", path in self._named
         for one in paragraphs:
             start, index, text = one.start, one.index, document.text[one.start : one.end]
             if until is not None:
                 text = settings_until(text, one, until)
             if one.heading_path != under:
                 under, title = one.heading_path, title_of(document, one)
-            if is_story:
-                chapter = chapter_at(document, one)
+            if is_story and one.chapter != within:
+                within, chapter = one.chapter, chapter_at(document, one)
                 place = self._place(document, chapter)
+                asked = path in self._named or (chapter in self._wanted and self._is_of_volume(path))
             if self._bounded:
                 text = tidy(text)
                 title = document.title if under in self._hidden[path] else title
@@ -422,7 +426,6 @@ class RankedPassages:
             if worth is None:
                 reading = self.reading
                 worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
-            asked = (chapter in self._wanted and self._is_of_volume(path)) or path in self._named
             line, at = document.line_at(start) if kind == "code" else 0, (place, path, start)
             rows.append(PassageRow(path, index, worth, at, title, text.strip(), asked, line, plain=plain))
         return rows

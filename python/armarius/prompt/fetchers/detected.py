@@ -399,6 +399,7 @@ class RetrievedFetcher:
         if "ending" in request.recipe.parts:  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
+        group = heading("detected", request.language)
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
         for id_ in named:
             entity = built.by_id[id_]
@@ -429,13 +430,14 @@ class RetrievedFetcher:
                         content=card,
                         score=scores[entity.id],
                         evidence=tuple(why),
-                        group=heading("detected", request.language),
+                        group=group,
                         short=short,
                         documents=tuple(dict.fromkeys(map(_PATH, entity.origins))),
                         project_id=request.project_id,
                     )
                 )
-                omitted += withheld_facts(entity, source, "retrieved", request)
+                if entity.facts or entity.overruled:
+                    omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
         if not built.absent and built.detectable:
             detail = Reason("out.many", count=built.detectable - len(candidates))

@@ -246,7 +246,7 @@ class Pack:
             hash=self.stable_prefix_hash,
             tokens=tokens,
             shared_characters=shared,
-            shared_tokens=measured.count_uncached(self.prompt[:shared]) if shared else 0,
+            shared_tokens=measured.counter.count(self.prompt[:shared]) if shared else 0,
             first_difference=layer_at(self.contents, shared) if differs else None,
             minimum_tokens=minimum,
             reaches_minimum=None if minimum is None else tokens >= minimum,
