@@ -158,6 +158,10 @@ def _counted(one: Features, beside: Sequence[Vote]) -> int | None:
     return int(one.counted[1]) if is_place else None
 
 
+def _before_number(one: Features) -> str | None:
+    return "第" if one.marked is not None else None if one.counted is None else one.counted[0]
+
+
 def _in_name(one: Features) -> float | None:
     return float(one.marked) if one.marked is not None else None if one.counted is None else one.counted[1]
 
@@ -345,7 +349,7 @@ class _Stories:
         beside: defaultdict[tuple[str, float | None], set[str | None]] = defaultdict(set)
         for folder, paths in folders.items() if self.declared else ():
             for path in paths:
-                beside[folder_of(folder), _in_name(self.features[path])].add(self._before_number(path))
+                beside[folder_of(folder), _in_name(self.features[path])].add(_before_number(self.features[path]))
         for path in self.declared:
             one = self.features[path]
             stated = one.chapter is not None or one.marked is not None or bool(one.numbers)
@@ -448,22 +452,19 @@ class _Stories:
 
     def _run(self, folder: str, paths: list[str]) -> _Run:
         languages: Counter[str] = Counter()
+        places, shingles, named = set[Place](), set[int](), set[str]()
         for path in paths:
-            languages[self.features[path].language] += self.features[path].length
+            one = self.features[path]
+            languages[one.language] += one.length
+            places.update(self._places(path))
+            shingles.update(one.shingles)
+            if (text := _before_number(one)) is not None:
+                named.add(text)
+        marks = editions_of(folder) | ({"copy"} if kind_of_folder(folder) not in (None, *STORY_KINDS) else set())
         return _Run(
-            folder,
-            paths,
-            sum(self.features[path].length for path in paths),
-            _most(languages),
-            frozenset(place for path in paths for place in self._places(path)),
-            frozenset().union(*(self.features[path].shingles for path in paths)),
-            editions_of(folder) | ({"copy"} if kind_of_folder(folder) not in (None, *STORY_KINDS) else set()),
-            frozenset(text for path in paths if (text := self._before_number(path)) is not None),
-        )
-
-    def _before_number(self, path: str) -> str | None:
-        one = self.features[path]
-        return "第" if one.marked is not None else None if one.counted is None else one.counted[0]
+            folder, paths, languages.total(), _most(languages), frozenset(places), frozenset(shingles), marks,
+            frozenset(named),
+        )  # fmt: skip
 
     def _places(self, path: str) -> Iterable[Place]:
         one = self.files[path]

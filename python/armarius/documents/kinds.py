@@ -255,7 +255,7 @@ def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     most = sums.pop(kind)
     clues = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
     sure = round(min(1.0, 0.5 + (most - max((0.0, *sums.values()))) / 5), 2)
-    return kind, sure, tuple(dict.fromkeys([why for _, _, why in clues]))
+    return kind, sure, tuple(dict.fromkeys(map(itemgetter(2), clues)))
 
 
 def sums_of(votes: Iterable[Vote]) -> tuple[dict[Kind, float], Kind]:

@@ -7,8 +7,8 @@ first, and an open index does it in the background (`docs/decisions/0183`).
 
 import json
 import zlib
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -154,7 +154,10 @@ def _by_document(connection: apsw.Connection, query: str, numbers: Sequence[int]
         spans = [(number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS) for number in numbers]
         return {number: all_rows(connection, query, span) for number, span in zip(numbers, spans, strict=True)}
     rows = all_rows(connection, query, (low << PARAGRAPH_BITS, high << PARAGRAPH_BITS))
-    return {number: list(inside) for number, inside in groupby(rows, key=lambda row: row[0] >> PARAGRAPH_BITS)}
+    return {
+        at: rows[bisect_left(rows, (at << PARAGRAPH_BITS,)) : bisect_left(rows, (at + 1 << PARAGRAPH_BITS,))]
+        for at in numbers
+    }
 
 
 class _Packed:
@@ -318,7 +321,7 @@ def is_due(connection: apsw.Connection) -> bool:
 def fill(connection: apsw.Connection) -> None:
     """Write what is due of some documents, inside a write transaction."""
     rows = all_rows(connection, _DUE, (_AT_ONCE,))
-    _write(connection, [(row[0], read_document_rows(connection, row)) for row in rows], {})
+    _write(connection, [(row[0], one) for row, one in zip(rows, unread_documents(connection, rows), strict=True)], {})
     if rows:
         connection.execute("DELETE FROM full_text_due WHERE document <= ?", (rows[-1][0],))
     else:  # noted of documents that are not there
