@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -601,8 +601,8 @@ def language_of(documents: Iterable[Document]) -> Language:
     prose = chapters or [one for one in known if one.kind != "code"] or known
     step = max(1, len(prose) // _SAMPLED)
     texts = [one.text[:_SAMPLE] for one in islice(prose, 0, None, step)]
-    han = sum(len(run) for text in texts for run in _HAN.findall(text))
-    words = sum(len(_WORD.findall(text)) for text in texts)
+    han = sum(map(len, chain.from_iterable(map(_HAN.findall, texts))))
+    words = sum(map(len, map(_WORD.findall, texts)))
     if not han and not words:
         return DEFAULT_LANGUAGE
     return "en" if words * 3 > han else "zh"
