@@ -15,6 +15,9 @@ use super::rows::Rows;
 use super::segment::{FamilyIndex, Segment};
 use super::terms::{FamilyTerms, renumbered};
 
+/// Parts that are merged by the thread that asks: to wake others takes longer.
+const FEW: usize = 8;
+
 /// Numbers of entity ids: given once, never again to another, so that postings keep their keys.
 #[derive(Debug, Clone, Default)]
 pub struct EntityNumbers(FxHashMap<String, u32>);
@@ -73,8 +76,11 @@ impl Layer {
                 .collect();
             merge(&sources)
         };
-        let families: Result<Vec<FamilyIndex>, CorpusError> =
-            spread(|| (0..FAMILIES).into_par_iter().map(family).collect());
+        let families: Result<Vec<FamilyIndex>, CorpusError> = if parts.len() <= FEW {
+            (0..FAMILIES).map(family).collect()
+        } else {
+            spread(|| (0..FAMILIES).into_par_iter().map(family).collect())
+        };
         for (place, family) in layer.segment.families.iter_mut().zip(families?) {
             *place = family;
         }

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
-from pathlib import PurePosixPath
 from typing import Final
 
 from armarius.codex.cards import chapter_at, tidy
@@ -20,7 +19,7 @@ from armarius.corpus.part import chapters_of
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
-from armarius.documents.segments import Paragraph
+from armarius.documents.segments import Paragraph, folder_of, parts_of
 from armarius.documents.units import CHAPTERS, NUMERAL, bare_number, chapter_number, chapter_range, names, volume_number
 
 _OF_CHAPTERS = re.compile(
@@ -123,7 +122,7 @@ class _Outline:
 def counts_scenes(documents: Mapping[str, Document]) -> bool:
     """Whether the files of the story are scenes (`scene5.md`), so that a scene is what others call a chapter."""
     chapters = [one.path for one in documents.values() if one.kind in STORY_KINDS and one.chapter is not None]
-    return 2 * sum(SCENE.fullmatch(PurePosixPath(path).stem) is not None for path in chapters) > len(chapters)
+    return 2 * sum([SCENE.fullmatch(parts_of(path).stem) is not None for path in chapters]) > len(chapters)
 
 
 def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
@@ -146,8 +145,8 @@ def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
 
 def _counts_chapters(path: str) -> bool:
     """Whether bare numbers of headings are chapters: by the name of the file or of its folder."""
-    pure = PurePosixPath(path)
-    return bool(_OF_CHAPTERS.search(f"{pure.parent.name} {pure.stem}")) or chapter_range(f"第{pure.stem}章") is not None
+    *_, folder, stem = "", *parts_of(path).folders, parts_of(path).stem
+    return bool(_OF_CHAPTERS.search(f"{folder} {stem}")) or chapter_range(f"第{stem}章") is not None
 
 
 def _named(headings: Sequence[str], *, counted: bool, scenes: bool = False) -> tuple[int, tuple[int, int]]:
@@ -192,9 +191,8 @@ def of_edition(project_map: ProjectMap, path: str) -> str | None:
     known = project_map.get(path)
     if known is not None:
         return path if known.kind in STORY_KINDS else None
-    folder = PurePosixPath(path).parent
     files = project_map.files.items()
-    found = (one for one, file in files if file.kind in STORY_KINDS and PurePosixPath(one).parent == folder)
+    found = (one for one, file in files if file.kind in STORY_KINDS and folder_of(one) == folder_of(path))
     return next(found, None)
 
 

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from operator import add
 from typing import Final, Protocol
 
@@ -156,14 +156,14 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[tuple[Sentences
     documents = {text.path: text.file.document for text in corpus.texts.values()}
     of_units = defaultdict[str, list[tuple[str, Sequence[PassageKey]]]](list)
     of_paragraphs: dict[str, list[tuple[str, Sequence[PassageKey]]]] = {}
-    units = _units(corpus)
+    units = cache(partial(_units, corpus))  # most projects need none
     for path, document in documents.items():
         if document.kind == "summary":
             for number, said in _by_chapter(document).items():
                 about = tuple(
                     place for key in corpus.by_chapter.get(number, ())
                     if corpus.texts[key].file.document.kind in STORY_KINDS
-                    for place in units.get((corpus.texts[key].path, corpus.texts[key].section), ())
+                    for place in units().get((corpus.texts[key].path, corpus.texts[key].section), ())
                 )  # fmt: skip
                 if about:
                     of_units[path].append((said, about))
@@ -171,16 +171,17 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[tuple[Sentences
         if one is not None and one.content_hash != document.content_hash:
             one = None  # stale
         if said := stated(document) if document.kind in STORY_KINDS else "":
-            of_units[path].append((said, units[path, None]))
+            of_units[path].append((said, units()[path, None]))
         elif one is not None:
-            of_units[path].append((one.text, units[path, None]))
+            of_units[path].append((one.text, units()[path, None]))
         if one is not None and one.passages:
             last = len(document.paragraphs)
             of_paragraphs[path] = [
                 (passage.text, tuple((path, at) for at in range(passage.first, min(passage.last + 1, last))))
                 for passage in one.passages
             ]
-    story = [place for path, one in documents.items() if one.kind in STORY_KINDS for place in units[path, None]]
+    some = documents.items() if of_units else ()
+    story = [place for path, one in some if one.kind in STORY_KINDS for place in units()[path, None]]
     summed = {place for own in of_units.values() for _, about in own for place in about}.intersection(story)
     share = max(0.0, 2 * len(summed) / max(1, len(story)) - 1)
     return (of_units, of_paragraphs), share
