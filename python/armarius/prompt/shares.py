@@ -374,12 +374,8 @@ def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | N
     lines = text.split("\n")
     if one.keep == "head":
         lines.reverse()
-
-    def fits(first: int) -> bool:
-        return counter.section(f"{title}\n{_from(lines, first)}") <= room
-
-    first = bisect_left(range(len(lines)), True, 1, key=fits)
-    kept = _from(lines, first) if one.keep != "head" else "\n".join(reversed(lines[first:])).strip()
+    at = bisect_left(range(len(lines)), True, 1, key=lambda n: counter.section(f"{title}\n{_from(lines, n)}") <= room)
+    kept = _from(lines, at) if one.keep != "head" else "\n".join(reversed(lines[at:])).strip()
     return replace(one, content=f"{title}\n{kept}") if len(kept) >= _LEAST else None
 
 
