@@ -126,7 +126,7 @@ def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
     return sent
 
 
-_LOOK_S = 0.3
+_LOOK_S = 0.1
 _BEAT_S = 15.0  # interval of keep-alive comments, which detect closed connections
 
 
