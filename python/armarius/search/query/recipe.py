@@ -207,11 +207,20 @@ def _wishes(clause: str, found: list[SetWord]) -> bool:
 def _ruled(sets: set[str], *, asked: bool) -> TaskName | None:
     """The first task one of whose rules fits."""
     sets = sets | {"?" if asked else "."}
-    for task, row in _rows().items():
-        for rule in row.get("rules", ()):
-            if all((part[1:] not in sets) if part[0] == "!" else part in sets for part in rule.split()):
-                return task
+    for task, wanted, barred in _rules():
+        if wanted <= sets and barred.isdisjoint(sets):
+            return task
     return None
+
+
+@cache
+def _rules() -> list[tuple[TaskName, set[str], set[str]]]:
+    """Each rule: its task, what it asks for, what it must not meet."""
+    rules = [(task, {*rule.split()}) for task, row in _rows().items() for rule in row.get("rules", ())]
+    barred = [{part for part in rule if part[0] == "!"} for _, rule in rules]
+    return [
+        (task, rule - those, {part[1:] for part in those}) for (task, rule), those in zip(rules, barred, strict=True)
+    ]
 
 
 def _commanded(clause: str, found: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
