@@ -20,7 +20,7 @@ def put(folder, path, text):
 @pytest.fixture
 def novel(tmp_path):
     put(tmp_path, "novel/chapters/ch001.md", "# 第一章\n\n林默走进钟楼。\n\n钟停在十二点。\n")
-    put(tmp_path, "novel/characters/林默.md", "# 林默\n\n- 类型：character\n")
+    put(tmp_path, "novel/characters/林默.md", "# 林默\n\n- 类型：character\n- 描述：钟匠\n")
     return tmp_path / "novel"
 
 

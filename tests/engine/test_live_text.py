@@ -20,7 +20,10 @@ def engine(tmp_path, monkeypatch):
     (folder / PATH).write_text(SAVED, encoding="utf-8")
     (folder / "chapters" / "ch002.md").write_text("# 第二章 码头\n\n铜钥匙沉在码头下面。\n", encoding="utf-8")
     names = [("e1", "林小雨", ["小雨"]), ("e2", "白鹭", []), ("e3", "江城", [])]
-    entities = [{"id": id_, "name": name, "type": "character", "aliases": also} for id_, name, also in names]
+    entities = [
+        {"id": id_, "name": name, "type": "character", "aliases": also, "description": "书里的"}
+        for id_, name, also in names
+    ]
     (folder / "codex.json").write_text(json.dumps({"entities": entities}, ensure_ascii=False), encoding="utf-8")
     with armarius.open(folder, watch=False) as engine:
         yield engine
