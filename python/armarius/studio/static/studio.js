@@ -346,9 +346,10 @@ document.addEventListener("keydown", (event) => {
 
 // What is looked for in the background is asked for again until it is there.
 const again = async () => {
-  if ($(".looking") && !$("#asked form")) {
-    const answer = await fetch(drawn?.dataset.url ?? location.href).catch(() => null);
-    if (answer?.ok && $(".looking")) (drawn ?? $("main")).replaceChildren(...content(parsed(await answer.text())));
+  const waits = () => $(".looking") && !$("#asked form");
+  if (waits()) {
+    const answer = await fetch(drawn?.dataset.url ?? location.href).catch(() => null), page = answer?.ok && parsed(await answer.text());
+    if (page && waits()) (drawn ?? $("main")).replaceChildren(...content(page));
   }
   setTimeout(again, 1500);
 };
