@@ -262,8 +262,9 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
         for path, number in run.items():
             if path in brief and number != begun and len(run) > 5 and features[path].marked is None:
                 clues[path].append(Clue("brief in a run", (features[path].length, usual)))
-            elif features[path].kind in (*STORY_KINDS, "note") and aside is None:
-                clues[path].append(Clue("run", (len(run),)))
+            else:
+                of_story = features[path].kind in (*STORY_KINDS, "note") and aside is None
+                clues[path].append(Clue("run" if of_story else "run of others", (len(run),)))
 
 
 @dataclass(slots=True)

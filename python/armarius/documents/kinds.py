@@ -226,6 +226,7 @@ WEIGHTS: Final = (
     Weight("only story", "chapter", "prose with dialogue, and no other story", 1.5),
     Weight("brief in a run", "note", "{} characters, the others have {:.0f}", 3.0),
     Weight("run", "chapter", "{} files of its folder count on", 2.0),
+    Weight("run of others", "chapter", "{} files of its folder count on", 0.8),
     Weight("in an order", "chapter", "listed among the chapters", 0.5, 6.5),
     Weight("companion", "chapter", "the numbers of {}, with {}", -6.0),
     Weight("kind of companions", None, "the numbers of {}, with {}", 5.0),
