@@ -31,6 +31,7 @@ _NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
 _ALIKE: Final = ("setting", "outline", "state", "summary")  # kinds of most files of a folder that tell of the others
 _MOST: Final = 2 / 3  # share of them at least
 _NOTES: Final = 0.8  # the same of notes, of which there are many: each has a title of its own
+_MANY: Final = 20
 _A_BOOK: Final = 0.8  # share of the story in a list of files that is the list of its chapters
 _DOUBTLESS: Final = 0.9
 _END: Final = float(1 << 31)
@@ -229,7 +230,9 @@ def _alike(
     share = count / len(paths)
     of_folder = feature == "alike in its folder"
     least = _NOTES if kind == "note" else _MOST if kind in _ALIKE else 1
-    if len(paths) < 3 or share <= 0.5 or (of_folder and share < least) or (least == _NOTES and len(paths) < 20):
+    if len(paths) < 3 or share <= 0.5:
+        return
+    if of_folder and (share < least or (kind == "note" and len(paths) < _MANY)):
         return
     for path in paths:
         if kind != "note" or features[path].prose < PROSE:  # prose without further evidence is judged by its run
