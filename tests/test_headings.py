@@ -68,6 +68,10 @@ def given_groups(tree):
                 yield node, group
 
 
+def _target(assigned):
+    return getattr(assigned.targets[0], "id", None)
+
+
 def test_every_candidate_of_the_package_takes_its_heading_from_the_table():
     made = 0
     for path, tree in modules():
@@ -77,6 +81,11 @@ def test_every_candidate_of_the_package_takes_its_heading_from_the_table():
             if str(path) == "prompt/admit.py":  # where the headings of fetchers are taken in
                 assert isinstance(group, ast.Name)
                 continue
+            if isinstance(group, ast.Name):  # of several candidates, asked for once
+                named = [
+                    one.value for one in ast.walk(tree) if isinstance(one, ast.Assign) and _target(one) == group.id
+                ]
+                group = named[0] if len(named) == 1 else group
             called = getattr(getattr(group, "func", None), "id", "")
             if str(path) == "prompt/pack.py":  # where the heading of an offer is taken in
                 assert ast.unparse(group) == "self.group"
@@ -133,7 +142,7 @@ def _codes():
 
 def test_no_sentence_lacks_a_language_or_one_of_its_parts():
     for code, said in reasons_table().items():
-        assert set(said) == set(get_args(Language)), code
+        assert set(said) == {"zh", "en"}, code
         named = {language: set(re.findall(r"\{(\w+)", text)) for language, text in said.items()}
         assert all(parts == named["zh"] for parts in named.values()), code
         assert all(text.strip() == text != "" for text in said.values()), code

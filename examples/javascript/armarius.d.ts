@@ -398,7 +398,7 @@ export interface AssembleRequest {
   /** Muted: ids, names, paths or tags, also what is pinned for good. */
   exclude?: string[] | null;
   /** Of headings and labels; what `assembly.language` says when not given, else that of the texts. */
-  language?: "zh" | "en" | null;
+  language?: "zh" | "en" | "ja" | null;
   /**
    * The conversation that the query stands in, oldest message first, the query itself last or not: messages of the
    * form {"role", "content"}, at most 10,000. What the query leaves to it ("where does she live?") is looked up too.
@@ -697,7 +697,7 @@ export interface DiffRequest {
   /** Muted: ids, names, paths or tags, also what is pinned for good. */
   exclude?: string[] | null;
   /** Of headings and labels; what `assembly.language` says when not given, else that of the texts. */
-  language?: "zh" | "en" | null;
+  language?: "zh" | "en" | "ja" | null;
   /**
    * The conversation that the query stands in, oldest message first, the query itself last or not: messages of the
    * form {"role", "content"}, at most 10,000. What the query leaves to it ("where does she live?") is looked up too.
@@ -1044,7 +1044,7 @@ export interface InspectRequest {
   /** Muted: ids, names, paths or tags, also what is pinned for good. */
   exclude?: string[] | null;
   /** Of headings and labels; what `assembly.language` says when not given, else that of the texts. */
-  language?: "zh" | "en" | null;
+  language?: "zh" | "en" | "ja" | null;
   /**
    * The conversation that the query stands in, oldest message first, the query itself last or not: messages of the
    * form {"role", "content"}, at most 10,000. What the query leaves to it ("where does she live?") is looked up too.
@@ -1366,7 +1366,7 @@ export interface MessagesRequest {
   /** Muted: ids, names, paths or tags, also what is pinned for good. */
   exclude?: string[] | null;
   /** Of headings and labels; what `assembly.language` says when not given, else that of the texts. */
-  language?: "zh" | "en" | null;
+  language?: "zh" | "en" | "ja" | null;
   /**
    * The conversation that the query stands in, oldest message first, the query itself last or not: messages of the
    * form {"role", "content"}, at most 10,000. What the query leaves to it ("where does she live?") is looked up too.
@@ -1940,7 +1940,7 @@ export interface WhatIfRequest {
   /** Muted: ids, names, paths or tags, also what is pinned for good. */
   exclude?: string[] | null;
   /** Of headings and labels; what `assembly.language` says when not given, else that of the texts. */
-  language?: "zh" | "en" | null;
+  language?: "zh" | "en" | "ja" | null;
   /**
    * The conversation that the query stands in, oldest message first, the query itself last or not: messages of the
    * form {"role", "content"}, at most 10,000. What the query leaves to it ("where does she live?") is looked up too.
@@ -2047,7 +2047,7 @@ export interface WhyRequest {
   /** Muted: ids, names, paths or tags, also what is pinned for good. */
   exclude?: string[] | null;
   /** Of headings and labels; what `assembly.language` says when not given, else that of the texts. */
-  language?: "zh" | "en" | null;
+  language?: "zh" | "en" | "ja" | null;
   /**
    * The conversation that the query stands in, oldest message first, the query itself last or not: messages of the
    * form {"role", "content"}, at most 10,000. What the query leaves to it ("where does she live?") is looked up too.

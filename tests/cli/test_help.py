@@ -35,5 +35,6 @@ def test_one_thing_is_spelt_alike_in_every_command():
                 if option.startswith("--") and action.nargs != 0:
                     spellings.setdefault(option, set()).add(str(action.metavar or action.choices))
     assert spellings.pop("--model") == {"MODEL", "FOLDER"}  # of language, and of embeddings: `embed` has no other
+    assert spellings.pop("--language") == {"['en', 'zh']", "['en', 'ja', 'zh']"}  # an empty book has no Japanese one
     assert {option: words for option, words in spellings.items() if len(words) > 1} == {}
     assert all(re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option) for option in spellings)

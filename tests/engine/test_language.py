@@ -92,6 +92,28 @@ def test_a_chinese_project_has_the_specified_frame(opened):
     assert not any(text in pack.prompt for text in HEADINGS["en"].values())
 
 
+def test_a_japanese_project_has_japanese_headings_and_labels_and_english_reasons(tmp_path):
+    (tmp_path / "第1話.md").write_text("# 第1話\n\nアンナは図書館で古い時計を見つけた。\n", "utf-8")
+    (tmp_path / "人物.md").write_text("# 人物\n\n## アンナ\n\n- 種別：人物\n- 年齢：三十歳\n\n静かな司書。\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        pack = engine.assemble("アンナは何を見つけた？", document="第1話.md", budget=4000)
+        assert "[現在の文書]\n" in pack.prompt
+        assert "[ユーザーの依頼]\nアンナは" in pack.prompt
+        assert "## 人物：アンナ\n" in pack.prompt
+        others = {text for language in ("zh", "en") for text in HEADINGS[language].values()}
+        assert not any(text in pack.prompt for text in others - set(HEADINGS["ja"].values()))
+        assert any("アンナ" in item.reason and "mentions" in item.reason for item in pack.items)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"), [("길은 멀고 밤은 깊었다.", "en"), ("Ночь была тиха.", "en"), ("12 — 34", "zh")]
+)
+def test_a_project_in_another_language_has_english_headings(tmp_path, text, language):
+    (tmp_path / "a.md").write_text(f"{text}\n\n{text}\n", "utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        assert HEADINGS[language]["query"] in engine.assemble("12").prompt
+
+
 @pytest.mark.parametrize("chinese", [True, False])
 def test_a_request_says_which_language_and_the_texts_stay(opened, chinese):
     engine = opened(chinese=chinese)

@@ -583,13 +583,15 @@ def _found(path: str, data: bytes | OSError, max_bytes: int) -> bytes:
 _SAMPLED: Final = 24
 _SAMPLE: Final = 4_000  # code points of each
 _HAN: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_KANA: Final = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
 
 
 def language_of(documents: Iterable[Document]) -> Language:
-    """The language of most of the text: English if its words exceed a third of the Chinese characters.
+    """The language of most of the text: Japanese with a kana for eight Han characters, Chinese where Han are the most.
 
-    Judged by chapters, else other prose, else code; the default language without text.
+    English for everything else. Judged by chapters, else other prose, else code; the default language without text.
 
     Args:
         documents: Of a project, in path order.
@@ -603,6 +605,9 @@ def language_of(documents: Iterable[Document]) -> Language:
     texts = [one.text[:_SAMPLE] for one in islice(prose, 0, None, step)]
     han = sum(map(len, chain.from_iterable(map(_HAN.findall, texts))))
     words = sum(map(len, map(_WORD.findall, texts)))
-    if not han and not words:
+    kana = sum(map(len, map(_KANA.findall, texts)))
+    if not any(map(_LETTER.search, texts)):
         return DEFAULT_LANGUAGE
-    return "en" if words * 3 > han else "zh"
+    if words * 3 > han + kana or not han + kana:
+        return "en"
+    return "ja" if kana * 8 > han else "zh"

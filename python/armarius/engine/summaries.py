@@ -207,7 +207,10 @@ class ProjectSummaries(Listed[Summary]):
         names = [f"{'人物和名称' if view.language == 'zh' else 'Names'}: {'; '.join(cards)}"] if cards else []
         user = without_secrets("\n\n".join((known.title, *names, *parts)))
         made = SummaryRequest(
-            (Message(role="system", content=_ASKED[view.language]), Message(role="user", content=user))
+            (
+                Message(role="system", content=_ASKED.get(view.language, _ASKED["en"])),
+                Message(role="user", content=user),
+            )
         )
         made.document, made.last = known.path, len(known.paragraphs) - 1
         return made

@@ -1,6 +1,7 @@
 """The texts of a prompt in each language: a frame or a heading by language, the sentences of an account by code.
 
-reasons.toml has the sentences, a line for each code with a text for each language.
+reasons.toml has the sentences, a line for each code with a text in Chinese and in English; a Japanese frame has those
+in English.
 """
 
 import tomllib
@@ -14,7 +15,7 @@ from typing import Any, Final, Literal, Self
 from armarius.errors import ContractError
 from armarius.validation import shown
 
-Language = Literal["zh", "en"]
+Language = Literal["zh", "en", "ja"]
 HeadingKey = Literal[
     "constraints",
     "always",
@@ -218,9 +219,74 @@ ZH: Final = Frame(
 )
 
 
+JA: Final = Frame(
+    headings=MappingProxyType(
+        {
+            # rules
+            "constraints": "[プロジェクトの制約]",
+            "always": "[知識グラフ — 常時]",
+            # settings
+            "memories": "[プロジェクトの記憶]",
+            "style": "[文体の指定]",
+            "story": "[これまでの話と予定]",
+            "lore_always": "[ワールドブック — 常時]",
+            # retrieved
+            "detected": "[知識グラフ — 言及]",
+            "lore": "[ワールドブック — 起動]",
+            "relations": "[知識グラフ — 関係]",
+            "passages": "[検索 — 関連する段落]",
+            "weak": "[検索 — かすかな手がかり、答えはないかもしれない]",
+            "code": "[コードグラフ — シンボルの部分グラフ]",
+            # immediate
+            "window": "[現在の文書]",
+            "selection": "[選択範囲]",
+            "conversation": "[これまでの会話]",
+            "query": "[ユーザーの依頼]",
+        }
+    ),
+    types=MappingProxyType(
+        {
+            "character": "人物",
+            "location": "場所",
+            "event": "出来事",
+            "item": "物品",
+            "faction": "勢力",
+            "foreshadowing": "伏線",
+            "inspiration": "着想",
+        }
+    ),
+    other="対象",
+    card="## {label}：{name}",
+    type="種別：{type}",
+    description="説明：{text}",
+    attributes="属性：{pairs}",
+    aliases="別名：{names}",
+    and_="、",
+    since="第{since}章から",
+    until="第{until}章より前",
+    span="第{since}–{last}章",
+    fact="事実",
+    stated="{when}：{text}",
+    dated="（{when}）",
+    passage="## 段落：{title}（{place}）",
+    place="## 段落：{place}",
+    signatures="## 段落：隣接するコードのシグネチャ",
+    dispute="## 記述の食い違い：{place}、{others}も参照",
+    entry="## 項目：{name}（{book}）",
+    turn="## 第{number}発言：{who}",
+    speakers=MappingProxyType({"user": "ユーザー", "assistant": "アシスタント"}),
+    outlined="## あらすじ：第{number}章",
+    summarised="## 要約：{title}",
+    ending="## 結び：{title}",
+    beginning="## 冒頭：{title}",
+    thread="## 伏線：{name}",
+    begins=("項目", "段落", "あらすじ", "要約", "結び"),
+)
+
+
 DEFAULT_LANGUAGE: Final[Language] = "zh"
 
-FRAMES: Final[Mapping[Language, Frame]] = MappingProxyType({"zh": ZH, "en": EN})
+FRAMES: Final[Mapping[Language, Frame]] = MappingProxyType({"zh": ZH, "en": EN, "ja": JA})
 _LANGUAGES: Final = tuple(FRAMES)
 
 HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
@@ -279,8 +345,8 @@ class Reason(str):
         return made
 
     def in_language(self, language: str) -> str:
-        """The sentence in one of the languages of prompts."""
-        return _said(self.code, self.parts, language)
+        """The sentence in Chinese for `zh`, in English for every other language."""
+        return _said(self.code, self.parts, language if language in _JOINED else "en")
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
         """For copies."""

@@ -100,13 +100,13 @@ _shtab_armarius_subgraph___cache_COMPGEN=_shtab_compgen_files
 _shtab_armarius_trust_pos_0_COMPGEN=_shtab_compgen_files
 
 _shtab_armarius_assemble___kind_choices=(chapter outline setting state summary review note template tool data code manuscript)
-_shtab_armarius_assemble___language_choices=(en zh)
+_shtab_armarius_assemble___language_choices=(en ja zh)
 _shtab_armarius_assemble___position_encoding_choices=(code-point utf-16 utf-8)
 _shtab_armarius_inspect___kind_choices=(chapter outline setting state summary review note template tool data code manuscript)
-_shtab_armarius_inspect___language_choices=(en zh)
+_shtab_armarius_inspect___language_choices=(en ja zh)
 _shtab_armarius_inspect___position_encoding_choices=(code-point utf-16 utf-8)
 _shtab_armarius_ask___kind_choices=(chapter outline setting state summary review note template tool data code manuscript)
-_shtab_armarius_ask___language_choices=(en zh)
+_shtab_armarius_ask___language_choices=(en ja zh)
 _shtab_armarius_ask___position_encoding_choices=(code-point utf-16 utf-8)
 _shtab_armarius_find___kind_choices=(chapter outline setting state summary review note template tool data code manuscript)
 _shtab_armarius_retrieve___kind_choices=(chapter outline setting state summary review note template tool data code manuscript)
