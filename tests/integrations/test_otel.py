@@ -162,6 +162,7 @@ def test_spans_of_a_tool_have_the_id_of_the_request_over_http_or_of_the_message(
     from armarius.mcp import build_server
 
     spans, _ = told
+    before = request_id.get()
     app = build_server(engine).streamable_http_app(stateless_http=True, json_response=True)
     body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call"}
     body["params"] = {"name": "find", "arguments": {"query": "钟楼"}}
@@ -169,7 +170,7 @@ def test_spans_of_a_tool_have_the_id_of_the_request_over_http_or_of_the_message(
         sent = {"Accept": "application/json, text/event-stream", **header}
         assert client.post("/mcp", json=body, headers=sent).status_code == 200
     assert next(one for one in spans if one.name == "armarius.find").attributes["armarius.request_id"] == said
-    assert request_id.get() == ""
+    assert request_id.get() == before
 
 
 def test_the_counters_of_a_shelf_are_metrics(novel):
