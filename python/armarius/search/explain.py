@@ -19,7 +19,7 @@ from armarius.search.query.query import Understanding, terms_of
 from armarius.search.query.relations import Subjects
 from armarius.search.query.words import is_unspaced
 from armarius.search.rank import Ranked
-from armarius.text.unicode import UNSPACED
+from armarius.text.unicode import HIRAGANA, UNSPACED
 from armarius.types import Evidence, Near
 
 _KEPT = 64
@@ -137,7 +137,7 @@ def is_content(corpus: Corpus, words: str) -> bool:
 _SHOWN = 8
 _PEOPLE = 3
 _RUN = re.compile(rf"[{UNSPACED}]+")
-_HIRAGANA = re.compile("[\u3041-\u309f]+")
+_HIRAGANA = re.compile(f"[{HIRAGANA}]+")
 _LATIN = re.compile(r"[a-z0-9'-]{4,}")
 
 

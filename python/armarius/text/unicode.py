@@ -76,6 +76,7 @@ HAN: Final = f"{HAN_FIRST}-{HAN_LAST}"  # unified ideographs and extension A
 HAN_UNIFIED: Final = "\u4e00-\u9fff"  # without the extension
 HAN_EVERY: Final = f"{HAN}\uf900-\ufaff\U00020000-\U0003ffff"  # with compatibility ideographs and the other planes
 KANA: Final = "\u3040-\u30ff"
+HIRAGANA: Final = "\u3041-\u309f"
 HANGUL: Final = "\uac00-\ud7a3"
 # Scripts without spaces between words, with retrieval terms of character pairs; includes iteration marks.
 UNSPACED: Final = f"\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf{HAN_UNIFIED}{HANGUL}\uf900-\ufaff\U00020000-\U0003ffff"

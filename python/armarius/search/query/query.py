@@ -25,7 +25,7 @@ from armarius.search.query.words import (
     unspaced_in,
 )
 from armarius.text.matcher import EntityMatcher, Mention
-from armarius.text.unicode import HANGUL, KANA
+from armarius.text.unicode import HANGUL, HIRAGANA, KANA
 from armarius.types import Recipe
 
 _QUESTION = Recipe()
@@ -213,7 +213,7 @@ _WORD = rf"[^\W_{_HAN}{HANGUL}{_JAPANESE}]+"
 _RUN = re.compile(rf"[{_HAN}{_JAPANESE}]+|[{HANGUL}]+|{_WORD}(?:['’]{_WORD})*")
 _IS_JAPANESE = re.compile(f"[{_JAPANESE}]")
 _JAPANESE_WORD = re.compile(f"[{_HAN}\u3005]+|[\u30a1-\u30ff]{{2,}}")  # hiragana alone is mostly grammar
-_INFLECTED = re.compile(f"(?=([{_HAN}][\u3041-\u309f]))")  # 逃げ, 読ん
+_INFLECTED = re.compile(f"(?=([{_HAN}][{HIRAGANA}]))")  # 逃げ, 読ん
 _CAPITALIZED = re.compile(r"(?<=[^\W_\d,;'’-])['’,;-]?\s?\b([A-Z][a-z]+)")
 _ELIDED = re.compile(r"\A(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w\w)")  # before a vowel in French, as in the core
 _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")

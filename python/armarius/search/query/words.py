@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import armarius._core as _core
 import armarius.doors as doors
 from armarius.lexicon import word_file
-from armarius.text.unicode import UNSPACED
+from armarius.text.unicode import KANA, UNSPACED
 
 T = TypeVar("T")
 Tokens = list[tuple[str, int, int]]
@@ -27,6 +27,7 @@ Tokens = list[tuple[str, int, int]]
 _TOKEN_OF = itemgetter(0)
 _TOKEN = re.compile(rf"([{UNSPACED}])|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*|\d+")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_NO_KANA = re.compile(f"(?![{KANA}])[{UNSPACED}]")
 _LAST_LATIN: Final = "\u024f"
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 
@@ -191,7 +192,7 @@ def is_unspaced(text: str) -> bool:
 
 def unspaced_in(text: str) -> list[str]:
     """The characters of scripts written without spaces, in order; not kana, which say nothing one by one."""
-    return [one for one in _IS_UNSPACED.findall(text) if not "\u3040" <= one <= "\u30ff"]
+    return _NO_KANA.findall(text)
 
 
 @cache
