@@ -1,9 +1,10 @@
-"""What a request asks for, of 1,000 sentences in five languages that were written without the table.
+"""What a request asks for, of sentences in five languages.
 
     python benches/eval_intents.py [--write]
 
-The lines of even number (half `a`) may be looked at when the table is changed; those of odd number (`b`) judge it. The
-table of today was made with `a` and with intents_train.jsonl (`train`), sentences that were written for it.
+Of intents.jsonl (1,000, written without the table) the lines of even number (half `a`) may be looked at when the table
+is changed, those of odd number (`b`) judge it. The table was made with `a`, with intents_train.jsonl (`train`),
+sentences that were written for it, and later with intents_c.jsonl (`c`); intents_d.jsonl (`d`) judges it too.
 Writes benches/results/intents.json.
 """
 
@@ -18,11 +19,12 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    lines = (HERE / "data" / "intents.jsonl").read_text("utf-8").splitlines()
+    lines, *others = (
+        (HERE / "data" / f"intents{name}.jsonl").read_text("utf-8").splitlines() for name in ("", "_train", "_c", "_d")
+    )
     result = {}
-    trained = (HERE / "data" / "intents_train.jsonl").read_text("utf-8").splitlines()
-    for half, half_lines in (("train", trained), ("a", lines[::2]), ("b", lines[1::2])):
-        rows = [json.loads(line) for line in half_lines]
+    for name, part in zip(("a", "b", "train", "c", "d"), (lines[::2], lines[1::2], *others), strict=True):
+        rows = [json.loads(line) for line in part]
         every: Counter[str] = Counter()
         right: Counter[str] = Counter()
         for row in rows:
@@ -34,8 +36,8 @@ def main() -> None:
             ):
                 every[key] += 1
                 right[key] += understand(row["text"]).task == task
-        result[half] = {key: round(right[key] / every[key], 3) for key in sorted(every) if key}
-        print(half, json.dumps(result[half]))
+        result[name] = {key: round(right[key] / every[key], 3) for key in sorted(every) if key}
+        print(name, json.dumps(result[name]))
     if "--write" in sys.argv:
         (HERE / "results" / "intents.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
