@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
-from typing import Final
 
 from armarius.codex.cards import chapter_at, tidy
 from armarius.corpus.part import chapters_of
@@ -20,7 +19,16 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.segments import Paragraph, folder_of, parts_of
-from armarius.documents.units import CHAPTERS, NUMERAL, bare_number, chapter_number, chapter_range, names, volume_number
+from armarius.documents.units import (
+    CHAPTERS,
+    NUMERAL,
+    SCENE,
+    bare_number,
+    chapter_number,
+    chapter_range,
+    names,
+    volume_number,
+)
 
 _OF_CHAPTERS = re.compile(
     rf"{names('han', 'round')}|章|分{names('han', *CHAPTERS)}|{names('latin', 'chapter', 'episode')}", re.IGNORECASE
@@ -32,7 +40,6 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _NOTED = re.compile(r"\s*(?:[-*+•·]\s|\d+[.)、]|\||[✅❌☐☑✔])")
-SCENE: Final = re.compile(rf"{names('latin', 'scene')}[\s._#-]*(\d{{1,4}})(?!\d)", re.IGNORECASE)
 _PADDED = re.compile(r"0\d{1,3}(?!\d)")
 
 
@@ -66,7 +73,7 @@ def plans_of(
     Cost: one pass over the paragraphs of the outlines; what headings name is remembered.
     """
     found: dict[int, list[Plan]] = {number: [] for number in numbers}
-    hidden, scenes = project_map.hidden, counts_scenes(documents)
+    hidden, scenes = project_map.hidden, project_map.of_scenes
     for path, document in documents.items() if found else ():
         if document.kind != "outline" or path in hidden:
             continue
@@ -117,12 +124,6 @@ class _Outline:
         at, span = _named(found[0].heading_path, counted=self._counted, scenes=self._scenes)
         title = found[0].heading_path[at] if span[0] <= number <= span[1] else ""
         return Plan(self._path, title, tuple(found), ranged=ranged)
-
-
-def counts_scenes(documents: Mapping[str, Document]) -> bool:
-    """Whether the files of the story are scenes (`scene5.md`), so that a scene is what others call a chapter."""
-    chapters = [one.path for one in documents.values() if one.kind in STORY_KINDS and one.chapter is not None]
-    return 2 * sum([SCENE.fullmatch(parts_of(path).stem) is not None for path in chapters]) > len(chapters)
 
 
 def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:

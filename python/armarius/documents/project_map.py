@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from armarius.arguments import Edition as Edition
 from armarius.arguments import Kind
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS
-from armarius.documents.segments import folder_of
+from armarius.documents.segments import folder_of, parts_of
+from armarius.documents.units import SCENE
 from armarius.headings.display import ResultList, counted, html_table, rich_table
 from armarius.io.toml import quoted
 
@@ -91,6 +92,7 @@ class ProjectMap:
             them by name; none where most of the project is code, whose README and guides are what is asked about.
         guessed: Those of them whose kind nobody declared: questions look into them.
         doubtful: Files of low confidence, the most doubtful first.
+        of_scenes: Most files of the story are scenes (`scene5.md`), so that a scene is what others call a chapter.
     """
 
     def __init__(self, files: Iterable[MappedFile] = (), main: str | None = None) -> None:
@@ -103,6 +105,9 @@ class ProjectMap:
         self.guessed = frozenset(path for path in self.hidden if self.files[path].is_guessed)
         unsure = [one for one in self.files.values() if one.confidence < _DOUBTFUL and not one.declared]
         self.doubtful = tuple(sorted(unsure, key=lambda one: (one.confidence, one.path)))
+        numbered = [one.path for one in self.files.values() if one.kind in STORY_KINDS and one.number is not None]
+        scenes = sum(1 for path in numbered if SCENE.fullmatch(parts_of(path).stem))
+        self.of_scenes = 2 * scenes > len(numbered)
         self._main = main
         stories: dict[str, list[MappedFile]] = {}
         for one in self.files.values():

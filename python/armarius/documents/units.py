@@ -72,6 +72,10 @@ TO: Final = rf"(?:[-–—~～]{{1,2}}|到|至|から|부터|{_ALONE}(?:through|
 """What stands between the first and the last of a range."""
 
 
+SCENE: Final = re.compile(rf"{names('latin', 'scene')}[\s._#-]*(\d{{1,4}})(?!\d)", re.IGNORECASE)
+"""A scene with its number in a group: scene5, Scene 5."""
+
+
 def mark(*units: str) -> str:
     """A regular expression for units with a number, right or wrong, in Chinese, Japanese and Korean: 第X章, 제3장."""
     return rf"(?:第\s*\S{{1,9}}?\s*{names('han', *units)}|제\s*\d{{1,5}}\s*{names('hangul', *units)})"

@@ -11,10 +11,12 @@ from typing import Any, Final, Protocol
 from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.codex.model import Entity
-from armarius.corpus.story import SCENE, counts_scenes, story_parts, told_until
+from armarius.corpus.story import story_parts, told_until
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
 from armarius.documents.kinds import STORY_KINDS
+from armarius.documents.project_map import ProjectMap
+from armarius.documents.units import SCENE
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
 from armarius.headings import Language, Reason
 from armarius.prompt.assembler import Task
@@ -62,6 +64,11 @@ class RequestState(Protocol):
     @property
     def documents(self) -> Mapping[str, Document]:
         """By path."""
+        ...
+
+    @property
+    def map(self) -> ProjectMap:
+        """What the files are."""
         ...
 
     def resolve_pins(
@@ -191,7 +198,7 @@ class Resolver:
         opened = bool(request.document) and not (selection or request.additional_input.strip() or request.messages)
         asked, skill = asked if asked != request.query else "", self._settings.skills.get(request.skill, request.skill)
         query = request.query
-        if SCENE.search(query) and counts_scenes(view.documents):
+        if view.map.of_scenes and SCENE.search(query):
             query, asked = (SCENE.sub(r"chapter \1 ", one) for one in (query, asked))
         recipe = understand(
             query, asked=asked, text=request.additional_input, skill=skill, story=request.story, opened=opened
