@@ -334,6 +334,8 @@ class Corpus:
         live.update([document])
         # The lines of the outline depend on number and title of the chapters, and on nothing that is written in them.
         live._outline_stale = shapes or self._titles(document.path) != live._titles(document.path)
+        if not live._outline_stale:
+            live._by_chapter, live._stories = self.by_chapter, self.stories
         return live
 
     def _titles(self, path: str) -> list[tuple[int, str, int | None]]:

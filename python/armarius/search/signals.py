@@ -170,7 +170,7 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[tuple[Sentences
         one = kept_of.get(path)
         if one is not None and one.content_hash != document.content_hash:
             one = None  # stale
-        if said := stated(document) if document.kind in STORY_KINDS else "":
+        if said := stated(document) if document.front_matter and document.kind in STORY_KINDS else "":
             of_units[path].append((said, units()[path, None]))
         elif one is not None:
             of_units[path].append((one.text, units()[path, None]))
