@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import armarius
 from armarius.search.explain import _longest, words_in
 from armarius.search.query import chapters
-from armarius.search.query.query import _functions, _pieces, question, terms_of
+from armarius.search.query.query import _functions, question, terms_of
 from armarius.search.rank import _cards
 from armarius.search.retrieve import _understood
 from armarius.store.sqlite.store import SqliteStore
@@ -67,7 +67,7 @@ def test_function_words_are_cut_out_leftmost_longest(run):
         if word:
             left, piece = [*left, piece], ""
         at += len(word) or 1
-    assert _pieces(run) == [one for one in (*left, piece) if one]
+    assert [one for one in _functions().between.split(run) if one] == [one for one in (*left, piece) if one]
 
 
 @pytest.mark.parametrize("query", ASKED)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import starmap
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -370,7 +371,7 @@ def names_in(names: bytes) -> list[tuple[NamedEntities, ...]]:
         ValueError: The bytes are something else.
     """
     try:
-        return [tuple(NamedEntities(*row) for row in rows) for rows in json.loads(names)]
+        return [tuple(starmap(NamedEntities, rows)) for rows in json.loads(names)]
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"no names of a document: {error}") from error
 

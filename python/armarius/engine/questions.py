@@ -267,7 +267,7 @@ class Questions:
                 sources=view.sources, outside=outside,
             )  # fmt: skip
         leveled, language = _leveled(view), self._language or view.language
-        told = [replace(hit, reason=sentence((one.detail for one in hit.evidence), language)) for hit in found]
+        told = [replace(hit, reason=sentence([one.detail for one in hit.evidence], language)) for hit in found]
         found = replace(found, hits=tuple(map(leveled, told)) if leveled else tuple(told))
         warnings = (*view.stale, *found.warnings, *worded.warnings)
         return replace(found, warnings=warnings, carried=follow_up.carried)

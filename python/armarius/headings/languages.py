@@ -346,7 +346,7 @@ class Reason(str):
 
     def in_language(self, language: str) -> str:
         """The sentence in Chinese for `zh`, in English for every other language."""
-        return _said(self.code, self.parts, language if language in _JOINED else "en")
+        return _said(self.code, self.parts, language) if language == "zh" else str(self)
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
         """For copies."""
@@ -376,9 +376,6 @@ def kind_name(kind: str) -> str:
     return kind if code is None else Reason(code)
 
 
-_JOINED: Final = {"zh": "、", "en": ", "}
-
-
 def say(said: str, language: str) -> str:
     """A reason in `language`; any other text as it is."""
     return said.in_language(language) if isinstance(said, Reason) else said
@@ -386,7 +383,7 @@ def say(said: str, language: str) -> str:
 
 def sentence(said: Iterable[str], language: str, most: int = 3) -> str:
     """The first `most` different ones of several, in `language`, as one sentence."""
-    return ("；" if language == "zh" else "; ").join(list(dict.fromkeys(say(one, language) for one in said))[:most])
+    return ("；" if language == "zh" else "; ").join(list(dict.fromkeys([say(one, language) for one in said]))[:most])
 
 
 def _said(code: str, parts: Mapping[str, Any], language: str) -> str:
@@ -395,7 +392,7 @@ def _said(code: str, parts: Mapping[str, Any], language: str) -> str:
         if isinstance(part, Reason):
             said[name] = part.in_language(language)
         elif isinstance(part, tuple | list):
-            said[name] = _JOINED[language].join(
-                [say(str(one) if not isinstance(one, str) else one, language) for one in part[:_MOST]]
+            said[name] = ("、" if language == "zh" else ", ").join(
+                [value.in_language(language) if isinstance(value, Reason) else str(value) for value in part[:_MOST]]
             )
     return reasons_table()[code][language].format(**said)

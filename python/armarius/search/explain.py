@@ -168,8 +168,11 @@ class MatchHighlights:
         """
         entities = self._reached if people else self._fitting
         written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if entities else {}
-        there = [(written[one], *said) for one, said in entities.items() if one in written]
-        names = [Reason(code, term=term, name=name) for term, name, code in there]
+        names = (
+            [Reason(code, term=written[key], name=name) for key, (name, code) in entities.items() if key in written]
+            if written
+            else []
+        )
         words = _longest(dict.fromkeys((*_stretches(text, self._runs), *_found(text.lower(), self._words))))
         if not words:
             words = self._inflected(text, named=bool(names))
@@ -219,16 +222,18 @@ def _runs_of(asked: str) -> _Runs:
     ]
 
 
-def _stretches(text: str, runs: _Runs) -> Iterator[str]:
+def _stretches(text: str, runs: _Runs) -> list[str]:
     """The longest stretches of two characters or more that both hold, in order."""
+    stretches = []
     for run, pairs in runs:
         past = 0
-        for at in [at for at, pair in pairs if pair in text]:
-            if at >= past:
+        for at, pair in pairs:
+            if pair in text and at >= past:
                 past = at + 2
                 while past < len(run) and run[at : past + 1] in text:
                     past += 1
-                yield run[at:past]
+                stretches.append(run[at:past])
+    return stretches
 
 
 def shared(text: str, wording: str) -> tuple[str, ...]:
@@ -246,9 +251,9 @@ def _longest(words: Iterable[str]) -> tuple[str, ...]:
     """Of different words those that are no part of another."""
     kept = tuple(words)
     joined = "\0".join(kept)
-    if len(kept) < 2 or joined.count("\0") >= len(kept):  # nobody's word holds the mark between them
+    if joined.count("\0") >= len(kept):  # nobody's word holds the mark between them
         return tuple(one for one in kept if not any(one != other and one in other for other in kept))
-    return tuple(one for one in kept if joined.count(one) == 1)
+    return tuple([word for word in kept if joined.count(word) == 1])
 
 
 def _prepared(words: Iterable[str]) -> list[tuple[str, bool]]:
@@ -318,8 +323,9 @@ def reasons(
             found.append(_outline(highlights, text.path, text.title, corpus.outline.get(text.key, ())))
         if held := highlights.in_text(ranked.told.lines.get((text.path, one.unit.unit), "")):
             found.append(Evidence("outline", f"summary: {', '.join(held)}", text.path))
-    if one.key in near:
-        found.append(_near(text, near[one.key]))
+    if (beside := near.get(one.key)) is not None:
+        detail = Reason("vector.alike" if beside.by_wording else "vector.near", similarity=beside.similarity)
+        found.append(Evidence("vector", detail, text.path, (beside.start, beside.end)))
     if worded is not None:
         found.append(worded)
     return tuple(found)
@@ -353,25 +359,14 @@ def _phrases(corpus: Corpus, asked: Understanding, text: Text) -> list[Evidence]
 def _fulltext(highlights: MatchHighlights, document: Document, span: tuple[int, int], best: int) -> list[Evidence]:
     """The best paragraph and what of the question stands in it."""
     paragraphs = document.paragraphs
-    for index in _around(best, len(paragraphs)):
-        paragraph = paragraphs[index]
+    nearest = [at for step in range(_AROUND) for at in dict.fromkeys((best - step, best + step))]
+    for paragraph in [paragraphs[at] for at in nearest if 0 <= at < len(paragraphs)][:_AROUND]:
         if not span[0] <= paragraph.start < span[1]:
             continue
         if words := highlights.in_text(document.text[paragraph.start : paragraph.end]):
             span = (paragraph.start, paragraph.end)
             return [Evidence("fulltext", Reason("words", words=words), document.path, span)]
     return []
-
-
-def _around(best: int, number: int) -> list[int]:
-    """The nearest of `number` positions to one of them, that first; of two as near the one before."""
-    near = range(max(best - _AROUND, 0), min(best + _AROUND + 1, number))
-    return sorted(near, key=lambda at: abs(at - best))[:_AROUND]
-
-
-def _near(text: Text, near: Near) -> Evidence:
-    detail = Reason("vector.alike" if near.by_wording else "vector.near", similarity=near.similarity)
-    return Evidence("vector", detail, text.path, (near.start, near.end))
 
 
 def _outline(highlights: MatchHighlights, path: str, title: str, lines: Sequence[OutlineLine]) -> Evidence:

@@ -17,6 +17,7 @@ from armarius.search.query.words import (
     Role,
     about_the_text,
     attributes,
+    blanked,
     near,
     of_consistency,
     relation_words,
@@ -90,7 +91,7 @@ class Understanding:
     @property
     def aliases(self) -> tuple[str, ...]:
         """The names as written in the question, each once."""
-        return tuple(dict.fromkeys(mention.term for mention in self.mentions))
+        return tuple(dict.fromkeys([mention.term for mention in self.mentions]))
 
     @property
     def reads(self) -> bool:
@@ -125,9 +126,7 @@ def read_question(
     """
     query = query.encode("utf-8", "replace").decode("utf-8")
     references = chapter_references(query, known=chapters, current=current, is_content=is_content)
-    rest = query
-    for reference in references:
-        rest = _blank(rest, reference.start, reference.end)
+    rest = blanked(query, references)
     mentions = tuple(matcher.find_in_question(rest))
     tokens = tokens_of(rest)
     named_at = [(one.start, one.end) for one in mentions]
@@ -137,16 +136,13 @@ def read_question(
         if not overlaps(named_at, found.start, found.end)
     )
     consistency = bool(of_consistency().find(rest, tokens))
-    for mention in mentions:
-        rest = _blank(rest, mention.start, mention.end)
     if mentions:
+        rest = blanked(rest, mentions)
         tokens = tokens_of(rest)
     reads = "chapters" in recipe.parts and (recipe.stated or not mentions)
     compares = reads and "before" in recipe.parts
     named = [name for found in attributes().find(rest, tokens) for name in found.value]
-    for found in about_the_text().find(rest, tokens):
-        rest = _blank(rest, found.start, found.end)
-    content = " ".join(rest.split())
+    content = " ".join(blanked(rest, about_the_text().find(rest, tokens)).split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
     kept = [reference for reference in references if not reference.excluded]
     if compares:  # 第3章和前面几章: what it is compared with is not checked itself
@@ -161,7 +157,7 @@ def read_question(
     return Understanding(
         query=query,
         mentions=mentions,
-        entities=tuple(dict.fromkeys(mention.entity_id for mention in mentions)),
+        entities=tuple(dict.fromkeys([mention.entity_id for mention in mentions])),
         references=references,
         chapters=tuple(named_chapters),
         excluded=tuple(excluded),
@@ -196,10 +192,6 @@ def _remarks(
         elif not reference.numbers:
             lost = current is None and reference.relative
             yield f"{words}: " + ("the current chapter is not known" if lost else "there is no such chapter")
-
-
-def _blank(text: str, start: int, end: int) -> str:
-    return text[:start] + " " * (end - start) + text[end:]
 
 
 FAMILIES = ("main", "stop", "single", "name", "entity", "related", "described", "synonym", "card")
@@ -283,31 +275,31 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
     Cost: linear in the question.
     """
     query = asked.query
-    blank = list(query)
-    for reference in asked.references:
-        blank[reference.start : reference.end] = "\0" * (reference.end - reference.start)
-    named = "".join(blank)
-    for mention in asked.mentions:
-        blank[mention.start : mention.end] = "\0" * (mention.end - mention.start)
-    text = "".join(blank)
+    named = blanked(query, asked.references, "\0")
+    text = blanked(named, asked.mentions, "\0")
     main: dict[str, None] = {}
     singles: dict[str, None] = {}
     words: dict[str, None] = {}
-    proper = _proper_names(text)
-    for run in _runs(text):
+    # A capital inside a sentence: a name, which has no synonyms.
+    proper = {_plain(match[1]).split("'")[0] for match in _CAPITALIZED.finditer(text)}
+    for run in _RUN.findall(text):
         if _IN_PAIRS.match(run):
             japanese = _IS_JAPANESE.search(run) is not None
-            for piece in _JAPANESE_WORD.findall(run) if japanese else _pieces(run):
+            # What is left of a run of Han when function words are taken out, leftmost-longest.
+            pieces = (_JAPANESE_WORD.findall if japanese else _functions().between.split)(run)
+            for piece in filter(None, pieces):
                 main |= dict.fromkeys(_pairs(piece))
                 singles |= dict.fromkeys(piece if _IS_HAN.match(piece) else ())
-                words |= dict.fromkeys(word for part in split(piece) for word in _looked_up(part))
+                for part in split(piece):  # a headword, and a word of katakana, as it is; else in pairs
+                    whole = len(part) <= _LONGEST_WORD or _IS_JAPANESE.match(part)
+                    words |= dict.fromkeys([part] if whole else _pairs(part))
             main |= dict.fromkeys(_INFLECTED.findall(run) if japanese else ())
         elif (root := _content(run)) is not None:
             main[root] = None
             words[_plain(run).split("'")[0]] = None
     alternatives = {word: found for word in words if word not in proper and (found := _alternatives(word))}
-    names = dict.fromkeys(term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end]))
-    others = {pair: None for run in _runs(named) if _IN_PAIRS.match(run) for pair in _pairs(run)}
+    names = dict.fromkeys([term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end])])
+    others = {pair: None for run in _RUN.findall(named) if _IN_PAIRS.match(run) for pair in _pairs(run)}
     stop = [pair for pair in others if pair not in main and pair not in names]
     families = ("main", main), ("stop", stop), ("single", singles), ("name", names)
     groups = [TermGroup(family, 1.0, ((term, 1.0),)) for family, some in families for term in some]
@@ -319,15 +311,10 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
     return QueryWords(tuple(groups), tuple(words), alternatives, tuple(main), tuple(names))
 
 
-def _proper_names(text: str) -> set[str]:
-    """The words with a capital inside a sentence, in lower case: names, which have no synonyms."""
-    return {_plain(match[1]).split("'")[0] for match in _CAPITALIZED.finditer(text)}
-
-
 def terms_of(text: str) -> list[str]:
     """The pairs and stems of a text, in order, function words of Latin script left out."""
     found: list[str] = []
-    for run in _runs(text):
+    for run in _RUN.findall(text):
         if _IN_PAIRS.match(run):
             found += _pairs(run)
         elif (root := _content(run)) is not None:
@@ -338,11 +325,6 @@ def terms_of(text: str) -> list[str]:
 def is_function(char: str) -> bool:
     """Whether a Han character by itself is a function word."""
     return char in _functions().han
-
-
-def _looked_up(part: str) -> list[str]:
-    """A headword, and a word of katakana, as it is; what no dictionary has, in pairs."""
-    return [part] if len(part) <= _LONGEST_WORD or _IS_JAPANESE.match(part) else _pairs(part)
 
 
 @lru_cache(maxsize=1024)
@@ -356,10 +338,6 @@ def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
         if root is not None and weight > found.get(root, ("", 0.0))[1]:
             found[root] = (other, weight)
     return tuple(found.values())
-
-
-def _runs(text: str) -> list[str]:
-    return _RUN.findall(text)
 
 
 def _pairs(run: str) -> list[str]:
@@ -379,8 +357,3 @@ def _content(run: str) -> str | None:
         return None
     root = _core.stem(word)
     return None if word in functions.latin or root in functions.stems else root
-
-
-def _pieces(run: str) -> list[str]:
-    """What is left of a run of Han when function words are taken out, leftmost-longest."""
-    return [piece for piece in _functions().between.split(run) if piece]

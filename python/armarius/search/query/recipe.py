@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, cast
 from armarius.documents.units import CHAPTERS, SPELLED, names, volume_number
 from armarius.lexicon import word_file
 from armarius.search.query.chapters import ChapterReference, chapter_references
-from armarius.search.query.words import KinshipMatch, Phrases, SetWord, WordSets
+from armarius.search.query.words import KinshipMatch, Phrases, SetWord, WordSets, blanked
 from armarius.types import Recipe, TaskName
 
 _NOTHING = Recipe()
@@ -102,7 +102,7 @@ def _read(query: str) -> Recipe:
     if (renamed := _renamed(said, query)) is not None:
         old, new = (query[start:end].strip() for start, end in renamed)
         return _of_row("rename", replace(recipe, names=(old, new)))
-    masked = _without(said, references, _CHAPTER)
+    masked = blanked(said, references, _CHAPTER)
     moment = _moment(said, references)
     task = _task(masked) or "ask"
     if moment is not None and task in ("ask", "write", "present"):
@@ -319,14 +319,14 @@ def _commanded_unspaced(
 def _is_led(clause: str, verb: SetWord, found: list[SetWord]) -> bool:
     """Whether a verb of Chinese stands where a command has it: behind what it may take, courtesy or a text."""
     before = [one for one in found if one.end <= verb.start]
-    said = _without(clause[: verb.start], [one for one in before if "never" in one.sets])
+    said = blanked(clause[: verb.start], [one for one in before if "never" in one.sets])
     if (
         _patterns()["takes"].search(said)
         or _NAMED in said
         or any(one.sets & {"name", "text", "n:write"} for one in before)
     ):
         return True
-    said = _without(said, [one for one in before if one.sets - {"past", "asks"}])
+    said = blanked(said, [one for one in before if one.sets - {"past", "asks"}])
     return not _UNSPACED.search(_patterns()["counted"].sub("", said))
 
 
@@ -379,7 +379,7 @@ def _respelled(word: str) -> str:
 
 def _is_bare(said: str) -> bool:
     """Whether a request says nothing besides its command."""
-    return not any(map(str.isalnum, _without(said, _commanding(said)).replace(_CHAPTER, "")))
+    return not any(map(str.isalnum, blanked(said, _commanding(said)).replace(_CHAPTER, "")))
 
 
 def _commanding(said: str) -> list[SetWord | KinshipMatch[bool]]:
@@ -431,13 +431,13 @@ def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
     tells = "ending" in recipe.parts
     named = chapter_references(words)
     chapters = " ".join(words[one.start : one.end] for one in named if one.numbers)
-    bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(_without(words, named)))
+    bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(blanked(words, named)))
     if not tells:
         return replace(recipe, query=words, bare=bare and bool(chapters))
     if bare:
         return replace(recipe, query=chapters and f"写 {chapters}", bare=True)
     if spelled != "ask":
-        words = _without(words, _commanding(_folded(words)))
+        words = blanked(words, _commanding(_folded(words)))
     return replace(recipe, query=words.strip() if any(map(str.isalnum, words)) else "")
 
 
@@ -445,12 +445,6 @@ def _without_length(words: str) -> str:
     """The words of a task without 2000字, "in three sentences"."""
     for found in _patterns()["length"].finditer(_folded(words)):
         words = _blank(words, *found.span())
-    return words
-
-
-def _without(words: str, found: Iterable[KinshipMatch[bool] | SetWord | ChapterReference], by: str = " ") -> str:
-    for one in found:
-        words = words[: one.start] + by * (one.end - one.start) + words[one.end :]
     return words
 
 

@@ -7,7 +7,7 @@ CC-CEDICT in about a second. Nothing is fetched. Safe from any thread. Why these
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources, util
@@ -18,7 +18,9 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import armarius._core as _core
 import armarius.doors as doors
+from armarius._core import Mention
 from armarius.lexicon import word_file
+from armarius.search.query.chapters import ChapterReference
 from armarius.text.unicode import KANA, UNSPACED
 
 T = TypeVar("T")
@@ -30,6 +32,7 @@ _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _NO_KANA = re.compile(f"(?![{KANA}])[{UNSPACED}]")
 _LAST_LATIN: Final = "\u024f"
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
+_LATIN = re.compile(rf"(?=[\0-{_LAST_LATIN}])\w")  # a part of a Latin word or of a name of code
 
 
 class KinshipMatch(NamedTuple, Generic[T]):
@@ -146,24 +149,19 @@ class WordSets:
         found: list[SetWord] = []
         at = 0
         while at < len(plain):
-            is_inside = at > 0 and (_is_latin(text[at - 1]) or text[at - 1] == "-")
             for word, is_open, sets in self._by_first.get(plain[at], ()):
                 end = at + len(word)
-                if not plain.startswith(word, at) or (is_inside and word[0] <= _LAST_LATIN):
+                is_inside = at > 0 and word[0] <= _LAST_LATIN and (text[at - 1] == "-" or _LATIN.match(text, at - 1))
+                if is_inside or not plain.startswith(word, at):
                     continue
-                while is_open and _is_latin(plain[end : end + 1]):
+                while is_open and _LATIN.match(plain, end):
                     end += 1
-                if word[-1] > _LAST_LATIN or not _is_latin(plain[end : end + 1]):
+                if word[-1] > _LAST_LATIN or not _LATIN.match(plain, end):
                     found.append(SetWord(at, end, sets))
                     at = end - 1
                     break
             at += 1
         return found
-
-
-def _is_latin(character: str) -> bool:
-    """Whether a character is a part of a Latin word or of a name of code."""
-    return "" < character <= _LAST_LATIN and (character.isalnum() or character == "_")
 
 
 def tokens_of(text: str) -> Tokens:
@@ -183,6 +181,15 @@ def _joined(text: str, piece: list[tuple[str, int, int]]) -> bool:
         if gap not in ("", " ", "-"):
             return False
     return True
+
+
+def blanked(
+    text: str, matches: "Iterable[KinshipMatch[Any] | SetWord | ChapterReference | Mention]", by: str = " "
+) -> str:
+    """The text with each match filled by another character."""
+    for match in matches:
+        text = text[: match.start] + by * (match.end - match.start) + text[match.end :]
+    return text
 
 
 def is_unspaced(text: str) -> bool:
