@@ -243,7 +243,8 @@ def request(
     if not asked:
         raise ContractError("question: there is none to reword")
     n = how_many(n)
-    chinese = _is_chinese(asked)
+    letters = [char for char in asked if char.isalpha()]
+    chinese = not _KANA.search(asked) and 3 * sum(map(is_han, letters)) >= len(letters) > 0
     system = (_CHINESE if chinese else _ENGLISH).format(n=n)
     if about.startswith("code"):
         system += _OF_CODE
@@ -265,11 +266,6 @@ def request(
 def _cleaned(names: Iterable[str]) -> list[str]:
     lines = (" ".join(name.split())[:_LONGEST_NAME] for name in names)
     return list(islice(dict.fromkeys(line for line in lines if line), MOST_NAMES))
-
-
-def _is_chinese(text: str) -> bool:
-    letters = [char for char in text if char.isalpha()]
-    return not _KANA.search(text) and 3 * sum(map(is_han, letters)) >= len(letters) > 0
 
 
 def how_many(n: int) -> int:

@@ -93,14 +93,11 @@ class McpProcess:
             raise (cause if isinstance(cause, TimedOut) else self._gone(cause)) from None
 
     def _gone(self, error: object) -> Disconnected:
-        tail = self._stderr_tail()
-        return Disconnected(f"{error or 'the server has ended'}{f' ({tail})' if tail else ''}")
-
-    def _stderr_tail(self) -> str:
-        """The last informative line of the server's stderr."""
+        # The last informative line of the server's stderr
         lines = [line for line in b"".join(self._stderr).decode("utf-8", "replace").splitlines() if line.strip()]
         telling = [line for line in lines if "panic" in line or "error" in line.lower()]
-        return (telling or lines or [""])[-1][:200]
+        tail = (telling or lines or [""])[-1][:200]
+        return Disconnected(f"{error or 'the server has ended'}{f' ({tail})' if tail else ''}")
 
     def close(self) -> None:
         """Stop the server: end of input, then termination, then kill, each bounded by the SDK. Idempotent."""

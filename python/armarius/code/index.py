@@ -31,7 +31,6 @@ from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
 from armarius.errors import (
     ConfigError,
-    ContextWarning,
     MissingExtra,
     ProjectError,
     SourceUnavailable,
@@ -199,7 +198,7 @@ class CodeIndex:
                 max_edges=options.max_edges if max_edges is None else max_edges,
                 kinds=kinds,
                 external=external,
-                warnings=_stale_warning(loaded),
+                warnings=(CODE_INDEX_STALE(changes=_stale_text(loaded)),) if loaded.stale else (),
             )
         except UnknownSymbol:
             if not loaded.stale or not (instead := self._as_text(symbol, loaded)).results:
@@ -331,7 +330,3 @@ class CodeIndex:
 def _stale_text(loaded: _Loaded) -> str:
     names = ", ".join(loaded.stale[:3]) + (", …" if len(loaded.stale) > 3 else "")
     return f"{len(loaded.stale)} of {len(loaded.files)} indexed files changed since the index was made ({names})"
-
-
-def _stale_warning(loaded: _Loaded) -> tuple[ContextWarning, ...]:
-    return (CODE_INDEX_STALE(changes=_stale_text(loaded)),) if loaded.stale else ()

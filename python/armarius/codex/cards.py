@@ -250,7 +250,9 @@ def visible(document: Document, bounds: Bounds) -> Document:
     if replace(bounds, hidden=()):
         hidden += [(one.start, one.end) for one in document.paragraphs if _is_hidden(document, one, bounds)]
     if bounds.as_of is not None and document.kind == "outline":
-        first = _first_later(document, bounds.as_of)
+        # Index of the first paragraph about a later chapter; the number of paragraphs when there is none
+        later = (one.index for one in document.paragraphs if one.chapter is not None and one.chapter > bounds.as_of)
+        first = next(later, len(document.paragraphs))
         hidden += [(one.start, one.end) for one in document.paragraphs[first:]]
     text = blanked(document.text, hidden)
     if bounds.as_of is not None and document.kind in ("setting", "state", "note"):
@@ -313,9 +315,3 @@ def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool
         return False
     said = _AT_END if document.kind == "state" else None
     return document.kind not in STORY_KINDS and _begins_later(paragraph, bounds.as_of, said)
-
-
-def _first_later(outline: Document, as_of: int) -> int:
-    """Index of the first paragraph about a later chapter; the number of paragraphs when there is none."""
-    later = (one.index for one in outline.paragraphs if one.chapter is not None and one.chapter > as_of)
-    return next(later, len(outline.paragraphs))

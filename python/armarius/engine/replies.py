@@ -14,7 +14,6 @@ from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, LANGUAGE_WORDS
 from armarius.documents.project_map import ProjectMap
 from armarius.documents.titles import group_of, is_generic
 from armarius.engine.asking import Asking, Group, line_key, table_row
-from armarius.engine.project import ProjectView
 from armarius.errors import ContractError
 from armarius.headings.display import ResultList, counted
 from armarius.lexicon import word_file
@@ -309,7 +308,9 @@ class Reading:
                 self._add(Proposal("read", pattern, "is read", "not read", lines=(("documents", "read", pattern),)))
 
     def _people(self, said: object, same: object) -> None:
-        known = _bearers(self.asking.view)
+        # Name or alias, folded, to the name of who has it
+        found = {fold(alias): one.name for one in self.asking.view.codex.entities for alias in one.aliases}
+        known = found | {fold(one.name): one.name for one in self.asking.view.codex.entities}
         before = {fold(name): {*map(fold, aliases)} for name, aliases in self.asking.config.proposed_people.names}
         asked, joined, owners = dict[str, tuple[str, list[str]]](), set[tuple[str, str]](), Counter[str]()
         for name, aliases in (*_named(said), *((names[0], names[1:]) for names in _pairs(same))):
@@ -537,9 +538,3 @@ def _place_of(said: str) -> str | None:
     word = fold(said).replace("chapter ", "").replace("the ", "")
     word = {"start": "first", "beginning": "first", "end": "last", "end of volume": "end of part"}.get(word, word)
     return word if re.fullmatch(r"first|last|end of part|(?:before|after) \d{1,5}", word) else None
-
-
-def _bearers(view: ProjectView) -> dict[str, str]:
-    """Name or alias, folded, to the name of who has it."""
-    found = {fold(alias): one.name for one in view.codex.entities for alias in one.aliases}
-    return found | {fold(one.name): one.name for one in view.codex.entities}

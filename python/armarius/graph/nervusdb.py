@@ -283,7 +283,7 @@ class NervusDBGraph:
     def upsert_relation(self, relation: Relation, /) -> None:
         """See `GraphStore`; relation and edges are made by one statement."""
         relation = checked_relation(relation)
-        wanted = _relation_row(relation)
+        wanted = {name: "" if (value := getattr(relation, name)) is None else str(value) for name in _RELATION}
         key = "|".join(encode(part).replace("|", "%7C") for part in relation_key(relation))
         with self._alone():
             known = self._rows("Relation", _RELATION, ("key", key))
@@ -438,10 +438,6 @@ def _entity(row: Mapping[str, str]) -> Entity:
         return read_entity({"name": stated.get("id", ""), **more, **stated})
     except (ValueError, KeyError, TypeError, AttributeError):
         raise GraphError("the graph database holds an Entity that is none") from None
-
-
-def _relation_row(relation: Relation) -> Row:
-    return {name: "" if (value := getattr(relation, name)) is None else str(value) for name in _RELATION}
 
 
 def _relation(row: Mapping[str, str]) -> Relation:

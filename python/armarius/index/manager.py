@@ -118,7 +118,8 @@ class Refresher:
             if not commits.flush():
                 break
             if self._take_in(store, found) or self._fresh.is_codex_changed():
-                self._renew_world()
+                # Build the codex again from profiles and the user's files
+                self.snapshot = self._fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
                 is_kept = False
             if not is_kept:
                 commits.before(pending_changes(self._snapshot, self._authored, store, graph))
@@ -218,10 +219,6 @@ class Refresher:
                 changed |= self._describing.drop(path)
         self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
         return self._describing.count(store) or changed
-
-    def _renew_world(self) -> None:
-        """Build the codex again from profiles and the user's files."""
-        self.snapshot = self._fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
 
     def _write(
         self,

@@ -47,13 +47,6 @@ if TYPE_CHECKING:
 _READER = 4
 
 
-def reader_note(config: Config) -> str:
-    """Reader version and settings, stored in the index; when they change, all texts are read again."""
-    said = (config.lines, config.read, config.people, config.proposed_people)
-    more = f":{said!r}" if any(map(any, said)) else ""
-    return f"{_READER}:{config.kinds!r}:{config.max_bytes}{more}"
-
-
 class LiveConfig:
     """Reads the configuration again when it has changed.
 
@@ -92,8 +85,10 @@ class LiveConfig:
 
     @property
     def note(self) -> str:
-        """See `reader_note`."""
-        return reader_note(self.now)
+        """Reader version and settings, stored in the index; when they change, all texts are read again."""
+        said = (self.now.lines, self.now.read, self.now.people, self.now.proposed_people)
+        more = f":{said!r}" if any(map(any, said)) else ""
+        return f"{_READER}:{self.now.kinds!r}:{self.now.max_bytes}{more}"
 
     @property
     def folders(self) -> "Mapping[str, LiveConfig]":

@@ -363,7 +363,7 @@ def _line(documents: Mapping[str, Document], place: PassageKey, name: str, arrow
     for start in _named(text, name, arrow):
         first = text.rfind("\n", 0, start) + 1
         rest = text[first:].split("\n", _LINES)
-        if _is_comment(rest[0]):
+        if rest[0].lstrip().startswith(("//", "#", "*", "/*")):
             continue
         number = document.line_at(document.paragraphs[at].start + first)
         said = " ".join(_balanced(rest[:_LINES]) if arrow == "→" else [rest[0].strip()])
@@ -396,7 +396,3 @@ def _balanced(lines: Sequence[str]) -> Iterator[str]:
         depth += sum(map(line.count, "([")) - sum(map(line.count, ")]"))
         if depth <= 0:
             return
-
-
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith(("//", "#", "*", "/*"))

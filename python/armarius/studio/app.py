@@ -278,7 +278,8 @@ async def _answered(
     request: Request,
 ) -> Response:
     """A page, a redirect to one, or what is wrong."""
-    language = _language_of(request)
+    accepted = request.headers.get("accept-language", "")
+    language = chosen(request.query_params.get("lang"), request.cookies.get(_LANGUAGE), accepted)
     asked: Form = {**request.query_params, **request.path_params}
     if request.method == "POST":
         every = await request.form()
@@ -352,11 +353,6 @@ def _below(changes: Iterable[Path], engine: ContextEngine) -> list[str]:
     if (root := engine.root) is None:
         return []
     return [*dict.fromkeys(path.relative_to(root).as_posix() for path in changes if path.is_relative_to(root))]
-
-
-def _language_of(request: Request) -> str:
-    accepted = request.headers.get("accept-language", "")
-    return chosen(request.query_params.get("lang"), request.cookies.get(_LANGUAGE), accepted)
 
 
 def _here(referer: str) -> str:

@@ -168,7 +168,11 @@ class Novel(ShelvedEngine):
             raise ContractError(f"{long}: {len(given[long]):,} bytes, at most {MAX_BYTES:,}")
         gone = [check_path(path) for path in ([remove] if isinstance(remove, str) else remove)]
         if CONFIG_NAME in given:
-            _check_config(given[CONFIG_NAME])
+            # Raise on an invalid `armarius.toml`: an engine with it could not be opened
+            try:
+                read_settings(served_config(given[CONFIG_NAME].decode("utf-8-sig")))
+            except UnicodeDecodeError as error:
+                raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
         used = self._shelf.used(self._name, self.tenant, create=True)
         with (
             self.turns.turn(),
@@ -257,7 +261,14 @@ class Novel(ShelvedEngine):
     def _entered(self, stack: ExitStack, at_least: int | None) -> HotStored:
         hot = stack.enter_context(self._shelf.used(self._name, self.tenant))
         if at_least is not None:
-            _wait_for(hot, at_least)
+            # Wait until the server has a version; only a replica may lag behind
+            if type(at_least) is not int or at_least < 0:
+                raise ContractError(f"at_least must be a version that write returned, got {at_least!r}")
+            until = time.monotonic() + _PATIENCE_SECONDS
+            while hot.session.latest.generation < at_least and (now := hot.session.look().generation) < at_least:
+                if time.monotonic() > until:
+                    raise StoreUnavailable(f"{hot.session.project_id}: at version {now}, {at_least} was asked for")
+                time.sleep(_LOOK_AGAIN)
         stack.enter_context(hot.session.moment())
         return hot
 
@@ -274,22 +285,6 @@ def _is_of_now(hot: HotStored) -> bool:
     return row.born > 0 and row.configured == hot.configured
 
 
-def _wait_for(hot: HotStored, version: int) -> None:
-    """Wait until the server has a version; only a replica may lag behind.
-
-    Raises:
-        ContractError: `version` is invalid.
-        StoreUnavailable: The version did not appear in time.
-    """
-    if type(version) is not int or version < 0:
-        raise ContractError(f"at_least must be a version that write returned, got {version!r}")
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while hot.session.latest.generation < version and (now := hot.session.look().generation) < version:
-        if time.monotonic() > until:
-            raise StoreUnavailable(f"{hot.session.project_id}: at version {now}, {version} was asked for")
-        time.sleep(_LOOK_AGAIN)
-
-
 def _bytes(path: str, text: str | bytes) -> bytes:
     if isinstance(text, bytes):
         return text
@@ -299,14 +294,6 @@ def _bytes(path: str, text: str | bytes) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ContractError(f"{path}: half a character (a lone surrogate) at {error.start}") from None
-
-
-def _check_config(data: bytes) -> None:
-    """Raise on an invalid `armarius.toml`: an engine with it could not be opened."""
-    try:
-        read_settings(served_config(data.decode("utf-8-sig")))
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
 
 
 class InDoubt:

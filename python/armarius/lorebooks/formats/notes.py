@@ -180,11 +180,6 @@ _KNOWN = frozenset(
 )
 
 
-def without_links(text: str) -> str:
-    """A note's text as it reads: `[[灯塔#历史|塔]]` is 塔, an embed is nothing."""
-    return _LINK.sub(lambda link: link[2] or link[1], _EMBED.sub("", text))
-
-
 def linked(text: str) -> tuple[str, ...]:
     """The notes that a text links to, in order, each once; embeds are none."""
     return tuple(dict.fromkeys(link[1].strip() for link in _LINK.finditer(_EMBED.sub("", text)) if link[1].strip()))
@@ -220,9 +215,10 @@ def _note_values(
     number = float(priority) if isinstance(priority, str) and re.fullmatch(r"-?\d+(\.\d+)?", priority) else 100
     # Here excludeRecursion means that its own text wakes nobody; a lower priority is kept longer.
     silent = str(fields.get("excluderecursion", "")).lower() == "true"
+    # A note's text as it reads: `[[灯塔#历史|塔]]` is 塔, an embed is nothing
     return {
         "name": stem,
-        "text": without_links(body).strip(),
+        "text": _LINK.sub(lambda link: link[2] or link[1], _EMBED.sub("", body)).strip(),
         "level": level,
         "folder": path.rpartition("/")[0],
         "match": Matching(

@@ -230,7 +230,7 @@ def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
     for one in people:
         behind = _OF.match(sentence, one.end)
         noun = _NOUN_OF.search(sentence, max(0, one.start - _NEAR), one.start)
-        owns = behind.end() if behind else noun.start() if noun and _is_noun(noun[1]) else -1
+        owns = behind.end() if behind else noun.start() if noun and _roles().find(noun[1]) else -1
         last = found[-1] if found else None
         if last is not None and _AND.fullmatch(sentence, last.end, one.start):
             ids, start = last.ids | {one.entity_id}, last.start
@@ -238,10 +238,6 @@ def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
         else:
             found.append(_Named(one.start, one.end, frozenset({one.entity_id}), owns))
     return found
-
-
-def _is_noun(word: str) -> bool:
-    return bool(_roles().find(word))
 
 
 @cache

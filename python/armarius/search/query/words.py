@@ -470,19 +470,15 @@ def english_alternatives(word: str) -> Mapping[str, float]:
             weight = 1 / (1 + rank / 2)
             _take(found, derived, NEARER * weight)
             if place:
-                _take_synset(table, found, place, weight)
+                words, *links = table.at(int(place, 36))
+                _take(found, words, weight)
+                for places, share in zip(links, (NEARER, BROADER), strict=False):
+                    for start in range(0, len(places), _DIGITS):
+                        linked = table.at(int(places[start : start + _DIGITS], 36))[0]
+                        _take(found, linked, share * weight)
     own = _core.stem(word)
     ordered = sorted((-weight, one) for one, weight in found.items() if _core.stem(one) != own)
     return MappingProxyType({one: -weight for weight, one in ordered})
-
-
-def _take_synset(table: LineTable, found: dict[str, float], place: bytes, weight: float) -> None:
-    words, *links = table.at(int(place, 36))
-    _take(found, words, weight)
-    for places, share in zip(links, (NEARER, BROADER), strict=False):
-        for start in range(0, len(places), _DIGITS):
-            linked = table.at(int(places[start : start + _DIGITS], 36))[0]
-            _take(found, linked, share * weight)
 
 
 def _take(found: dict[str, float], words: bytes, weight: float) -> None:

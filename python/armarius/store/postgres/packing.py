@@ -54,11 +54,6 @@ def check_path(path: str) -> str:
     return path
 
 
-def pieces_of(data: bytes) -> Iterable[tuple[int, bytes]]:
-    """`data` in numbered pieces of at most 256 KiB; one empty piece of nothing."""
-    return ((at // PIECE, data[at : at + PIECE]) for at in range(0, max(1, len(data)), PIECE))
-
-
 def _checked(name: object, what: str, limit: int) -> str:
     if not isinstance(name, str) or not name:
         raise ContractError(f"{what}: expected a non-empty string, got {shown(name)}")
@@ -180,12 +175,13 @@ def replace_pieces(tx: Transaction, project: object, values: Iterable[tuple[Area
         "DELETE FROM {s}.pieces WHERE project = %s AND area = %s AND path = %s AND kind = %s",
         [(project, area, path, kind) for area, path, kind, _ in found],
     )
+    # `data` in numbered pieces of at most 256 KiB; one empty piece of nothing
     tx.many(
         "INSERT INTO {s}.pieces (project, area, path, kind, piece, data) VALUES (%s, %s, %s, %s, %s, %s)",
         [
             (project, area, path, kind, number, piece)
             for area, path, kind, data in found
-            for number, piece in pieces_of(data)
+            for number, piece in ((at // PIECE, data[at : at + PIECE]) for at in range(0, max(1, len(data)), PIECE))
         ],
     )
 
