@@ -165,8 +165,8 @@ def stage(name: str) -> Iterator[None]:
     Raises:
         Cancelled: The call was cancelled.
     """
-    call = current()
-    if call is None:
+    call = _CALL.get()
+    if call is None or call.thread != threading.get_ident():
         yield
         return
     if call.cancel is not None:

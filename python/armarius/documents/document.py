@@ -116,34 +116,15 @@ class Document:
     _line_ends: "array[int] | None" = field(default=None, init=False, compare=False)
 
     @classmethod
-    def unread(
-        cls,
-        unread: "Unread",
-        *,
-        path: str,
-        kind: Kind,
-        title: str,
-        chapter: int | None,
-        front_matter: FrontMatter,
-        encoding: str,
-        content_hash: str,
-        past: bool = False,
-    ) -> "Document":
-        """A document that unpacks its text and paragraphs at first use: most are never shown."""
+    def unread(cls, unread: "Unread", **fields: object) -> "Document":
+        """A document that unpacks its text and paragraphs at first use: most are never shown.
+
+        Args:
+            unread: Text and paragraphs, packed.
+            **fields: The fields before `past`, but these two.
+        """
         document = object.__new__(cls)
-        for name, value in {
-            "path": path,
-            "kind": kind,
-            "title": title,
-            "chapter": chapter,
-            "front_matter": front_matter,
-            "encoding": encoding,
-            "content_hash": content_hash,
-            "past": past,
-            "features": None,
-            "_unread": unread,
-            "_line_ends": None,
-        }.items():
+        for name, value in {"past": False, "features": None, "_unread": unread, "_line_ends": None, **fields}.items():
             object.__setattr__(document, name, value)
         return document
 

@@ -141,7 +141,9 @@ class _Prose:
                     fence = ""
                     self._close()
                 continue
-            blank_before = _line_breaks(self.text, previous_end, at) > 1 or previous_end == self.body_start
+            # between two lines stand line breaks alone; CR LF is one
+            breaks = at - previous_end - self.text.count("\r\n", previous_end, at)
+            blank_before = breaks > 1 or previous_end == self.body_start
             previous_end = match.end()
             if not line.strip():
                 self._close()
@@ -152,11 +154,11 @@ class _Prose:
             if opened := _FENCE.match(line):
                 self._close()
                 fence = opened[1]
-                self._extend(at, match.end(), line)
-            elif not self._heading(line, at, match.end(), blank_before):
-                if self.start >= 0 and self._begins_anew(line):
-                    self._close()
-                self._extend(at, match.end(), line)
+            elif self._heading(line, at, match.end(), blank_before):
+                continue
+            elif self.start >= 0 and self._begins_anew(line):
+                self._close()
+            self.start, self.end, self.last = at if self.start < 0 else self.start, match.end(), line
         self._close()
         return self.found
 
@@ -168,11 +170,11 @@ class _Prose:
                 self._close()
                 self._add(match.start(), match.end(), "front_matter")
                 continue
-            if not match[0].strip() or _line_breaks(self.text, end, match.start()) > 1:
+            at, last, end = match.start(), end, match.end()
+            if not match[0].strip() or at - last - self.text.count("\r\n", last, at) > 1:
                 self._close()
             if match[0].strip():
-                self._extend(match.start(), match.end(), match[0])
-            end = match.end()
+                self.start, self.end, self.last = at if self.start < 0 else self.start, end, match[0]
 
     def _heading(self, line: str, at: int, end: int, blank_before: bool) -> bool:
         if self.marks is not None:
@@ -232,11 +234,6 @@ class _Prose:
             len(self.last) > 120 and bool(ENDS_LINE.search(self.last))
         )
 
-    def _extend(self, at: int, end: int, line: str) -> None:
-        if self.start < 0:
-            self.start = at
-        self.end, self.last = end, line
-
     def _close(self) -> None:
         if self.start >= 0:
             start, self.start = self.start, -1
@@ -249,12 +246,6 @@ class _Prose:
                 named = chapter_number(self.text[left : min(right, left + 40)])
                 number = self.chapter if named is None else named
             self.found.append(Paragraph(len(self.found), left, right, self.path, role, number))
-
-
-def _line_breaks(text: str, start: int, end: int) -> int:
-    """The number of line breaks in white space; CR LF counts once."""
-    gap = text[start:end]
-    return len(gap) - gap.count("\r\n")
 
 
 def cut(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -286,12 +286,6 @@ class _Packer:
             return None
         return row if item.text.endswith(escape(row.text, self.groups)) else None
 
-    def shows(self, text: str) -> bool:
-        """Whether the window or the story so far has a row's text already."""
-        lines = _lines(escape(text, self.groups))
-        # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
-        return (lines.strip() if len(text) >= _LONG else lines) in self.shown
-
     def place(self, rows: Sequence[PassageRow]) -> list[PromptItem]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
         placed, before = [], None
@@ -403,8 +397,11 @@ class _Chosen:
         if cards and covering_card(row, cards) is not None:
             return None
         run = _RUN.search(row.text)  # escaping changes no letters
-        if (run is None or run[0] in packer.shown) and packer.shows(row.text):
-            return None
+        if run is None or run[0] in packer.shown:  # by the window or the story so far, with all of its text
+            lines = _lines(escape(row.text, packer.groups))
+            # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
+            if (lines.strip() if len(row.text) >= _LONG else lines) in packer.shown:
+                return None
         # Rows with the same stand under one heading.
         heading = ("heading", "", "signatures") if row.signature else ("heading", row.path, row.title)
         if row.path not in seen or row.signature:

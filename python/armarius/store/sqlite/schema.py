@@ -9,6 +9,7 @@ import json
 import zlib
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -117,9 +118,9 @@ def read_document_rows(connection: apsw.Connection, row: Sequence[Any]) -> Docum
     number, path, kind, title, chapter, encoding, content_hash, front_matter, text = row
     low, high = number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS
     rows, headings = all_rows(connection, _PARAGRAPHS, (low, high)), all_rows(connection, _HEADINGS, (low, high))
-    paragraphs = _paragraphs(path, rows, headings)
+    text, paragraphs = _Packed(path, text, rows, headings).read()
     matter = unpack_front_matter(front_matter)
-    return Document(path, kind, title, chapter, unpack_text(path, text), paragraphs, matter, encoding, content_hash)
+    return Document(path, kind, title, chapter, text, paragraphs, matter, encoding, content_hash)
 
 
 def unread_documents(connection: apsw.Connection, rows: Sequence[Sequence[Any]]) -> list[Document]:
@@ -127,22 +128,16 @@ def unread_documents(connection: apsw.Connection, rows: Sequence[Sequence[Any]])
 
     Cost: 20 µs for a chapter, against 200 that it takes to read it.
     """
-    found = []
     numbers = [row[0] for row in rows]
-    paragraphs, headings = (_by_document(connection, query, numbers) for query in (_PARAGRAPHS, _HEADINGS))
-    for number, path, kind, title, chapter, encoding, content_hash, front_matter, text in rows:
-        document = Document.unread(
+    paragraphs, headings = _by_document(connection, _PARAGRAPHS, numbers), _by_document(connection, _HEADINGS, numbers)
+    return [
+        Document.unread(
             _Packed(path, text, paragraphs.get(number, []), headings.get(number, [])),
-            path=path,
-            kind=kind,
-            title=title,
-            chapter=chapter,
-            front_matter=unpack_front_matter(front_matter),
-            encoding=encoding,
-            content_hash=content_hash,
+            path=path, kind=kind, title=title, chapter=chapter, front_matter=unpack_front_matter(front_matter),
+            encoding=encoding, content_hash=content_hash,
         )
-        found.append(document)
-    return found
+        for number, path, kind, title, chapter, encoding, content_hash, front_matter, text in rows
+    ]  # fmt: skip
 
 
 def _by_document(connection: apsw.Connection, query: str, numbers: Sequence[int]) -> dict[int, list[Any]]:
@@ -160,35 +155,30 @@ def _by_document(connection: apsw.Connection, query: str, numbers: Sequence[int]
     }
 
 
+@dataclass(frozen=True, slots=True)
 class _Packed:
     """Text and paragraphs of a document as the rows hold them; see `documents.document.Unread`."""
 
-    __slots__ = ("_headings", "_path", "_rows", "_text")
-
-    def __init__(self, path: str, text: bytes, rows: list[Any], headings: list[Any]) -> None:
-        self._path, self._text, self._rows, self._headings = path, text, rows, headings
+    path: str
+    text: bytes
+    rows: Sequence[Any]
+    headings: Sequence[Any]
 
     @property
     def paragraphs(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def read(self) -> tuple[str, tuple[Paragraph, ...]]:
-        return unpack_text(self._path, self._text), _paragraphs(self._path, self._rows, self._headings)
-
-
-def _paragraphs(path: str, rows: Sequence[Any], headings: Sequence[Any]) -> tuple[Paragraph, ...]:
-    """Paragraphs of a document from their rows."""
-    first = (1 << PARAGRAPH_BITS) - 1
-    try:
-        paths = {at: tuple(json.loads(titles)) for at, titles in headings}
-        return tuple(
-            [
+        first = (1 << PARAGRAPH_BITS) - 1
+        try:
+            paths = {at: tuple(json.loads(titles)) for at, titles in self.headings}
+            paragraphs = [
                 Paragraph(at & first, start, end, paths[heading], ROLES[role], number)
-                for at, number, start, end, role, heading in rows
+                for at, number, start, end, role, heading in self.rows
             ]
-        )
-    except (KeyError, IndexError, ValueError, TypeError, RecursionError) as error:
-        raise StoreCorrupt(f"paragraphs of {path} are damaged: {error!r}") from error
+        except (KeyError, IndexError, ValueError, TypeError, RecursionError) as error:
+            raise StoreCorrupt(f"paragraphs of {self.path} are damaged: {error!r}") from error
+        return unpack_text(self.path, self.text), tuple(paragraphs)
 
 
 def unpack_front_matter(column: str) -> dict[str, str | tuple[str, ...]]:
