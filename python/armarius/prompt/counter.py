@@ -9,13 +9,12 @@ import hashlib
 import logging
 import re
 import sys
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Literal, Protocol
 
+from armarius.deadline import Recent
 from armarius.prompt.render import SEPARATOR
 from armarius.text.tokens import TokenCounter, truncate
 from armarius.text.unicode import AT_END, NEXT, grapheme_floor
@@ -268,8 +267,7 @@ class PrefixMemory:
     _KEYS = 4096
 
     def __init__(self) -> None:
-        self._last: OrderedDict[tuple[str, ...], str] = OrderedDict()
-        self._lock = threading.Lock()
+        self._last = Recent[str](self._KEYS)
 
     def unchanged(self, key: tuple[str, ...], now: str, before: str | None = None, *, remember: bool = True) -> bool:
         """Whether `now` is what the previous request of `key` had.
@@ -280,14 +278,9 @@ class PrefixMemory:
             before: The hash of a previous result the caller holds, used when nothing is remembered.
             remember: Whether the next request is compared with this one.
         """
-        with self._lock:
-            last = self._last.get(key, before)
-            if not remember:
-                return last == now
-            self._last[key] = now
-            self._last.move_to_end(key)
-            if len(self._last) > self._KEYS:
-                self._last.popitem(last=False)
+        last = self._last.get(key) or before
+        if remember:
+            self._last.keep(key, now)
         return last == now
 
 

@@ -1,7 +1,6 @@
 """From a request to a task: the document read, the cursor in code points, counter and profile chosen."""
 
 import re
-import threading
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
@@ -12,6 +11,7 @@ from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.codex.model import Entity
 from armarius.corpus.story import story_parts, told_until
+from armarius.deadline import Recent
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
 from armarius.documents.kinds import STORY_KINDS
@@ -148,8 +148,7 @@ class Resolver:
         self._profiles = profiles
         self._insists = project_id or settings.project_id
         self.project_id = self._insists or name
-        self._counters: dict[tuple[str, str | None], CachedCounter] = {}
-        self._lock = threading.Lock()
+        self._counters = Recent[CachedCounter](_COUNTERS_KEPT)
 
     def scope(self, project_id: str) -> str:
         """The id of the project that a request for `project_id`, or for no project by name, is for.
@@ -250,10 +249,7 @@ class Resolver:
         )
 
     def _counter(self, model: str, version: str | None) -> tuple[CachedCounter, tuple[ContextWarning, ...]]:
-        with self._lock:
-            known = self._counters.pop((model, version), None)
-            if known is not None:
-                self._counters[(model, version)] = known  # the last asked for is the last
+        known = self._counters.get((model, version))
         if known is not None:
             return known, self._doubt(model, known.counter)
         try:
@@ -265,10 +261,7 @@ class Resolver:
                 raise
             why = message_of(error) if isinstance(error, CounterError | OSError) else f"{type(error).__name__}: {error}"
             return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=why),)
-        with self._lock:
-            measured = self._counters.setdefault((model, version), measured)
-            while len(self._counters) > _COUNTERS_KEPT:
-                self._counters.pop(next(name for name in self._counters if name != (model, version)))
+        self._counters.keep((model, version), measured)
         return measured, self._doubt(model, measured.counter)
 
     @staticmethod
