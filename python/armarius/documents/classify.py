@@ -95,8 +95,8 @@ def refused_text(text: str, *, prose: bool) -> str | None:
     return None
 
 
-_PROSE = "md markdown mdown mkd mdx qmd rmd txt text rst org adoc asciidoc tex nwd"
-PROSE_SUFFIXES = frozenset(f".{name}" for name in _PROSE.split())
+MARKUP_SUFFIXES = frozenset({".rst", ".org", ".nwd", ".adoc", ".asciidoc", ".tex"})  # read by `documents.markup`
+PROSE_SUFFIXES = MARKUP_SUFFIXES | {".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd", ".txt", ".text"}
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".yaml", ".yml", ".csv", ".tsv", ".nwx"})
 _CODE = (
     "bash bat c cc cjs cmd cpp cs css cts cxx dart ex exs go h hpp hs java jl js jsx kt kts less lua m mjs ml mts php "

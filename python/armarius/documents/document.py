@@ -23,6 +23,7 @@ from armarius.documents.classify import (
     DATA_SUFFIXES,
     HIDDEN,
     MANUSCRIPTS,
+    MARKUP_SUFFIXES,
     NOT_READ,
     PROSE_SUFFIXES,
     Kind,
@@ -37,7 +38,6 @@ from armarius.documents.data import DATA_LIMIT, of_a_tool, read_data, unescaped
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.features import Features
 from armarius.documents.kinds import STORY_KINDS
-from armarius.documents.markup import MARKUP
 from armarius.documents.segments import (
     SPLITTERS,
     Marks,
@@ -320,7 +320,7 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
     Cost: one check of the folders above the file, and one read.
     """
     config = config or Config()
-    if not _is_inside(relative_path):
+    if not is_inside(relative_path):
         raise UnknownDocument(f"not a path inside the project: {relative_path!r}")
     listed, skipped = walk_files(root, config, only=[relative_path])
     for one in skipped:
@@ -424,7 +424,9 @@ def document_of(
     suffix = parts_of(path).suffix.lower()
     front_matter: FrontMatter = {}
     prose: Callable[..., list[Paragraph]] | None = None
-    if suffix in MARKUP:
+    if suffix in MARKUP_SUFFIXES:
+        from armarius.documents.markup import MARKUP
+
         marks = MARKUP[suffix](text)
         front_matter, prose = marks.front, partial(split_prose, text, marks.body_start, marks=marks)
     elif suffix in PROSE_SUFFIXES or suffix in MANUSCRIPTS:
@@ -543,7 +545,8 @@ def _read(root: Path, path: str, max_bytes: int) -> bytes:
     return _found(path, read_files(root, [path], limit=max_bytes)[0], max_bytes)
 
 
-def _is_inside(path: str) -> bool:
+def is_inside(path: str) -> bool:
+    """Whether a path is one inside a project, in letters that can be written."""
     parts = parts_of(path).parts
     return not (not parts or path.startswith("/") or ".." in parts or "\0" in path or _printable(path) != path)
 

@@ -18,8 +18,7 @@ from armarius.engine.maps import Maps, Understanding
 from armarius.engine.project import counter_for
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
-from armarius.engine.summaries import ProjectSummaries, brief, rows
-from armarius.errors import ContractError, EmbeddingError, ProjectError, StoreError
+from armarius.errors import ArmariusError, ContractError, EmbeddingError, ProjectError, StoreError
 from armarius.graph.protocol import GraphStore
 from armarius.headings.display import html_table, rich_table
 from armarius.index.project_index import ProjectIndex
@@ -39,6 +38,8 @@ from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from armarius.engine.summaries import ProjectSummaries
 
 _CLOSED = "this engine is closed; open the project again"
 
@@ -249,8 +250,10 @@ class ContextEngine:
         return self._parts.project.pins
 
     @property
-    def summaries(self) -> ProjectSummaries:
+    def summaries(self) -> "ProjectSummaries":
         """What sums chapters up: list, get, set, delete, stale, refresh; kept in `.armarius/summaries.toml`."""
+        from armarius.engine.summaries import ProjectSummaries
+
         return ProjectSummaries(self._parts.project)
 
     @property
@@ -452,14 +455,32 @@ class ContextEngine:
         self._scratch.close()
 
     def __repr__(self) -> str:
-        return brief(self.project_id, self.status)
+        try:
+            now = self.status()
+        except ArmariusError as error:  # it is closed, or cannot say more
+            return f"ContextEngine({self.project_id!r}: {error})"
+        warned = f", {len(now.warnings)} warning{'s' * (len(now.warnings) != 1)}" if now.warnings else ""
+        counted = f"{now.documents:,} documents, {now.entities:,} entities, {now.state}{warned}"
+        return f"ContextEngine({self.project_id!r}: {counted})"
 
     def _summary(self) -> list[tuple[str, str]]:
         if self._closed:
             return [("project", self._closed), ("index", _CLOSED)]
         recall = self._parts.recall
         model = recall.model if recall is not None else self._parts.no_recall or "no embedder"
-        return rows(self.project_id, self.status, model, type(self.graph).__name__)
+        try:
+            now = self.status()
+        except ArmariusError as error:
+            return [("project", self.project_id), ("index", str(error))]
+        return [
+            ("project", self.project_id),
+            ("documents", f"{now.documents:,} ({now.paragraphs:,} paragraphs)"),
+            ("entities", f"{now.entities:,} ({now.mentions:,} mentions)"),
+            ("index", f"{now.state}, {now.bytes / 1e6:.1f} MB{', watching' * now.watching}"),
+            ("recall", model),
+            ("graph", type(self.graph).__name__),
+            *(("warning", str(warning)) for warning in now.warnings),
+        ]
 
     def __rich__(self) -> "Table":
         """What the engine holds, as a terminal with rich shows it."""

@@ -212,13 +212,11 @@ class Prompts:
             query, earlier = asked_last(request.query, request.messages)
             if earlier is not request.messages:
                 request = request.model_copy(update={"query": query, "messages": earlier})
-            follow_up = self._follow_ups.of(view, request.query, request.messages)
-            worded = self._rewords.ask(view, follow_up.asked, request.also, reword, request.skill)
+            spelled, carried = self._follow_ups.of(view, request.query, request.messages)
+            worded = self._rewords.ask(view, spelled, request.also, reword, request.skill)
             request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
             warnings = (*worded.warnings, *view.skipped_in(request.query))
-            task = self._resolver.task(
-                view, request, previous, layers, warnings, asked=follow_up.asked, carried=follow_up.carried
-            )
+            task = self._resolver.task(view, request, previous, layers, warnings, asked=spelled, carried=carried)
         remember = kind[0] == "assemble"
         return self._flight.run(_key(kind, task, view), lambda: self._timed(task, remember=remember))
 

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,7 @@ from armarius.arguments import (
 from armarius.codex import Codex
 from armarius.codex.cards import Visible, entity_card, visible, visible_text
 from armarius.codex.model import Entities, Entity
-from armarius.deadline import stage
+from armarius.deadline import Recent, stage
 from armarius.documents.document import Document, Documents
 from armarius.documents.kinds import HIDDEN_KINDS, STORY_KINDS, glob
 from armarius.engine.project import PATIENCE, Project, ProjectView, entities_for_models
@@ -36,8 +36,6 @@ from armarius.index.derived import count_by_entity
 from armarius.index.project_index import is_quoted, search
 from armarius.prompt.fetchers.entities import hidden
 from armarius.search.hits import PAGE, Retrieval, Stretches, excerpt, row_of, stretch
-from armarius.search.query.coreference import Cast, cast_of
-from armarius.search.query.follow_up import FollowUp, follow_up
 from armarius.search.query.recipe import understand
 from armarius.search.rank import STOP_SHARE
 from armarius.search.retrieve import find, retrieve
@@ -50,6 +48,7 @@ from armarius.validation import text as strict_text
 if TYPE_CHECKING:
     from armarius.codex.proposals import ProposedName
     from armarius.search.contradictions.statements import Statement, Statements
+    from armarius.search.query.coreference import Cast
 
 _WORDS = re.compile(r"[^\W_]+")
 _SHORT = 3  # letters of a word that headings are not looked through for
@@ -74,8 +73,7 @@ class Rewords:
     def __init__(self, model: "doors.Model | doors.Reworder | None" = None) -> None:
         self._own = None if model is None else doors.Reworder.of(model)
         self.project: Project | None = None  # of the engine
-        self._lock = threading.Lock()
-        self._others: OrderedDict[int, doors.Reworder] = OrderedDict()
+        self._others = Recent["doors.Reworder"](_REMEMBERED)
 
     def ask(
         self,
@@ -100,14 +98,11 @@ class Rewords:
         """The cached `Reworder` of a model, which caches its answers."""
         if isinstance(model, doors.Reworder):
             return model
-        with self._lock:
-            known = self._others.pop(id(model), None)
-            if known is None or known.model is not model:
-                known = doors.Reworder(model)
-            self._others[id(model)] = known
-            while len(self._others) > _REMEMBERED:
-                self._others.popitem(last=False)
-            return known
+        known = self._others.get(id(model))
+        if known is None or known.model is not model:
+            known = doors.Reworder(model)
+            self._others.keep(id(model), known)
+        return known
 
 
 def _told(view: ProjectView, query: str, config: Config) -> dict[str, Any]:
@@ -145,17 +140,19 @@ class FollowUps:
         self._lock = threading.Lock()
         self._known: tuple[Codex, Cast] | None = None
 
-    def of(self, view: ProjectView, query: str, turns: tuple[Turn, ...]) -> FollowUp:
-        """`query` with the referents and topic that it takes from the `turns` before it."""
+    def of(self, view: ProjectView, query: str, turns: tuple[Turn, ...]) -> tuple[str, tuple[str, ...]]:
+        """`query` with the referents and topic that it takes from the `turns` before it, and what it takes."""
         if not turns or not query.strip():
-            return FollowUp(query)
-        return follow_up(query, turns, matcher=view.matcher, cast=self._cast(view.codex))
+            return query, ()
+        from armarius.search.query.coreference import cast_of
+        from armarius.search.query.follow_up import follow_up
 
-    def _cast(self, codex: Codex) -> Cast:
         with self._lock:
-            if self._known is None or self._known[0] is not codex:
-                self._known = (codex, cast_of(codex))
-            return self._known[1]
+            if self._known is None or self._known[0] is not view.codex:
+                self._known = (view.codex, cast_of(view.codex))
+            cast = self._known[1]
+        resolved = follow_up(query, turns, matcher=view.matcher, cast=cast)
+        return resolved.asked, resolved.carried
 
 
 _PLACES = 200  # of each way to find, in all pages
@@ -258,19 +255,19 @@ class Questions:
             view = self._project.view()
         with stage("understand"):
             current = view.document(document).chapter if document else chapter
-            follow_up = self._follow_ups.of(view, query, earlier)
-            worded = self._rewords.ask(view, follow_up.asked, others, reword)
-            outside = view.files.outside(follow_up.asked, document=document, kinds=bounds.kinds)
+            spelled, carried = self._follow_ups.of(view, query, earlier)
+            worded = self._rewords.ask(view, spelled, others, reword)
+            outside = view.files.outside(spelled, document=document, kinds=bounds.kinds)
         with stage("retrieve"):
             found = retrieve(
-                view.corpus, follow_up.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also,
+                view.corpus, spelled, limit=limit, chapter=current, bounds=bounds, also=worded.also,
                 sources=view.sources, outside=outside,
             )  # fmt: skip
         leveled, language = _leveled(view), self._language or view.language
         told = [replace(hit, reason=sentence([one.detail for one in hit.evidence], language)) for hit in found]
         found = replace(found, hits=tuple(map(leveled, told)) if leveled else tuple(told))
         warnings = (*view.stale, *found.warnings, *worded.warnings)
-        return replace(found, warnings=warnings, carried=follow_up.carried)
+        return replace(found, warnings=warnings, carried=carried)
 
     def excerpt(self, hit: Hit, *, chapters: int | Chapters | None = OPEN, as_of: int | None = None) -> str:
         """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone.

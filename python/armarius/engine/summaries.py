@@ -12,9 +12,8 @@ from armarius.deadline import CALLER, awaitable
 from armarius.documents.document import Document
 from armarius.documents.kinds import glob
 from armarius.engine.project import Project, entities_for_models
-from armarius.errors import ArmariusError, ContractError, UnknownId, message_of
+from armarius.errors import ContractError, UnknownId, message_of
 from armarius.headings import Language
-from armarius.index.status import IndexStatus
 from armarius.search.signals import stated
 from armarius.text.chat import Asked, Message, read_answers, without_secrets
 from armarius.text.tokens import TokenCounter
@@ -327,30 +326,3 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         return asyncio.run(work)
     with ThreadPoolExecutor(1) as pool:  # a notebook's loop is running in this thread
         return pool.submit(asyncio.run, work).result()
-
-
-def brief(project_id: str, status: Callable[[], IndexStatus]) -> str:
-    """One line; of an engine that is closed or cannot say more, that."""
-    try:
-        now = status()
-    except ArmariusError as error:
-        return f"ContextEngine({project_id!r}: {error})"
-    warned = f", {len(now.warnings)} warning{'s' * (len(now.warnings) != 1)}" if now.warnings else ""
-    return f"ContextEngine({project_id!r}: {now.documents:,} documents, {now.entities:,} entities, {now.state}{warned})"
-
-
-def rows(project_id: str, status: Callable[[], IndexStatus], recall: str, graph: str) -> list[tuple[str, str]]:
-    """Name and value of what the engine holds."""
-    try:
-        now = status()
-    except ArmariusError as error:
-        return [("project", project_id), ("index", str(error))]
-    return [
-        ("project", project_id),
-        ("documents", f"{now.documents:,} ({now.paragraphs:,} paragraphs)"),
-        ("entities", f"{now.entities:,} ({now.mentions:,} mentions)"),
-        ("index", f"{now.state}, {now.bytes / 1e6:.1f} MB{', watching' * now.watching}"),
-        ("recall", recall),
-        ("graph", graph),
-        *(("warning", str(warning)) for warning in now.warnings),
-    ]

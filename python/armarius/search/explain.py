@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import armarius._core as _core
 from armarius.corpus.part import OutlineLine
@@ -14,13 +15,15 @@ from armarius.documents.titles import as_strings
 from armarius.documents.units import NUMERAL
 from armarius.headings import Reason
 from armarius.search.corpus import Corpus, Text
-from armarius.search.order import Ordered
 from armarius.search.query.query import Understanding, terms_of
 from armarius.search.query.relations import Subjects
 from armarius.search.query.words import is_unspaced
 from armarius.search.rank import Ranked
 from armarius.text.unicode import HIRAGANA, UNSPACED
 from armarius.types import Evidence, Near
+
+if TYPE_CHECKING:
+    from armarius.search.order import Ordered
 
 _KEPT = 64
 _PHRASES = ("phrases", "", None)
@@ -287,7 +290,7 @@ def reasons(
     people: Subjects,
     ranked: Ranked,
     near: Mapping[int, Near],
-    one: Ordered,
+    one: "Ordered",
     highlights: MatchHighlights,
     worded: Evidence | None = None,
 ) -> tuple[Evidence, ...]:
@@ -382,7 +385,7 @@ def _outline(highlights: MatchHighlights, path: str, title: str, lines: Sequence
 
 
 def _of_section(
-    corpus: Corpus, asked: Understanding, people: Subjects, ranked: Ranked, one: Ordered, highlights: MatchHighlights
+    corpus: Corpus, asked: Understanding, people: Subjects, ranked: Ranked, one: "Ordered", highlights: MatchHighlights
 ) -> tuple[Evidence, ...]:
     section = corpus.sections[one.key]
     span = (section.start, section.end)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from armarius._core import ScoredParagraph, ScoredStretch
 from armarius.arguments import EVERYTHING, Bounds
@@ -21,10 +21,12 @@ from armarius.search.corpus import NOTHING_OUTSIDE, Outside
 from armarius.search.explain import MatchHighlights, shared
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
-from armarius.search.reading import Reading
 from armarius.search.scope import why_outside
 from armarius.search.signals import signatures
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
+
+if TYPE_CHECKING:
+    from armarius.search.reading import Reading
 
 _start: Final = attrgetter("start")
 _place: Final = attrgetter("place")
@@ -64,7 +66,7 @@ class RankedPassages:
         current: tuple[str, str] = ("", ""),
         bounds: Bounds = EVERYTHING,
         language: Language = DEFAULT_LANGUAGE,
-        reading: Reading | None = None,
+        reading: "Reading | None" = None,
         *,
         outside: Outside = NOTHING_OUTSIDE,
         project_map: ProjectMap | None = None,

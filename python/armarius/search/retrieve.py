@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
@@ -23,7 +24,6 @@ from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
 from armarius.search.explain import MatchHighlights, is_content, numbered, occurs, quoted, rarity, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.models import VectorGuard, VectorSearch, outliers
-from armarius.search.order import Ordered, in_order
 from armarius.search.query.query import Understanding, read_question
 from armarius.search.query.recipe import understand
 from armarius.search.query.relations import RelationIndex, Subjects, subjects_of
@@ -34,6 +34,9 @@ from armarius.text.matcher import scan
 from armarius.types import Evidence, Hit, Near, Omission, Recipe
 from armarius.validation import whole
 from armarius.warnings import CHAPTER_UNKNOWN, CHAPTER_UNWRITTEN, MEMORY_UNAVAILABLE, SCAN_FAILED
+
+if TYPE_CHECKING:
+    from armarius.search.order import Ordered
 
 
 class Clock:
@@ -57,7 +60,7 @@ class FoundPassages:
     answer: Retrieval
     people: Subjects
     ranked: Ranked
-    ordered: Sequence[Ordered]
+    ordered: Sequence["Ordered"]
     known: KnownEntities
     corpus: Corpus  # in which it was found: a wider one where nothing else answers
 
@@ -297,6 +300,8 @@ def _find(
     clock.lap("search")
     ordered: list[Ordered] = []
     if listed or asked.consistency:
+        from armarius.search.order import in_order  # of documents: a prompt ranks paragraphs
+
         ordered = in_order(corpus, asked, people, ranked, bounds, limit, list(near))
     clock.lap("order")
     hits = _hits(corpus, asked, people, ranked, near, ordered) if listed else []
@@ -415,38 +420,21 @@ def _hits(
     people: Subjects,
     ranked: Ranked,
     near: Mapping[int, Near],
-    ordered: Sequence[Ordered],
+    ordered: Sequence["Ordered"],
 ) -> list[Hit]:
     """Each with its reasons."""
     by_wording = worded(corpus, ranked) if ranked.also and ordered else {}
     hits, highlights = [], MatchHighlights(corpus, asked, ranked, people.related)
-    for one in ordered:
-        why = reasons(corpus, asked, people, ranked, near, one, highlights, by_wording.get(one.key))
-        hits.append(_hit(corpus, one, why))
+    for rated in ordered:
+        why = reasons(corpus, asked, people, ranked, near, rated, highlights, by_wording.get(rated.key))
+        text = None if rated.is_section else corpus.texts[rated.key]
+        place = corpus.sections[rated.key] if text is None else text
+        document = corpus.document(place.path)
+        title, kind = ("", "") if document is None else (document.title, document.kind)
+        heading, chapter = (place.section,) if place.section else (), None if text is None else text.number
+        span, score = (place.start, place.end), round(rated.score, 4)
+        hits.append(Hit(place.path, span, heading, score, why, title=title, kind=kind, chapter=chapter))
     return hits
-
-
-def _hit(corpus: Corpus, one: Ordered, evidence: tuple[Evidence, ...]) -> Hit:
-    score = round(one.score, 4)
-    if one.is_section:
-        section = corpus.sections[one.key]
-        return _of(corpus, section.path, (section.start, section.end), section.section, score, evidence)
-    text = corpus.texts[one.key]
-    return _of(corpus, text.path, (text.start, text.end), text.section, score, evidence, text.number)
-
-
-def _of(
-    corpus: Corpus,
-    path: str,
-    span: tuple[int, int],
-    heading: str,
-    score: float,
-    evidence: tuple[Evidence, ...],
-    chapter: int | None = None,
-) -> Hit:
-    document = corpus.document(path)
-    title, kind = ("", "") if document is None else (document.title, document.kind)
-    return Hit(path, span, (heading,) if heading else (), score, evidence, title=title, kind=kind, chapter=chapter)
 
 
 def _strange(ranked: Ranked) -> Iterator[Omission]:

@@ -31,7 +31,6 @@ from armarius.search.models import Reranking, with_live
 from armarius.search.passages import RankedPassages
 from armarius.search.query.words import ANY
 from armarius.search.rank import Ranked
-from armarius.search.reading import Reading, reading_of
 from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
 from armarius.search.scope import FileScope, ProjectCorpus
 from armarius.types import (
@@ -50,6 +49,7 @@ from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
 if TYPE_CHECKING:
     from armarius.search.contradictions.statements import Statement
+    from armarius.search.reading import Reading
 
 _NAMED = 2
 _PRESENT = 4
@@ -141,7 +141,11 @@ class PassageFetcher:
             corpus = found.corpus
             asked = found.answer.understanding
             rivals = [_statement(one, request) for one in _disputed(corpus, found, request.moment)]
-            reading = reading_of(corpus, asked, self._open(documents, request), request.cursor)
+            reading = None
+            if "chapters" in asked.recipe.parts:
+                from armarius.search.reading import reading_of
+
+                reading = reading_of(corpus, asked, self._open(documents, request), request.cursor)
             cards = [*_cards(corpus, found, request), *_present(corpus, found, request, reading)]
             related = relations_asked(corpus, found, request)
             plain = _plain(corpus, found, (query, *request.also)) if "plain" in recipe.parts else ()
@@ -264,7 +268,7 @@ def _cards(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Itera
 
 
 def _present(
-    corpus: Corpus, found: FoundPassages, request: FetchRequest, reading: Reading | None
+    corpus: Corpus, found: FoundPassages, request: FetchRequest, reading: "Reading | None"
 ) -> Iterator[Candidate]:
     """Cards of the entities in what is read, or whose consistency is in question, most often named first."""
     asked = found.answer.understanding
