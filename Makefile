@@ -96,9 +96,11 @@ test-asan:
 	RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 CARGO_TARGET_DIR=target-asan \
 		cargo +nightly test --quiet --lib --target $$target
 
-# A project that is edited, searched and assembled for so long; fails when memory, files or threads grow.
+# A project that is edited, searched and assembled for so long; fails when memory, files or threads grow. Then as long
+# a shelf on PostgreSQL: four workers over 400 projects, which are killed, as the server is.
 soak: develop
 	$(PY) -W ignore -m tests.processes.soak --minutes $(MINUTES)
+	$(PY) -W ignore -m tests.server.kills --minutes $(MINUTES)
 
 lint: lint-rust lint-python lint-stubs
 

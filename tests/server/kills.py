@@ -1,10 +1,17 @@
 """Killing servers and workers again and again, and counting what became of what had been acknowledged."""
 
+import argparse
+import json
 import multiprocessing
 import os
 import random
+import re
+import sys
+import tempfile
 import threading
 import time
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +20,7 @@ import armarius
 from armarius.errors import StoreError
 from armarius.workspace.folder import connect
 
-__all__ = ["kill_server", "kill_workers"]
+__all__ = ["kill_server", "kill_workers", "soak"]
 
 _CONTEXT = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
 _CONTEXT.set_forkserver_preload(["armarius.workspace.server", "armarius.embedders.lexical", "tests.server.kills"])
@@ -199,3 +206,139 @@ def kill_workers(dsn: str, folder: Path, times: int, *, seed: int = 2) -> dict[s
         "texts embedded in the end": f"{done.done} of {done.total}",
         "s until they were, the lease of a killed one included": round(embedded, 1),
     }
+
+
+_PROJECTS, _TENANTS = 400, 4
+_MEMORY = 24  # MiB of projects in a worker: a tenth of them, so that others are closed all the time
+_GROWN = "MB above a process with three projects"
+_OWNER = re.compile(r"属于(t\d+/p\d+)")
+
+
+def _resident() -> int:
+    """MB that this process has; 0 where it cannot be told."""
+    status = Path("/proc/self/statm")
+    return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1_000_000 if status.exists() else 0
+
+
+def turn(dsn: str, who: str, log: str) -> None:
+    """A worker of a soak: writes a page, searches it and asks about it, in one project after another, until killed."""
+    chance, count = random.Random(who), Counter[str]()
+    with connect(dsn, connections=2, memory=f"{_MEMORY} MiB", wait_s=10.0) as shelf, Path(log).open("a") as file:
+        base = 0
+        for number in range(1, 10**9):
+            project = int(_PROJECTS * chance.random() ** 2)  # some are asked for often, most seldom
+            owner, mark, path = f"t{project % _TENANTS}/p{project}", f"{who}的第{number}封信", f"{who}.md"
+            try:
+                novel = shelf.project(f"p{project}", tenant=f"t{project % _TENANTS}")
+                version = novel.write({path: f"# 信\n\n{mark}，属于{owner}。\n\n" + "雨停了，林默走进钟楼。" * 40})
+                file.write(json.dumps([owner, path, number]) + "\n")
+                hits = novel.search(mark, limit=20)
+                pack = novel.assemble("这封信属于谁", document=path, budget=2000, at_least=version)
+                count["stale"] += all(hit.path != path for hit in hits)
+                count["stale"] += mark not in pack.prompt
+                count["leaks"] += bool({*_OWNER.findall(pack.prompt)} - {owner})
+            except StoreError:
+                count["refused"] += 1
+                time.sleep(0.05)  # as a client does that is told to come again
+            except Exception as error:  # the figure says which
+                count[f"{type(error).__name__}: {error}"[:200]] += 1
+            count["turns"] += 1
+            base = base if number > 3 else _resident()  # everything is imported now
+            count[_GROWN] = max(count[_GROWN], _resident() - base)
+            file.write(json.dumps(count) + "\n")
+            file.flush()
+
+
+def soak(server: Any, folder: Path, minutes: float, *, seed: int = 3) -> dict[str, Any]:
+    """Four workers over 400 projects for so long; one is killed every few seconds, every tenth time the server.
+
+    Args:
+        server: A `TemporaryPostgres` whose commits wait for the disk, with tables.
+        folder: For logs.
+        minutes: Of work.
+        seed: Of when, and whom.
+
+    Returns:
+        Counts of all workers: what was acknowledged and is not there, answers before the write, texts of others,
+        errors that are none of a store that is away.
+    """
+    chance, until = random.Random(seed), time.monotonic() + 60 * minutes
+    begun, killed = Counter[int](), Counter[str]()
+
+    def start(slot: int) -> Any:
+        begun[slot] += 1
+        who = f"{'abcd'[slot]}{begun[slot]}"
+        process = _CONTEXT.Process(target=turn, args=(server.dsn, who, str(folder / f"{who}.log")), daemon=True)
+        process.start()
+        return process
+
+    workers = [start(slot) for slot in range(4)]
+    try:
+        while time.monotonic() < until:
+            time.sleep(chance.uniform(2, 6))
+            if sum(killed.values()) % 10 == 9:
+                killed["kills of the server"] += 1
+                server.kill()
+                time.sleep(0.5)
+                server.start()
+                continue
+            killed["kills of workers"] += 1
+            slot = chance.randrange(4)
+            workers[slot].kill()
+            workers[slot].join()
+            workers[slot] = start(slot)
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.join()
+    total, last = Counter[str](), {}
+    for log in sorted(folder.glob("*.log")):
+        counts: Mapping[str, int] = {}
+        for line in log.read_text().splitlines():
+            with suppress(ValueError):  # cut by the kill
+                row = json.loads(line)
+                if isinstance(row, dict):
+                    counts = row
+                else:
+                    last[row[0], row[1]] = row[2]
+        most = max(
+            total.pop(_GROWN, 0),
+            counts.get(_GROWN, 0),
+        )
+        total.update({name: n for name, n in counts.items() if not name.startswith("MB")})
+        total[_GROWN] = most
+    lost, wrong = 0, 0
+    with connect(server.dsn, memory=f"{_MEMORY} MiB") as shelf:
+        for owner in sorted({owner for owner, _ in last}):
+            tenant, project = owner.split("/")
+            novel = shelf.project(project, tenant=tenant)
+            there = {one.path: novel.document(one.path).text for one in novel.documents()}
+            wrong += len(shelf.verify(project, tenant=tenant))
+            for (mine, path), number in last.items():
+                if mine == owner:  # a write that was never acknowledged may have followed
+                    text = re.search(r"的第(\d+)封信", there.get(path, ""))
+                    lost += text is None or int(text[1]) < number
+    named = ("turns", "refused", "stale", "leaks")
+    return {
+        **killed, "minutes": minutes, "projects written to": len({owner for owner, _ in last}),
+        **{name: total.pop(name, 0) for name in named}, "acknowledged pages": len(last), "of them lost": lost,
+        "things wrong in the rows": wrong, "MB of projects that a worker may hold": round(_MEMORY * 1.048576),
+        _GROWN: total.pop(_GROWN, 0), "errors": dict(total),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    from scripts.temporary_postgres import TemporaryPostgres
+
+    from armarius.store.postgres.pool import Pool
+    from armarius.store.postgres.schema import migrate
+
+    parser = argparse.ArgumentParser(prog="python -m tests.server.kills")
+    parser.add_argument("--minutes", type=float, default=30)
+    given = parser.parse_args()
+    with TemporaryPostgres(durable=True) as running, tempfile.TemporaryDirectory() as logs:
+        migrate(Pool(running.dsn, size=1), "armarius")
+        figures = soak(running, Path(logs), given.minutes)
+    print(json.dumps(figures, ensure_ascii=False, indent=1))
+    wrong = [name for name in ("stale", "leaks", "of them lost", "things wrong in the rows", "errors") if figures[name]]
+    sys.exit(f"not as it should be: {', '.join(wrong)}" if wrong else 0)

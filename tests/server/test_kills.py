@@ -2,7 +2,7 @@
 
 import pytest
 from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
-from tests.server.kills import kill_server, kill_workers
+from tests.server.kills import kill_server, kill_workers, soak
 
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import migrate
@@ -45,3 +45,13 @@ def test_workers_killed_in_whatever_they_do_leave_no_half_and_hold_nobody_up(dur
         assert found[name] == 0, found
     done, _, total = found["texts embedded in the end"].split()
     assert done == total
+
+
+def test_workers_and_servers_killed_under_400_projects_lose_nothing_and_answer_what_was_written(durable, tmp_path):
+    found = soak(durable, tmp_path, 0.8)
+    assert found["kills of the server"] > 0
+    assert found["acknowledged pages"] > 100
+    for name in ("stale", "leaks", "of them lost", "things wrong in the rows"):
+        assert found[name] == 0, found
+    assert found["errors"] == {}
+    assert found["MB above a process with three projects"] <= 1.3 * found["MB of projects that a worker may hold"]
