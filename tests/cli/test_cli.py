@@ -427,7 +427,7 @@ def test_doctor_says_that_the_stored_profile_is_damaged(capsys, tmp_path):
     assert main(["doctor", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert "! .armarius/budget.json: not a budget profile: " in out
-    assert "nothing is wrong" not in out
+    assert "no errors" not in out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes the streams")

@@ -48,7 +48,7 @@ def test_an_index_folder_that_is_no_path_is_refused(capsys, novel, folder):
 def test_doctor_finds_nothing_wrong_with_a_sound_project(capsys, novel):
     status, out, _ = run(capsys, "doctor", novel)
     assert status == 0
-    assert out.endswith("nothing is wrong\n")
+    assert out.endswith("no errors\n")
 
 
 def test_doctor_names_a_faulty_entry(capsys, novel):

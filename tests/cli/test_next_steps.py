@@ -71,12 +71,16 @@ def test_a_book_with_a_script_is_not_sent_to_an_indexer_of_code(capsys, tmp_path
     assert not any("code-index" in step for step in doctor(capsys, tmp_path))
 
 
-def test_over_a_book_of_which_no_chapter_is_read_nobody_says_that_nothing_is_wrong(capsys, tmp_path):
+def test_over_a_book_without_chapters_and_over_empty_ones_doctor_says_no_more_than_that_there_are_no_errors(
+    capsys, tmp_path
+):
     write(tmp_path, {"ch/one.md": PROSE * 3, "ch/two.md": PROSE})
     assert main(["doctor", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "nothing is wrong" not in out
-    assert "no file is taken for a chapter" in out
+    assert "no errors\nnext: no file is taken for a chapter" in out
+    write(tmp_path / "other", {"chapters/ch001.md": PROSE, "chapters/ch002.md": ""})
+    assert main(["doctor", str(tmp_path / "other")]) == 0
+    assert "no errors\nnext: chapters/ch002.md: no text is in it" in capsys.readouterr().out
 
 
 TWICE = [{"id": "lin", "name": "林小雨"}, {"id": "yu", "name": "林小雨"}]

@@ -159,8 +159,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         troubles(status, print)
     healthy = not wrong and not status.warnings
     if not as_json:
-        told = not any(step.startswith(_UNTOLD) for step in steps)
-        for line in (["nothing is wrong"] if healthy and told else []) + [f"next: {printable(step)}" for step in steps]:
+        for line in (["no errors"] if healthy else []) + [f"next: {printable(step)}" for step in steps]:
             print(line)
     return 0 if healthy else 1
 
@@ -290,7 +289,6 @@ def broken_files(documents: Iterable[Document]) -> list[str]:
     return found
 
 
-_UNTOLD = "no file is taken for a chapter"
 _SHOWN = 6  # names in a line
 _DOUBTS = 3
 _MARKS = 4  # code points of a title besides its words
@@ -339,7 +337,7 @@ def next_steps(
         steps.append("put .md or .txt files here, or start with `armarius new FOLDER`")
     elif not chapters and not _is_code(rows) and (guess := _stories(rows)):
         steps.append(
-            f"{_UNTOLD}; notes are found all the same; if {guess} holds the story: "
+            f"no file is taken for a chapter; notes are found all the same; if {guess} holds the story: "
             f"`armarius map {here} --set {shlex.quote(f'{guess}=chapter')}`"
         )
     doubts = doubts_of(mapped)
