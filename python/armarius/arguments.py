@@ -89,7 +89,7 @@ class Bounds:
 
     def hides(self, path: str) -> tuple[tuple[int, int], ...]:
         """The hidden spans of a document."""
-        return next((spans for one, spans in self.hidden if one == path), ())
+        return next((spans for document, spans in self.hidden if document == path), ())
 
     def holds(self, kind: str, chapter: int | None) -> bool:
         """Whether what stands in a document of this kind, in this chapter or in none, may be found."""
@@ -149,13 +149,13 @@ def read_chapters(value: object) -> Chapters:
     if value is None:
         return OPEN
     if isinstance(value, int | float):
-        one = read_chapter(value)
-        return one, one
+        chapter = read_chapter(value)
+        return chapter, chapter
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise ValueError(_FORM)
     if len(value) != 2:
         raise ValueError(f"{_FORM}; {len(value)} values")
-    first, last = (read_chapter(one) for one in value)
+    first, last = (read_chapter(item) for item in value)
     if first is not None and last is not None and first > last:
         raise ValueError(f"the first chapter, {first}, is later than the last, {last}")
     return first, last
@@ -184,14 +184,14 @@ def read_kinds(value: object) -> tuple[Kind, ...]:
     """
     if value is None:
         return ()
-    given = [value] if isinstance(value, str) else value
-    if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
+    kinds = [value] if isinstance(value, str) else value
+    if isinstance(kinds, bytes) or not isinstance(kinds, Sequence | AbstractSet):
         raise ValueError(f"expected one of {', '.join(KINDS)}, or several")
-    for one in given:
-        if not isinstance(one, str) or one not in KINDS:
-            close = suggestion(near(one, KINDS))
-            raise ValueError(f"expected one of {', '.join(KINDS)}, or several, got {shown(one)}{close}")
-    return tuple(kind for kind in KINDS if kind in given or (kind == "manuscript" and "chapter" in given))
+    for kind in kinds:
+        if not isinstance(kind, str) or kind not in KINDS:
+            close = suggestion(near(kind, KINDS))
+            raise ValueError(f"expected one of {', '.join(KINDS)}, or several, got {shown(kind)}{close}")
+    return tuple(kind for kind in KINDS if kind in kinds or (kind == "manuscript" and "chapter" in kinds))
 
 
 def checked(name: str, read: Callable[[object], Read], value: object) -> Read:
@@ -203,8 +203,8 @@ def checked(name: str, read: Callable[[object], Read], value: object) -> Read:
     try:
         return read(value)
     except ValueError as error:
-        said = str(error)
-        raise ContractError(said if said.startswith(f"{name}[") else f"{name}: {said}") from None
+        message = str(error)
+        raise ContractError(message if message.startswith(f"{name}[") else f"{name}: {message}") from None
 
 
 def read_targets(value: object) -> tuple[str, ...]:
@@ -215,11 +215,11 @@ def read_targets(value: object) -> tuple[str, ...]:
     """
     if value is None:
         return ()
-    if not isinstance(value, tuple | list) or any(not isinstance(one, str) or not one.strip() for one in value):
+    if not isinstance(value, tuple | list) or any(not isinstance(item, str) or not item.strip() for item in value):
         raise ValueError("expected a list of ids, names, paths or tags")
     if len(value) > MOST_TARGETS:
         raise ValueError(f"at most {MOST_TARGETS} at once, got {len(value)}")
-    return tuple(dict.fromkeys(one.strip() for one in value))
+    return tuple(dict.fromkeys(item.strip() for item in value))
 
 
 MOST: Final = 8
@@ -275,14 +275,14 @@ def read_wordings(value: object) -> tuple[str, ...]:
         raise ValueError("expected a list of texts")
     if len(value) > MOST:
         raise ValueError(f"at most {MOST} wordings, got {len(value)}")
-    for at, one in enumerate(value):
-        if not isinstance(one, str):
-            raise ValueError(f"wording {at} is no text, but a {type(one).__name__}")
-        if not one.strip():
+    for at, wording in enumerate(value):
+        if not isinstance(wording, str):
+            raise ValueError(f"wording {at} is no text, but a {type(wording).__name__}")
+        if not wording.strip():
             raise ValueError(f"wording {at} is empty")
-        if len(one.strip()) > LONGEST:
-            raise ValueError(f"wording {at} has {len(one.strip())} characters, at most {LONGEST} are read")
-    return tuple(dict.fromkeys(one.strip() for one in value))
+        if len(wording.strip()) > LONGEST:
+            raise ValueError(f"wording {at} has {len(wording.strip())} characters, at most {LONGEST} are read")
+    return tuple(dict.fromkeys(wording.strip() for wording in value))
 
 
 Role = Literal["user", "assistant", "system", "tool", ""]
@@ -347,12 +347,12 @@ def read_messages(value: object, *, lines: bool = False) -> tuple[Turn, ...]:
         raise ValueError(f"at most {most:,} messages, got {len(value):,}")
     turns: list[Turn] = []
     length = 0
-    for at, one in enumerate(value):
-        turns.append(one if isinstance(one, Turn) else _turn(at, one, lines))
+    for at, message in enumerate(value):
+        turns.append(message if isinstance(message, Turn) else _turn(at, message, lines))
         length += len(turns[-1].content)
         if length > LONGEST_TEXT:
             raise ValueError(f"more than {LONGEST_TEXT:,} characters together, up to message {at}")
-    return tuple(Turn(one.role, cleaned(one.content), cleaned(one.name)) for one in turns)
+    return tuple(Turn(turn.role, cleaned(turn.content), cleaned(turn.name)) for turn in turns)
 
 
 def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn, ...]]:
@@ -368,20 +368,20 @@ def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn,
     return (query if query.strip() else last.content), messages[:-1]
 
 
-def _turn(at: int, one: object, lines: bool) -> Turn:
-    if isinstance(one, Mapping):
-        role, content, name = one.get("role"), one.get("content"), one.get("name")
+def _turn(at: int, message: object, lines: bool) -> Turn:
+    if isinstance(message, Mapping):
+        role, content, name = message.get("role"), message.get("content"), message.get("name")
         if lines:
-            content = one.get("text", one.get("content", one.get("data")))
-    elif lines and isinstance(one, str):
-        role, content, name = "", one, None
-    elif isinstance(one, Sequence) and not isinstance(one, str | bytes) and len(one) == 2:
-        (role, content), name = one, None
-    elif hasattr(one, "content") and (hasattr(one, "role") or hasattr(one, "type")):
-        role = getattr(one, "role", None) or getattr(one, "type", None)
-        content, name = getattr(one, "content", None), getattr(one, "name", None)
+            content = message.get("text", message.get("content", message.get("data")))
+    elif lines and isinstance(message, str):
+        role, content, name = "", message, None
+    elif isinstance(message, Sequence) and not isinstance(message, str | bytes) and len(message) == 2:
+        (role, content), name = message, None
+    elif hasattr(message, "content") and (hasattr(message, "role") or hasattr(message, "type")):
+        role = getattr(message, "role", None) or getattr(message, "type", None)
+        content, name = getattr(message, "content", None), getattr(message, "name", None)
     else:
-        raise ValueError(f"messages[{at}]: expected {{role, content}}, got {shown(one)}")
+        raise ValueError(f"messages[{at}]: expected {{role, content}}, got {shown(message)}")
     who = _role(at, role, lines)
     text = _text(at, content, may_lack=who in ("assistant", "tool"))
     if len(text) > LONGEST_MESSAGE:
@@ -392,15 +392,15 @@ def _turn(at: int, one: object, lines: bool) -> Turn:
 
 
 def _role(at: int, role: object, lines: bool) -> Role:
-    said = getattr(role, "value", role)  # an enumeration of a host
-    if lines and not said:
+    word = getattr(role, "value", role)  # an enumeration of a host
+    if lines and not word:
         return ""
-    known = _ROLES.get(said.lower().removesuffix("messagechunk")) if isinstance(said, str) else None
-    if known is None and lines and isinstance(said, str):
+    result = _ROLES.get(word.lower().removesuffix("messagechunk")) if isinstance(word, str) else None
+    if result is None and lines and isinstance(word, str):
         return "system"
-    if known is None:
-        raise ValueError(f"messages[{at}].role: expected one of {', '.join(sorted(_ROLES))}, got {shown(said)}")
-    return known
+    if result is None:
+        raise ValueError(f"messages[{at}].role: expected one of {', '.join(sorted(_ROLES))}, got {shown(word)}")
+    return result
 
 
 def _text(at: int, content: object, *, may_lack: bool) -> str:
@@ -409,7 +409,7 @@ def _text(at: int, content: object, *, may_lack: bool) -> str:
     if content is None and may_lack:
         return ""
     if isinstance(content, Sequence) and not isinstance(content, bytes):
-        return "\n".join(part for number, one in enumerate(content) if (part := _part(at, number, one)))
+        return "\n".join(part for number, item in enumerate(content) if (part := _part(at, number, item)))
     raise ValueError(f"messages[{at}].content: expected a text or a list of parts, got {shown(content)}")
 
 

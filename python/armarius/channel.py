@@ -139,8 +139,8 @@ class Channel:
         if _SURROGATE.search(body):
             wrong = [name for name, value in message.get("params", {}).items() if not _is_text([name, value])]
             if wrong:
-                said = f"params.{shown(wrong[0]).strip(chr(39))}: a text holds a lone surrogate, which is no Unicode"
-                self._refuse(key, "INVALID_TEXT", said)
+                detail = f"params.{shown(wrong[0]).strip(chr(39))}: a text holds a lone surrogate, which is no Unicode"
+                self._refuse(key, "INVALID_TEXT", detail)
                 return
         method, params, patience = message["method"], message.get("params", {}), message.get("timeoutMs")
         if key is None and method == "$/cancelRequest":
@@ -149,17 +149,17 @@ class Channel:
             self._start(_Request(key, method, params, None if patience is None else patience / 1000), pool)
         elif key is not None:
             close = near(method, self._methods)
-            said = suggestion(close) or f"; known: {', '.join(sorted(self._methods))}"
-            said = " without --allow-write" if method in (one.name for one in WRITES) else said
-            self._refuse(key, "UNKNOWN_METHOD", f"no method {shown(method)}{said}")
+            detail = suggestion(close) or f"; known: {', '.join(sorted(self._methods))}"
+            detail = " without --allow-write" if method in (verb.name for verb in WRITES) else detail
+            self._refuse(key, "UNKNOWN_METHOD", f"no method {shown(method)}{detail}")
 
     def _start(self, request: _Request, pool: ThreadPoolExecutor) -> None:
         slot = _slot(request)
         with self._state:
-            taken, full = slot in self._open, len(self._open) >= MAX_WAITING
-            if not taken and not full:
+            clash, full = slot in self._open, len(self._open) >= MAX_WAITING
+            if not clash and not full:
                 self._open[slot] = request
-        if taken:
+        if clash:
             fault = f"id {shown(request.id)} is already under way"
             self._refuse(None, "INVALID_REQUEST", fault, number=_INVALID_MESSAGE)
         elif full:

@@ -275,13 +275,13 @@ def verb_of(
         question: Whether it is one that a host asks, with its time taken; `timeout_s`, where it has that, is obeyed.
     """
     name = name or verb.__name__
-    known = tuple(signature(verb).parameters)
+    params = tuple(signature(verb).parameters)
 
     @wraps(verb)
     def call(self: object, *args: P.args, **keywords: P.kwargs) -> Answer:
         for keyword in keywords:
-            if keyword not in known:
-                raise TypeError(_unexpected(name, keyword, known))
+            if keyword not in params:
+                raise TypeError(_unexpected(name, keyword, params))
         if not question:
             return verb(part(self), *args, **keywords)
         with calling(name, cast("float | None", keywords.get("timeout_s"))) as this:
@@ -323,8 +323,8 @@ def awaitable(
     return cast("Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]", call)
 
 
-def _unexpected(verb: str, name: str, known: tuple[str, ...]) -> str:
-    names = [one for one in known if one != "self"]
+def _unexpected(verb: str, name: str, params: tuple[str, ...]) -> str:
+    names = [param for param in params if param != "self"]
     close = near(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name), names)  # as on the wire
     hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(names)}"
     return f"{verb}() got an unexpected keyword argument {name!r}; {hint}"
@@ -417,10 +417,10 @@ class Recent(Generic[Answer]):
     def get(self, key: Hashable) -> Answer | None:
         """The value of a key, or None."""
         with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
+            value = self._kept.get(key)
+            if value is not None:
                 self._kept.move_to_end(key)
-            return found
+            return value
 
     def keep(self, key: Hashable, value: Answer) -> None:
         """Keep a value, in the place of an earlier one of its key."""

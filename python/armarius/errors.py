@@ -360,7 +360,7 @@ class MissingExtra(ArmariusError, ImportError):
     code = "MISSING_EXTRA"
 
     def __init__(self, feature: str, extra: str) -> None:
-        old = "".join(f"; {one}" for one in _too_old(extra))
+        old = "".join(f"; {line}" for line in _too_old(extra))
         super().__init__(f"{feature} needs an optional dependency: pip install 'armarius[{extra}]'{old}")
         self.extra = extra
 
@@ -378,11 +378,11 @@ def _too_old(extra: str) -> list[str]:
         return []
     lowest = re.findall(rf"^([\w.-]++)[^>\n]*+>=([\d.]++)[^;\n]*+; *+extra == ['\"]{extra}['\"]", wanted, re.MULTILINE)
     return [
-        f"{name} {found.version} is installed and {version} or later is needed, in an environment of its own where "
+        f"{name} {package.version} is installed and {version} or later is needed, in an environment of its own where "
         "another package wants the older one"
         for name, version in lowest
-        for found in [*metadata.distributions(name=name)][:1]
-        if numbers(found.version) < numbers(version)
+        for package in [*metadata.distributions(name=name)][:1]
+        if numbers(package.version) < numbers(version)
     ]
 
 

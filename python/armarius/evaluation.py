@@ -54,10 +54,10 @@ def read_questions(text: str, *, name: str = "questions") -> tuple[Question, ...
     Raises:
         ContractError: An invalid line (names file, line and field), or no question at all.
     """
-    found = tuple(_questions(text, name))
-    if not found:
+    questions = tuple(_questions(text, name))
+    if not questions:
         raise ContractError(f"{name}: there is no question in it")
-    return found
+    return questions
 
 
 def squeezed(text: str) -> str:
@@ -81,7 +81,11 @@ def _questions(text: str, name: str) -> Iterator[Question]:
 
 def _question(row: dict[str, Any], where: str, number: int) -> Question:
     quotes = row.get("quotes")
-    if not isinstance(quotes, list) or not quotes or not all(isinstance(one, str) and squeezed(one) for one in quotes):
+    if (
+        not isinstance(quotes, list)
+        or not quotes
+        or not all(isinstance(item, str) and squeezed(item) for item in quotes)
+    ):
         raise ContractError(f"{where}: quotes must be a list of one text or more, got {shown(quotes)}")
     if len(quotes) > _MOST_QUOTES:
         raise ContractError(f"{where}: at most {_MOST_QUOTES} quotes, got {len(quotes)}")
@@ -128,7 +132,7 @@ class Evaluation:
     left_out: tuple[str, ...] = ()
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
-        missing = {budget: sum(one.budget == budget for one in self.misses) for budget in self.answers}
+        missing = {budget: sum(miss.budget == budget for miss in self.misses) for budget in self.answers}
         return [
             (f"{budget:,}", f"{share:.2f}", f"{self.tokens[budget]:,.0f}", str(missing[budget]))
             for budget, share in self.answers.items()
@@ -164,35 +168,37 @@ def evaluate(
     """
     if not budgets:
         raise ContractError("budgets: at least one")
-    documents = [(one, squeezed(one.text)) for one in engine.documents()]
-    found = [(asked, {quote: _place(documents, quote) for quote in asked.quotes}) for asked in questions]
-    left_out = tuple(_nowhere(asked, quote) for asked, at in found for quote, place in at.items() if place is None)
-    measured = [(asked, at) for asked, at in found if None not in at.values()]
+    documents = [(document, squeezed(document.text)) for document in engine.documents()]
+    pairs = [(question, {quote: _place(documents, quote) for quote in question.quotes}) for question in questions]
+    left_out = tuple(
+        _nowhere(question, quote) for question, at in pairs for quote, place in at.items() if place is None
+    )
+    measured = [(question, at) for question, at in pairs if None not in at.values()]
     if not measured:
         raise ContractError("; ".join([*left_out[:_TOLD], "no question is left"]))
     shares: dict[int, list[float]] = {budget: [] for budget in budgets}
     sizes: dict[int, list[int]] = {budget: [] for budget in budgets}
     misses = []
     for budget in budgets:
-        for asked, places in measured:
-            said = {"budget": budget} if model is None else {"budget": budget, "model": model}
-            pack = engine.assemble(asked.request.model_copy(update=said))
+        for question, places in measured:
+            changes = {"budget": budget} if model is None else {"budget": budget, "model": model}
+            pack = engine.assemble(question.request.model_copy(update=changes))
             prompt = squeezed(pack.prompt)
-            missing = [quote for quote in asked.quotes if squeezed(quote) not in prompt]
-            shares[budget].append(1 - len(missing) / len(asked.quotes))
+            missing = [quote for quote in question.quotes if squeezed(quote) not in prompt]
+            shares[budget].append(1 - len(missing) / len(question.quotes))
             sizes[budget].append(pack.token_count)
             for quote in missing:
                 path, number = places[quote] or ("", None)
                 why = pack.why(f"{path}#{number}").reason if number is not None else "it spans several paragraphs"
-                misses.append(Miss(asked.id, budget, quote, path, why.splitlines()[0]))
+                misses.append(Miss(question.id, budget, quote, path, why.splitlines()[0]))
     mean = {budget: sum(share) / len(share) for budget, share in shares.items()}
     size = {budget: sum(tokens) / len(tokens) for budget, tokens in sizes.items()}
     return Evaluation(len(measured), mean, size, tuple(misses), left_out)
 
 
-def _nowhere(asked: Question, quote: str) -> str:
-    where = f"line {asked.line}: " if asked.line and asked.id != f"line {asked.line}" else ""
-    return f"{where}{asked.id}: the quote {quote[:60]!r} stands nowhere in the project"
+def _nowhere(question: Question, quote: str) -> str:
+    where = f"line {question.line}: " if question.line and question.id != f"line {question.line}" else ""
+    return f"{where}{question.id}: the quote {quote[:60]!r} stands nowhere in the project"
 
 
 def _place(documents: Sequence[tuple[Document, str]], quote: str) -> tuple[str, int | None] | None:
@@ -202,8 +208,8 @@ def _place(documents: Sequence[tuple[Document, str]], quote: str) -> tuple[str, 
         if wanted in text:
             inside = (
                 index
-                for index, one in enumerate(document.paragraphs)
-                if wanted in squeezed(document.text[one.start : one.end])
+                for index, paragraph in enumerate(document.paragraphs)
+                if wanted in squeezed(document.text[paragraph.start : paragraph.end])
             )
             return document.path, next(inside, None)
     return None

@@ -203,9 +203,9 @@ class Wire(BaseModel):
 
     def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
         kind = type(self)
-        given = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
+        fields = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
         try:
-            super().__init__(**given)
+            super().__init__(**fields)
         except ValidationError as error:
             raise _contract_error(type(self), error, values.keys()) from None
 
@@ -260,7 +260,7 @@ class Wire(BaseModel):
 
     def to_wire(self) -> dict[str, Any]:
         """The camelCase form as plain JSON types; optional fields that are unset are left out."""
-        unset = {name for name, one in type(self).model_fields.items() if one.default in _UNSAID}
+        unset = {name for name, field in type(self).model_fields.items() if field.default in _UNSAID}
         unset = {name for name in unset if getattr(self, name) in _UNSAID}
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=unset)
 
@@ -293,8 +293,8 @@ _FAULTS = {
 """Type of a fault that pydantic finds to what we say of it."""
 
 
-def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[str]) -> ContractError:
-    """The failure as the sender would say it: fields by the names they were `given` under."""
+def _contract_error(kind: type[Wire], error: ValidationError, names: Collection[str]) -> ContractError:
+    """The failure as the sender would say it: fields by the names they were `names` under."""
     prefix = f"{kind.called or kind.__name__}." if kind.called is not None else ""
     lines = []
     for item in error.errors():
@@ -303,7 +303,7 @@ def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[
             continue
         first, *rest = item["loc"]
         ours = python_name(str(first))
-        where = ".".join(map(str, (ours if ours in given else first, *rest)))
+        where = ".".join(map(str, (ours if ours in names else first, *rest)))
         context = item.get("ctx", {})
         nested = context.get("error")
         if isinstance(nested, ContractError):

@@ -76,31 +76,31 @@ def parse(reply: object, *, question: str = "", n: int = 4) -> tuple[str, ...]:
 
     Cost: linear in the first 100,000 characters.
     """
-    found = _items(reply) if isinstance(reply, list | tuple) and not _blocks(reply) else _read(text_of(reply))
+    texts = _items(reply) if isinstance(reply, list | tuple) and not _blocks(reply) else _read(text_of(reply))
     kept: dict[str, str] = {}
-    asked = _folded(question)
-    for said in found:
-        wording = _bare(said)
+    source = _folded(question)
+    for text in texts:
+        wording = _bare(text)
         key = _folded(wording)
-        if wording and key != asked and _is_wording(wording):
+        if wording and key != source and _is_wording(wording):
             kept.setdefault(key, wording)
     return tuple(kept.values())[: max(0, min(n, MOST))]
 
 
 def _blocks(reply: list[Any] | tuple[Any, ...]) -> bool:
     """Whether a list holds content blocks of one message, and not variants."""
-    return any(isinstance(one, Mapping) and one.get("type") == "text" for one in reply)
+    return any(isinstance(block, Mapping) and block.get("type") == "text" for block in reply)
 
 
 def _read(text: str) -> Iterable[str]:
     text = THOUGHT.sub("", text)
     for piece in (*(fence[1] for fence in _FENCE.finditer(text)), text):
         arrays = (list(_items(value)) for value in json_values(piece, "[") if isinstance(value, list))
-        if found := next(filter(None, arrays), None):
-            return found
+        if texts := next(filter(None, arrays), None):
+            return texts
     fenced = _FENCE.search(text)
     if (begun := (fenced[1] if fenced else text).strip()).startswith("["):
-        return [json.loads(one) for one in _STRING.findall(begun)]  # the complete strings of an array cut short
+        return [json.loads(part) for part in _STRING.findall(begun)]  # the complete strings of an array cut short
     lines = [line for line in (fenced[1] if fenced else text).splitlines() if line.strip()]
     items = [item["said"] for line in lines if (item := _ITEM.fullmatch(line))]
     return items or [line for line in lines if not _is_talk(line.strip())]
@@ -118,12 +118,12 @@ def _items(values: Iterable[Any]) -> Iterator[str]:
         if isinstance(value, str):
             yield value[:LONGEST_REPLY]
         elif isinstance(value, Mapping):
-            yield from [one for one in value.values() if isinstance(one, str)][:1]
+            yield from [text for text in value.values() if isinstance(text, str)][:1]
 
 
-def _bare(said: str) -> str:
+def _bare(text: str) -> str:
     """Join lines, and remove list markers and surrounding quotes; quotes inside are kept."""
-    line = " ".join(said.split())
+    line = " ".join(text.split())
     if item := _ITEM.fullmatch(line):
         line = item["said"]
     if len(line) > 2 * LONGEST:
@@ -205,9 +205,9 @@ class RewordingRequest(Asked):
     n: int
 
     @classmethod
-    def of(cls, question: str, **told: Any) -> "RewordingRequest":  # noqa: ANN401 - those of `request`
+    def of(cls, question: str, **options: Any) -> "RewordingRequest":  # noqa: ANN401 - those of `request`
         """As `armarius.rewording.request`."""
-        return request(question, **told)
+        return request(question, **options)
 
     def parse(self, reply: object) -> tuple[str, ...]:
         """The variants in a reply, at most `n`; see `armarius.rewording.parse`."""
@@ -239,24 +239,24 @@ def request(
     Raises:
         ContractError: The question is empty, or `n` is out of range.
     """
-    asked = " ".join(question.split())[:_LONGEST_QUESTION]
-    if not asked:
+    text = " ".join(question.split())[:_LONGEST_QUESTION]
+    if not text:
         raise ContractError("question: there is none to reword")
     n = how_many(n)
-    letters = [char for char in asked if char.isalpha()]
-    chinese = not _KANA.search(asked) and 3 * sum(map(is_han, letters)) >= len(letters) > 0
+    letters = [char for char in text if char.isalpha()]
+    chinese = not _KANA.search(text) and 3 * sum(map(is_han, letters)) >= len(letters) > 0
     system = (_CHINESE if chinese else _ENGLISH).format(n=n)
     if about.startswith("code"):
         system += _OF_CODE
     if language is not None:
         system += _IN_LANGUAGE.format(language=" ".join(language.split())[:_LONGEST_NAME])
     listed = json.dumps(_cleaned(names), ensure_ascii=False)
-    user = f"名单：{listed}\n问题：{asked}" if chinese else f"Names: {listed}\nQuestion: {asked}"
+    user = f"名单：{listed}\n问题：{text}" if chinese else f"Names: {listed}\nQuestion: {text}"
     titles = list(islice(_cleaned(headings), _MOST_HEADINGS))
     more = (("标题" if chinese else "Headings", json.dumps(titles, ensure_ascii=False) if titles else ""),
             ("作品" if chinese else "Project", " ".join(about.split())[:_LONGEST_ABOUT]))  # fmt: skip
-    for label, said in more:
-        user = f"{label}{'：' if chinese else ': '}{said}\n{user}" if said else user
+    for label, value in more:
+        user = f"{label}{'：' if chinese else ': '}{value}\n{user}" if value else user
     user = without_secrets(user)
     made = RewordingRequest((Message(role="system", content=system), Message(role="user", content=user)))
     made.question, made.n = question, n
@@ -274,10 +274,10 @@ def how_many(n: int) -> int:
     Raises:
         ContractError: Not a whole number from 1 to `MOST`.
     """
-    asked = whole("n", n)
-    if not 1 <= asked <= MOST:
+    count = whole("n", n)
+    if not 1 <= count <= MOST:
         raise ContractError(f"n: from 1 to {MOST} wordings may be asked for, got {shown(n)}")
-    return asked
+    return count
 
 
 logger = logging.getLogger("armarius")
@@ -363,8 +363,8 @@ class Reworder:
         """
         key = (question, tuple(names), about, tuple(headings))
         with self._lock:
-            if (known := self._known.get(key)) is not None:
-                return Reworded(known)
+            if (texts := self._known.get(key)) is not None:
+                return Reworded(texts)
             flight = self._asked.get(key)
             if flight is None and (rest := self._rests_until - self._clock()) > 0:
                 return _unavailable(f"not asked for {rest:.0f} s after {self._failures} failures: {self._cause}")
@@ -372,8 +372,8 @@ class Reworder:
                 return _unavailable(f"{_AT_ONCE} questions are under way already")
             if flight is None:
                 flight = self._asked[key] = Future()
-                asked = (key, flight, CALLER.get(), log)
-                threading.Thread(target=self._answer, args=asked, name="armarius-reword", daemon=True).start()
+                args = (key, flight, CALLER.get(), log)
+                threading.Thread(target=self._answer, args=args, name="armarius-reword", daemon=True).start()
         seconds = remaining(self.timeout_s, share=_SHARE)
         if not wait_until(partial(landed, flight), seconds):
             why = f"no reply within {round(seconds, 2):g} s"
@@ -402,8 +402,8 @@ class Reworder:
         if isinstance(error, RewordingError):
             return error.message
         logger.debug("rewording failed", exc_info=error)
-        said = _SECRET.sub("…", without_paths(" ".join(str(error).split()), longest=_CAUSE))
-        return f"{type(error).__name__}: {said}" if said else type(error).__name__
+        text = _SECRET.sub("…", without_paths(" ".join(str(error).split()), longest=_CAUSE))
+        return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
     def _answer(
         self,
@@ -412,23 +412,23 @@ class Reworder:
         caller: "asyncio.AbstractEventLoop | None",
         log: ModelLog | None,
     ) -> None:
-        asked, reply = None, None
+        prompt, reply = None, None
         try:
-            asked = request(key[0], names=key[1], language=self._language, n=self._n, about=key[2], headings=key[3])
-            reply = reply_of(self.model, asked, timeout_s=self.timeout_s, caller=caller)
-            wordings = asked.parse(reply)
+            prompt = request(key[0], names=key[1], language=self._language, n=self._n, about=key[2], headings=key[3])
+            reply = reply_of(self.model, prompt, timeout_s=self.timeout_s, caller=caller)
+            wordings = prompt.parse(reply)
             if log is not None:
-                log.add("reword", asked, reply, f"{len(wordings)} wordings")
+                log.add("reword", prompt, reply, f"{len(wordings)} wordings")
         except BaseException as error:  # noqa: BLE001 - passed on to the waiting threads
             self._done(key)
-            known = error if isinstance(error, Exception) else RuntimeError(type(error).__name__)
-            if log is not None and asked is not None:
-                log.add("reword", asked, reply, type(error).__name__)
+            cause = error if isinstance(error, Exception) else RuntimeError(type(error).__name__)
+            if log is not None and prompt is not None:
+                log.add("reword", prompt, reply, type(error).__name__)
             with self._lock:
                 if key not in self._late:
-                    self._failed(self._why(known))
+                    self._failed(self._why(cause))
                 self._late.discard(key)
-            flight.set_exception(known)
+            flight.set_exception(cause)
             return
         self._done(key, wordings)
         flight.set_result(wordings)

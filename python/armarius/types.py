@@ -476,7 +476,7 @@ class Hit:
         """The camelCase form: of a paragraph with its text, of a document or section with its evidence."""
         level = {"level": self.level} if self.level else {}
         if self.paragraph is None:
-            evidence = [{**asdict(one), "span": one.span and list(one.span)} for one in self.evidence]
+            evidence = [{**asdict(item), "span": item.span and list(item.span)} for item in self.evidence]
             named = {"title": self.section or self.title, "reason": self.reason, "score": self.score}
             return {"path": self.path, "section": self.section, **named, "evidence": evidence, **level}
         return {
@@ -498,8 +498,8 @@ class Hit:
         }
 
     def __repr__(self) -> str:
-        said = self.snippet or self.text
-        text = f": {said[:_SHOWN]}{'…' * (len(said) > _SHOWN)}" if said else ""
+        excerpt = self.snippet or self.text
+        text = f": {excerpt[:_SHOWN]}{'…' * (len(excerpt) > _SHOWN)}" if excerpt else ""
         level = f" {self.level}" if self.level else ""
         return f"Hit({self.reference} {self.score:.3f}{level}{text})"
 
@@ -518,14 +518,14 @@ class Hits(ResultList[Hit]):
     @classmethod
     def cells(cls, hit: Hit, /) -> tuple[str, ...]:
         """Score, place, titles; of a paragraph its text, of the others the strongest reason."""
-        said = hit.snippet or hit.text or hit.reason or next((one.detail for one in hit.evidence), "")
+        excerpt = hit.snippet or hit.text or hit.reason or next((item.detail for item in hit.evidence), "")
         where = f"{hit.reference} ({hit.level})" if hit.level else hit.reference
-        return f"{hit.score:.3f}", where, " › ".join(hit.heading), _line(said)
+        return f"{hit.score:.3f}", where, " › ".join(hit.heading), _line(excerpt)
 
 
 def _line(text: str) -> str:
-    one = " ".join(text.split())
-    return one if len(one) <= _CELL else f"{one[: _CELL - 1]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= _CELL else f"{line[: _CELL - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,9 +91,9 @@ def valid_text(field: str, value: object) -> str:
     Raises:
         ContractError: Not a string, holds a lone surrogate, or has more than `LONGEST_NAME` code points.
     """
-    found = text(field, value, most=LONGEST_NAME)
-    encoded(field, found)
-    return found
+    string = text(field, value, most=LONGEST_NAME)
+    encoded(field, string)
+    return string
 
 
 def encoded(field: str, value: object) -> bytes:
@@ -102,9 +102,9 @@ def encoded(field: str, value: object) -> bytes:
     Raises:
         ContractError: Not a string, holds a lone surrogate, or has more than `LONGEST_TEXT` code points.
     """
-    found = text(field, value, most=LONGEST_TEXT)
+    string = text(field, value, most=LONGEST_TEXT)
     try:
-        return found.encode()
+        return string.encode()
     except UnicodeEncodeError as problem:
         raise ContractError(f"{field}: character {problem.start} is a lone surrogate, which is no text") from None
 
@@ -122,7 +122,7 @@ def texts(field: str, value: object, *, what: str = "texts") -> list[str]:
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         _refuse(field, f"a list of {what}", value)
-    return [text(f"{field}[{at}]", one) for at, one in enumerate(value)]
+    return [text(f"{field}[{at}]", item) for at, item in enumerate(value)]
 
 
 def flag(field: str, value: object) -> bool:
@@ -153,10 +153,10 @@ def shown(value: object) -> str:
         return f"a number of {value.bit_length()} bits"
     try:
         part = value[:_SHOWN] if isinstance(value, str | bytes) else value
-        said = _BRIEF.repr(part) if isinstance(part, list | tuple) else repr(part)
+        message = _BRIEF.repr(part) if isinstance(part, list | tuple) else repr(part)
     except Exception:  # noqa: BLE001 - a foreign `__repr__` may raise anything
-        said = f"a {type(value).__name__}"
-    return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
+        message = f"a {type(value).__name__}"
+    return message if len(message) <= _SHOWN else f"{message[: _SHOWN - 1]}…"
 
 
 def _refuse(field: str, wanted: str, value: object, error: type[ContractError] = ContractError) -> NoReturn:
@@ -217,14 +217,14 @@ def _alike(wanted: str, names: Iterable[str]) -> list[str]:
     from difflib import SequenceMatcher  # it and what it loads take 5 ms
 
     def distance(name: str) -> int:
-        return sum(abs(one - other) for one, other in zip_longest(numbers, _numbers(name), fillvalue=0))
+        return sum(abs(number - other) for number, other in zip_longest(numbers, _numbers(name), fillvalue=0))
 
-    numbers, compared, found = _numbers(wanted), SequenceMatcher(b=wanted), []
+    numbers, compared, pairs = _numbers(wanted), SequenceMatcher(b=wanted), []
     for name in names:
         compared.set_seq1(name)
         if compared.real_quick_ratio() >= _ALIKE and compared.quick_ratio() >= _ALIKE:
-            found.append((compared.ratio(), name))
-    return [name for ratio, name in sorted(found, key=lambda one: (-one[0], distance(one[1]))) if ratio >= _ALIKE]
+            pairs.append((compared.ratio(), name))
+    return [name for ratio, name in sorted(pairs, key=lambda pair: (-pair[0], distance(pair[1]))) if ratio >= _ALIKE]
 
 
 def _numbers(name: str) -> list[int]:
@@ -264,8 +264,8 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 def control_in(text: str) -> str:
     """The first control character of a text other than a tab and a line feed, as `U+0000`; "" without one."""
-    found = _CONTROL.search(text)
-    return f"U+{ord(found[0]):04X}" if found else ""
+    match = _CONTROL.search(text)
+    return f"U+{ord(match[0]):04X}" if match else ""
 
 
 def cleaned(text: str) -> str:

@@ -59,18 +59,18 @@ def _subgraph(arguments: argparse.Namespace) -> int:
     kinds = EDGE_KINDS if arguments.kinds is None else tuple(kind.strip() for kind in arguments.kinds.split(","))
     index = CodeIndex(folder, cache_dir=arguments.cache, options=options)
     try:
-        found = index.subgraph(arguments.symbol, depth=arguments.depth, direction=arguments.direction, kinds=kinds)
+        result = index.subgraph(arguments.symbol, depth=arguments.depth, direction=arguments.direction, kinds=kinds)
     except AmbiguousSymbol as error:
         print("several symbols have this name:", *error.candidates, sep="\n  ", file=sys.stderr)
         return 2
     except ValueError as error:
         raise ContractError(str(error)) from None
     if arguments.json:
-        print(json.dumps(found.to_wire(), ensure_ascii=False))
-        for warning in found.warnings:
+        print(json.dumps(result.to_wire(), ensure_ascii=False))
+        for warning in result.warnings:
             print(warning, file=sys.stderr)
     else:
-        print(tree(found) if isinstance(found, Subgraph) else matches(found))
+        print(tree(result) if isinstance(result, Subgraph) else matches(result))
     return 0
 
 

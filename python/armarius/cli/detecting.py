@@ -74,9 +74,9 @@ def _wire(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> dic
     named = [(match, entities[match.entity_id]) for match in matcher.detect(text)]
     return {
         "matches": [{**plain(match), "name": of.name, "aiContextLevel": of.level} for match, of in named],
-        "mentions": [{**plain(one), "derived": _derived(matcher, one)} for one in matcher.find_all(text)],
+        "mentions": [{**plain(mention), "derived": _derived(matcher, mention)} for mention in matcher.find_all(text)],
         "rejected": [
-            {name: value for name, value in plain(one).items() if name != "end"} for one in matcher.explain(text)
+            {name: value for name, value in plain(item).items() if name != "end"} for item in matcher.explain(text)
         ],
     }
 
@@ -85,16 +85,16 @@ def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> No
     mentions, rows = matcher.find_all(text), []
     for match in matcher.detect(text):
         entity = entities[match.entity_id]
-        times = sum(one.entity_id == entity.id for one in mentions)
+        times = sum(mention.entity_id == entity.id for mention in mentions)
         place = (match.matched_term, str(match.position), str(times))
         rows.append((entity.name, entity.id, entity.type, *place, entity.level))
     columns = ("entity", "id", "type", "written", "at", "times", "level")
     show(rich_table(columns, rows, right=("at", "times")) if rows else Text("no entity is named"))
-    terms = {(one.entity_id, one.term): one for one in mentions}
-    notes = [f"{one.term}: {why}" for one in terms.values() if (why := _derived(matcher, one))]
-    for one in matcher.explain(text):
-        why = f"inside {one.by}" if one.reason == "shadowed" else one.reason
-        notes.append(f"not {entities[one.entity_id].name}: {one.term} at {one.start}, {why}")
+    terms = {(mention.entity_id, mention.term): mention for mention in mentions}
+    notes = [f"{mention.term}: {why}" for mention in terms.values() if (why := _derived(matcher, mention))]
+    for item in matcher.explain(text):
+        why = f"inside {item.by}" if item.reason == "shadowed" else item.reason
+        notes.append(f"not {entities[item.entity_id].name}: {item.term} at {item.start}, {why}")
     for line in notes:
         show(Text(line, style="dim"))
 
@@ -111,21 +111,25 @@ def _derived(matcher: EntityMatcher, mention: Mention) -> str | None:
 )  # fmt: skip
 def _entities(arguments: argparse.Namespace) -> int:
     with open_engine(arguments.path, with_=arguments.series, watch=False) as engine:
-        found = engine.entities()
-        times = found.mentions
+        entities = engine.entities()
+        times = entities.mentions
     if arguments.json:
-        items = [listed_entity(one, times.get(one.id, 0)) for one in found]
-        show_json({"entities": items, "rejected": [plain(one) for one in found.rejected]})
+        items = [listed_entity(entity, times.get(entity.id, 0)) for entity in entities]
+        show_json({"entities": items, "rejected": [plain(item) for item in entities.rejected]})
         return 0
-    ordered = sorted(found, key=lambda one: (-times.get(one.id, 0), one.id))
+    ordered = sorted(entities, key=lambda entity: (-times.get(entity.id, 0), entity.id))
     if ordered:
-        rows = [(*found.cells(one), f"{times.get(one.id, 0):,}") for one in ordered]
-        show(rich_table((*found.columns, "mentions"), rows))
+        rows = [(*entities.cells(entity), f"{times.get(entity.id, 0):,}") for entity in ordered]
+        show(rich_table((*entities.columns, "mentions"), rows))
     else:
         note(_NONE)
-    if found.rejected:
+    if entities.rejected:
         show(Text("no entities:"))
-        show(rich_table(("", "", ""), [(one.name, f"{one.path}:{one.line}", one.reason) for one in found.rejected]))
+        show(
+            rich_table(
+                ("", "", ""), [(item.name, f"{item.path}:{item.line}", item.reason) for item in entities.rejected]
+            )
+        )
     return 0
 
 
@@ -145,30 +149,30 @@ def _propose(arguments: argparse.Namespace) -> int:
     root = _absolute(project_folder(arguments.path))
     target = None if arguments.write is None else _target(root, arguments.write)
     with open_engine(arguments.path, watch=False) as engine:
-        found = engine.propose(least=least, known=marked)
-        places = [_place(engine, one) for one in found]
-    new = [one for one in found if not one.known]
+        names = engine.propose(least=least, known=marked)
+        places = [_place(engine, name) for name in names]
+    new = [name for name in names if not name.known]
     if target is not None and new:
         write_atomic(target, as_profiles(new).encode(), below=root)
         note(f"wrote {counted(len(new), 'profile')} to {arguments.write}: keep what is right, delete the rest")
     if arguments.json:
-        show_json({"names": [plain(one) for one in found]})
-    elif target is None and found:
+        show_json({"names": [plain(name) for name in names]})
+    elif target is None and names:
         columns = ("name", "kind", "count", "first", "aliases", "reason", *(("described",) if marked else ()))
         rows = [
             (
-                one.name,
-                one.kind,
-                str(one.count),
+                name.name,
+                name.kind,
+                str(name.count),
                 place,
-                ", ".join(one.aliases),
-                one.reason,
-                "yes" if one.known else "no",
+                ", ".join(name.aliases),
+                name.reason,
+                "yes" if name.known else "no",
             )
-            for one, place in zip(found, places, strict=True)
+            for name, place in zip(names, places, strict=True)
         ]
         show(rich_table(columns, [row[: len(columns)] for row in rows]))
-    if not (new if target is not None else found) and not arguments.json:
+    if not (new if target is not None else names) and not arguments.json:
         which = "" if marked and target is None else " that nobody has described"
         note(f"armarius: no name{which} is written {least} times or more")
     return 0
@@ -188,12 +192,12 @@ def _absolute(path: str | Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a link on the way is refused when it is written
 
 
-def _place(engine: ContextEngine, one: ProposedName) -> str:
+def _place(engine: ContextEngine, name: ProposedName) -> str:
     """Where a name is first, with the chapter in a file of several."""
-    document = engine.document(one.document)
-    inside = (part.chapter for part in reversed(document.paragraphs) if part.start <= one.position)
+    document = engine.document(name.document)
+    inside = (part.chapter for part in reversed(document.paragraphs) if part.start <= name.position)
     number = None if document.chapter is not None else next(inside, None)
-    return one.document if number is None else f"{one.document}, chapter {number}"
+    return name.document if number is None else f"{name.document}, chapter {number}"
 
 
 _TITLES = {"person": "人物", "place": "地点", "thing": "其他"}
@@ -201,20 +205,20 @@ _ENGLISH = {"person": "Characters", "place": "Locations", "thing": "Other"}
 _TYPES = {"person": ("人物", "character"), "place": ("地点", "location")}
 
 
-def as_profiles(found: Sequence[ProposedName]) -> str:
+def as_profiles(names: Sequence[ProposedName]) -> str:
     """Profiles as `armarius` reads them: a section for each kind, a heading for each name."""
-    chinese = sum(not one.name.isascii() for one in found) * 2 >= len(found)
+    chinese = sum(not name.name.isascii() for name in names) * 2 >= len(names)
     titles, type_, alias, colon = (_TITLES, "类型", "别名", "：") if chinese else (_ENGLISH, "Type", "Aliases", ": ")
     lines = []
     for kind, title in titles.items():
-        mine = [one for one in found if one.kind == kind]
+        mine = [name for name in names if name.kind == kind]
         if mine:
             lines += [f"# {title}", ""]
-        for one in mine:
-            lines += [f"## {one.name}", ""]
+        for name in mine:
+            lines += [f"## {name.name}", ""]
             if kind in _TYPES:
                 lines.append(f"- {type_}{colon}{_TYPES[kind][not chinese]}")
-            if one.aliases:
-                lines.append(f"- {alias}{colon}{', '.join(one.aliases)}")
+            if name.aliases:
+                lines.append(f"- {alias}{colon}{', '.join(name.aliases)}")
             lines += [""] * bool(lines[-1])
     return "\n".join(lines)

@@ -90,21 +90,21 @@ def _move_records(arguments: argparse.Namespace) -> None:
     """Write what records say otherwise than pages into the pages, where they can say it."""
     with open_engine(arguments.path, watch=False, index_dir=arguments.index_dir, with_=arguments.series) as engine:
         for entity in engine.codex.list():
-            for one in entity.overruled:
-                if one.origin.path == AUTHORED_FILE:
-                    field = {one.field: one.value}
-                    engine.codex.update(entity.id, **field if one.field in EDITABLE else {"attributes": field})
+            for claim in entity.overruled:
+                if claim.origin.path == AUTHORED_FILE:
+                    field = {claim.field: claim.value}
+                    engine.codex.update(entity.id, **field if claim.field in EDITABLE else {"attributes": field})
 
 
 def _differing(entities: Iterable[Entity], here: str) -> tuple[list[str], list[str]]:
     """What records and pages say differently, and the next step."""
     wrong, movable = [], False
     for entity in entities:
-        for one in entity.overruled:
-            if AUTHORED_FILE in (one.origin.path, one.by.path):
-                movable = movable or one.origin.path == AUTHORED_FILE
-                where = f"{one.origin} says {shown(one.value)}, {one.by} says something else and is heard"
-                wrong.append(f"{entity.name}: {one.field}: {where}")
+        for claim in entity.overruled:
+            if AUTHORED_FILE in (claim.origin.path, claim.by.path):
+                movable = movable or claim.origin.path == AUTHORED_FILE
+                where = f"{claim.origin} says {shown(claim.value)}, {claim.by} says something else and is heard"
+                wrong.append(f"{entity.name}: {claim.field}: {where}")
     step = f"armarius doctor {shlex.quote(here)} --move   # writes what the records say into the pages"
     return wrong, [step] if movable else []
 
@@ -120,12 +120,12 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     differing, steps = _differing(index.snapshot.codex.entities, here)
     steps += next_steps(rows, status, here, books, shared, index.map)
     wrong += differing
-    known = {*IMPORTERS, *(row.path for row in rows)}
-    why = {one.path: one.reason for one in status.skipped}
-    unread = {} if index.root is None else unread_files(index.root, config, known, why)
+    paths = {*IMPORTERS, *(row.path for row in rows)}
+    why = {item.path: item.reason for item in status.skipped}
+    unread = {} if index.root is None else unread_files(index.root, config, paths, why)
     wrong += embedding_problems(index, config)
     read = [row.path for row in rows if row.kind != "code"]
-    wrong += index.ask(lambda store: broken_files(one for path in read for one in store.documents_of([path])))
+    wrong += index.ask(lambda store: broken_files(document for path in read for document in store.documents_of([path])))
     broken = Books(index.root, index.books).look()[1]
     wrong += [str(LORE_INVALID(book=id_, why=why)) for id_, why in sorted(broken.items())]
     try:
@@ -134,8 +134,8 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         wrong.append(str(error))
     try:
         graph = read_graph_options(config, index.root).store
-        held = graph.snapshot() if graph is not None else None
-        graphs = [] if held is None else [f"graph: {len(held.entities)} entities, {len(held.relations)} relations"]
+        state = graph.snapshot() if graph is not None else None
+        graphs = [] if state is None else [f"graph: {len(state.entities)} entities, {len(state.relations)} relations"]
     except (ConfigError, GraphError) as error:
         graphs = []
         wrong.append(f"graph: {error}" if isinstance(error, GraphError) else str(error))
@@ -143,10 +143,10 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         wrong.append("there is no document in it: is this the project folder?")
     # Some of these have been met as a model or a graph that is not to be had, or as a warning.
     problems = [*wrong, *map(str, status.warnings)]
-    wrong += [str(one) for one in trust.ignored if not any(str(one) in sentence for sentence in problems)]
+    wrong += [str(item) for item in trust.ignored if not any(str(item) in sentence for sentence in problems)]
     if as_json:
-        found = {"wrong": wrong, "next": steps, "shared": [one.to_wire() for one in shared]}
-        show_json({**plain(status), **found, "vectors": vectors, "trust": trust.to_wire(), "unread": unread})
+        report = {"wrong": wrong, "next": steps, "shared": [name.to_wire() for name in shared]}
+        show_json({**plain(status), **report, "vectors": vectors, "trust": trust.to_wire(), "unread": unread})
     else:
         print(holds(status))
         print(*trust.lines(), *map(printable, found_lines(rows, index.map)), sep="\n")
@@ -173,19 +173,19 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     example="novel/ --set 'reviews/**=review'",
 )  # fmt: skip
 def _map(arguments: argparse.Namespace) -> int:
-    given = [one.rpartition("=") for one in arguments.set]
-    for pattern, sign, kind in given:
+    settings = [setting.rpartition("=") for setting in arguments.set]
+    for pattern, sign, kind in settings:
         if not (pattern and sign and kind):
             raise ContractError(f"--set takes GLOB=KIND, as in 'reviews/**=review', got {pattern + sign + kind!r}")
     options = {"index_dir": arguments.index_dir, "with_": arguments.series}
     with open_engine(arguments.path, watch=False, **options) as engine:
-        for pattern, _, kind in given:
+        for pattern, _, kind in settings:
             engine.set_kind(pattern.strip(), kind.strip())
-        found = engine.map()
+        result = engine.map()
     if arguments.json:
-        show_json(found.to_wire())
+        show_json(result.to_wire())
     else:
-        print("\n".join(map(printable, found.tree(every=arguments.all).split("\n"))))
+        print("\n".join(map(printable, result.tree(every=arguments.all).split("\n"))))
     return 0
 
 
@@ -212,21 +212,21 @@ def _understand(arguments: argparse.Namespace) -> int:
     if arguments.apply and not arguments.reply:
         raise ContractError("--apply needs --reply")
     with open_engine(arguments.path, watch=False, **options) as engine:
-        asked = engine.understanding_request()
+        request = engine.understanding_request()
         if not arguments.reply:
-            told = {"text": asked.text, "tokens": asked.tokens, "hash": asked.hash}
-            show_json(told) if arguments.json else print(asked.text)
-            note(f"with the reply: --hash {asked.hash}")
+            values = {"text": request.text, "tokens": request.tokens, "hash": request.hash}
+            show_json(values) if arguments.json else print(request.text)
+            note(f"with the reply: --hash {request.hash}")
             return 0
         reply = words("-", "--reply") if arguments.reply == "-" else _file(arguments.reply)
-        found = asked.parse(reply, model=arguments.model, hash=arguments.hash)
+        proposals = request.parse(reply, model=arguments.model, hash=arguments.hash)
         if arguments.apply:
-            found.apply()
+            proposals.apply()
     if arguments.json:
-        show_json(found.to_wire())
+        show_json(proposals.to_wire())
         return 0
-    show(rich_table(found.columns, [tuple(map(printable, found.cells(one))) for one in found]))
-    for line in (*found.refused, *(f"unsure: {one}" for one in found.unsure)):
+    show(rich_table(proposals.columns, [tuple(map(printable, proposals.cells(proposal))) for proposal in proposals]))
+    for line in (*proposals.refused, *(f"unsure: {item}" for item in proposals.unsure)):
         note(printable(line))
     note("written into armarius.toml" if arguments.apply else "nothing is written without --apply")
     return 0
@@ -250,11 +250,11 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
 
     Cost: a walk, and reading those files, 16 MiB at most.
     """
-    found: list[LyingAbout] = []
+    books: list[LyingAbout] = []
     walked, _, _ = _core.walk(str(root), list(config.exclude), [])
     likely = [file for file in walked if file.path.lower().endswith(_SUFFIXES)]
     room = _MOST_BYTES
-    for file in sorted(likely, key=lambda one: one.path)[:_MOST_FILES]:
+    for file in sorted(likely, key=lambda file: file.path)[:_MOST_FILES]:
         if file.size > room:
             continue
         room -= file.size
@@ -267,8 +267,8 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
             not file.path.lower().endswith(".json") and book.extracted_entities().entities
         )  # JSON is read where it lies
         if book.entries or in_picture:
-            found.append(LyingAbout(file.path.replace("\\", "/"), book.format, len(book.entries)))
-    return found
+            books.append(LyingAbout(file.path.replace("\\", "/"), book.format, len(book.entries)))
+    return books
 
 
 def broken_files(documents: Iterable[Document]) -> list[str]:
@@ -276,17 +276,17 @@ def broken_files(documents: Iterable[Document]) -> list[str]:
 
     Cost: a look at the head of each text, and a parse of each file of JSON.
     """
-    found = []
-    for one in documents:
-        suffix = parts_of(one.path).suffix.lower()
+    messages = []
+    for document in documents:
+        suffix = parts_of(document.path).suffix.lower()
         fault = None
         if suffix == ".json":
-            fault = json_fault(one.text)
+            fault = json_fault(document.text)
         elif suffix in PROSE_SUFFIXES and suffix not in MARKUP:
-            fault = min(front_matter_faults(one.text).items(), default=None)
+            fault = min(front_matter_faults(document.text).items(), default=None)
         if fault is not None:
-            found.append(f"{one.path}: line {fault[0]}: {fault[1]}")
-    return found
+            messages.append(f"{document.path}: line {fault[0]}: {fault[1]}")
+    return messages
 
 
 _SHOWN = 6  # names in a line
@@ -303,8 +303,8 @@ def found_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
         if own:
             numbers = [row.chapter for row in own if row.chapter is not None]
             which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(set(numbers)) > 1 else ""
-            held = sum(file.chapters for row in own if (file := mapped.get(row.path)) is not None)
-            which += f", {counted(held, 'chapter')}" if held else ""
+            count = sum(file.chapters for row in own if (file := mapped.get(row.path)) is not None)
+            which += f", {counted(count, 'chapter')}" if count else ""
             lines.append(f"{kind}{which}{f', {where}' if where else ''}: {_few([row.path for row in own])}")
     return lines
 
@@ -342,16 +342,16 @@ def next_steps(
         )
     doubts = doubts_of(mapped)
     steps += [
-        f"{one.pattern} is taken for {one.kind} ({one.reason}); if it is something else: "
-        f"`armarius map {here} --set {shlex.quote(f'{one.pattern}=KIND')}`"
-        for one in doubts[:_DOUBTS]
+        f"{doubt.pattern} is taken for {doubt.kind} ({doubt.reason}); if it is something else: "
+        f"`armarius map {here} --set {shlex.quote(f'{doubt.pattern}=KIND')}`"
+        for doubt in doubts[:_DOUBTS]
     ]
     if len(doubts) > _DOUBTS:
         steps.append(f"{len(doubts) - _DOUBTS} more are doubtful: `armarius map {here}` lists them")
-    for one in books[:_SHOWN]:
-        what = f"a book of {counted(one.entries, 'entry', 'entries')}" if one.entries else "a character card"
-        path = shlex.quote(f"{folder}/{one.path}")
-        steps.append(f"{one.path} is {what} ({one.format}): `armarius import {path} --into {here}`")
+    for book in books[:_SHOWN]:
+        what = f"a book of {counted(book.entries, 'entry', 'entries')}" if book.entries else "a character card"
+        path = shlex.quote(f"{folder}/{book.path}")
+        steps.append(f"{book.path} is {what} ({book.format}): `armarius import {path} --into {here}`")
     places: dict[tuple[int, int], list[str]] = {}
     for row in chapters:
         file = mapped.get(row.path)
@@ -372,9 +372,9 @@ def next_steps(
         steps.append(
             f"the {len(order)} chapters stand in the order of their names; `order: 1` in front matter says another"
         )
-    known = {row.chapter for row in chapters if row.chapter is not None}
-    gaps = sorted(set(range(min(known), max(known))) - known) if known else []
-    if gaps and len(gaps) < len(known):
+    numbers = {row.chapter for row in chapters if row.chapter is not None}
+    gaps = sorted(set(range(min(numbers), max(numbers))) - numbers) if numbers else []
+    if gaps and len(gaps) < len(numbers):
         steps.append(
             f"chapter {_few(list(map(str, gaps)))} is missing; if a file has another number, its heading decides"
         )
@@ -383,12 +383,12 @@ def next_steps(
             f"nobody is described: `armarius propose {here} --write {shlex.quote(f'{folder}/settings/people.md')}` "
             "drafts profiles to edit"
         )
-    steps += [f"{one}: call one otherwise, or leave it where both are meant" for one in shared[:_SHOWN]]
+    steps += [f"{name}: call one otherwise, or leave it where both are meant" for name in shared[:_SHOWN]]
     if len(shared) > _SHOWN:
         steps.append(f"{len(shared) - _SHOWN} more names are of several: `armarius doctor {here} --json` lists them")
-    extras = sorted({one.reason.split("'")[1] for one in status.skipped if "pip install '" in one.reason})
+    extras = sorted({item.reason.split("'")[1] for item in status.skipped if "pip install '" in item.reason})
     steps += [f"`pip install '{extra}'` reads what was skipped for the lack of it" for extra in extras]
-    if any("documents.max_bytes" in one.reason for one in status.skipped):
+    if any("documents.max_bytes" in item.reason for item in status.skipped):
         steps.append("cut what is too large into files of a chapter, or raise armarius.toml, [documents] max_bytes")
     if _is_code(rows):
         steps.append(f"`armarius code-index {here}` makes callers and callees exact, where an indexer is installed")
@@ -409,7 +409,7 @@ def _stories(rows: Sequence[DocumentRow]) -> str:
             lengths[str(PurePosixPath(row.path).parent)] += row.length
     if not lengths:
         return ""
-    folder = min(lengths, key=lambda one: (-lengths[one], one))
+    folder = min(lengths, key=lambda path: (-lengths[path], path))
     return "*.md" if folder == "." else f"{folder}/**"
 
 

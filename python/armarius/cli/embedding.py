@@ -76,8 +76,8 @@ def _embedder(project: Path, model: Path | None, threads: int | None) -> Embedde
         if model is not None:
             return _named(model, threads)
         config = load_config(project) if project.is_dir() else Config()
-        if (found := embedders.configured(config, project)) is not None:
-            return found
+        if (embedder := embedders.configured(config, project)) is not None:
+            return embedder
         ignored = Permissions.of(project).warning(config)
         raise EmbeddingError(_no_model(project) if ignored is None else ignored.message)
     except MissingExtra as error:

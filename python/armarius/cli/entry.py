@@ -44,7 +44,7 @@ def _near(wanted: str, names: Sequence[str]) -> str:
 
 
 def _near_folders(name: str) -> str:
-    there = [one.name for one in os.scandir() if one.is_dir() and abs(len(one.name) - len(name)) <= _SLIP]
+    there = [entry.name for entry in os.scandir() if entry.is_dir() and abs(len(entry.name) - len(name)) <= _SLIP]
     return _near(name, there)
 
 
@@ -60,7 +60,7 @@ class _Parser(argparse.ArgumentParser):
         unknown = message.removeprefix(_UNRECOGNISED).split()
         if message.startswith(_UNRECOGNISED) and unknown:
             wanted = unknown[0].partition("=")[0]
-            near = _near(wanted, [one for one in self._options() if one.startswith("--")])
+            near = _near(wanted, [option for option in self._options() if option.startswith("--")])
             message += near if wanted.startswith("-") else "; quote a text of several words"
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
@@ -71,28 +71,28 @@ class _Parser(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._mixing = True
         try:
-            found, rest = self.parse_known_intermixed_args(args, namespace)
+            result, rest = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._mixing = False
-        folder, said = (getattr(found, action.dest) for action in places[:2])
-        if folder is places[0].default and os.path.isdir(said if isinstance(said, str) else said[0]):  # noqa: PTH112
+        folder, words = (getattr(result, action.dest) for action in places[:2])
+        if folder is places[0].default and os.path.isdir(words if isinstance(words, str) else words[0]):  # noqa: PTH112
             self.error(f"the following arguments are required: {places[1].dest}")  # a folder, and nothing to look for
-        if isinstance(said, list):  # the words of a query, the first of which may have been taken for the folder
+        if isinstance(words, list):  # the words of a query, the first of which may have been taken for the folder
             if folder is not places[0].default and not os.path.isdir(folder) and len(folder.parts) < 2:  # noqa: PTH112
                 if close := _near_folders(folder.name):
                     self.error(f"{folder.name!r} is no folder{close}; or quote the query")
-                said, found.path = [str(folder), *said], places[0].default
-            setattr(found, places[1].dest, " ".join(said))
-        return found, rest
+                words, result.path = [str(folder), *words], places[0].default
+            setattr(result, places[1].dest, " ".join(words))
+        return result, rest
 
     def _options(self) -> list[str]:
         """The options of this command and of those below it."""
-        found: list[str] = []
+        options: list[str] = []
         for action in self._actions:
-            found += action.option_strings
+            options += action.option_strings
             if isinstance(action, argparse._SubParsersAction):
-                found += [option for parser in action.choices.values() for option in parser._options()]
-        return found
+                options += [option for parser in action.choices.values() for option in parser._options()]
+        return options
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401
         choices = None if action.choices is None else [str(choice) for choice in action.choices]
@@ -119,9 +119,9 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         import_module(f"armarius.cli.{_FILES[name]}")
         add_command(subparsers, name)
     if not words or {"-h", "--help"}.intersection(words):
-        for name, one in subparsers.choices.items():
-            explain(one)
-            one.epilog = f"example: {COMMANDS[name].example}"
+        for name, command in subparsers.choices.items():
+            explain(command)
+            command.epilog = f"example: {COMMANDS[name].example}"
     return parser
 
 

@@ -84,9 +84,9 @@ def _import(arguments: argparse.Namespace) -> int:
 def _story_folder(root: Path) -> str:
     """The folder that holds every chapter of the project's main story; `chapters` where several do, or none."""
     with open_engine(root, watch=False) as engine:
-        found = [one.path for one in engine.map() if one.kind == "chapter" and one.edition == "main"]
-    folders = {path.partition("/")[0] for path in found}
-    return folders.pop() if len(folders) == 1 and all("/" in path for path in found) else "chapters"
+        paths = [file.path for file in engine.map() if file.kind == "chapter" and file.edition == "main"]
+    folders = {path.partition("/")[0] for path in paths}
+    return folders.pop() if len(folders) == 1 and all("/" in path for path in paths) else "chapters"
 
 
 def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
@@ -101,9 +101,9 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     """A report for a terminal."""
     book = report.book
     levels = {level: sum(1 for entry in book if entry.level == level) for level in ("always", "manual_only", "never")}
-    said = ", ".join(f"{count} {level}" for level, count in levels.items() if count)
+    text = ", ".join(f"{count} {level}" for level, count in levels.items() if count)
     lines = [
-        f"{name}: {book.format}, {counted(len(book), 'entry', 'entries')}{f' ({said})' if said else ''}",
+        f"{name}: {book.format}, {counted(len(book), 'entry', 'entries')}{f' ({text})' if text else ''}",
         f"  {report.kind}: book {book.id!r}, rules of {book.profile}",
     ]
     if book.settings.get("character"):
@@ -119,15 +119,15 @@ def _lines(name: str, report: ImportReport) -> list[str]:
         entities = counted(len(report.said.entities), "entity", "entities")
         count = f"{entities}, {counted(len(report.said.relations), 'relation')}"
         lines.append(f"  in the codex with the book: {count}")
-        lines += [f"    {one.name} ({one.type})" for one in report.said.entities[:_SHOWN]]
+        lines += [f"    {entity.name} ({entity.type})" for entity in report.said.entities[:_SHOWN]]
         lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
     if report.shared:
         lines.append(f"  names that several have ({len(report.shared)}):")
-        lines += [f"    {one}" for one in report.shared[:_SHOWN]]
+        lines += [f"    {name}" for name in report.shared[:_SHOWN]]
         if len(report.shared) > _SHOWN:
             lines.append(f"    … {len(report.shared) - _SHOWN} more, all with --json")
     if report.entities:
-        lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
+        lines.append(f"  could be entities: {', '.join(entity.name for entity in report.entities[:_SHOWN])}")
     return lines
 
 
@@ -152,11 +152,13 @@ def _rules(report: ImportReport) -> list[str]:
 
 
 def _manuscript_lines(report: ManuscriptReport) -> list[str]:
-    number = sum(not one.path.startswith("notes/") for one in report.chapters)
+    number = sum(not item.path.startswith("notes/") for item in report.chapters)
     lines = [f"{report.file}: a manuscript, {counted(number, 'chapter')}"]
-    for one in report.chapters[:_SHOWN]:
-        state = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}[one.state]
-        lines.append(f"  · {one.path}: {one.title or 'before the first heading'}, {len(one.text):,} characters{state}")
+    for item in report.chapters[:_SHOWN]:
+        state = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}[item.state]
+        lines.append(
+            f"  · {item.path}: {item.title or 'before the first heading'}, {len(item.text):,} characters{state}"
+        )
     if len(report.chapters) > _SHOWN:
         lines.append(f"  · … {len(report.chapters) - _SHOWN} more")
     if report.kept:
@@ -238,40 +240,40 @@ _BEFORE = 24  # characters of a long text that are kept before the first differe
 
 def _update_lines(report: ImportReport) -> list[str]:
     """Counts, then a line for each change; of those that are many the first ones."""
-    of = {kind: {one.entry for one in report.changes if one.kind == kind} for kind in ("new", "changed", "gone")}
+    of = {kind: {row.entry for row in report.changes if row.kind == kind} for kind in ("new", "changed", "gone")}
     changed = of["changed"] - {""}
     unchanged = len(report.book) - len(of["new"]) - len(changed)
     counts = f"{len(of['new'])} new, {len(changed)} changed, {len(of['gone'])} gone, {unchanged} unchanged"
     lines = [f"  {counted(len(report.book), 'entry', 'entries')} now: {counts}"]
-    lines += [f"  {_line(one)}" for one in report.changes[:_SHOWN]]
+    lines += [f"  {_line(row)}" for row in report.changes[:_SHOWN]]
     if len(report.changes) > _SHOWN:
         lines.append(f"  … {counted(len(report.changes) - _SHOWN, 'more change')}, all with --json")
     return lines
 
 
-def _line(one: Change) -> str:
-    called = one.name or one.entry
-    if one.kind == "changed":
-        was, now = (_text(value) for value in one.values())
+def _line(row: Change) -> str:
+    called = row.name or row.entry
+    if row.kind == "changed":
+        was, now = (_text(value) for value in row.values())
         was, now = _around(was, now)
-        where = f"{called}.{one.field}" if one.entry else f"the book's {one.field}"
+        where = f"{called}.{row.field}" if row.entry else f"the book's {row.field}"
         return f"~ {where}: was {was}, now {now}"
-    text, _ = _around(_text(one.now if one.kind == "new" else one.was), "")
-    return f"{'+' if one.kind == 'new' else '-'} {called}: {text}"
+    text, _ = _around(_text(row.now if row.kind == "new" else row.was), "")
+    return f"{'+' if row.kind == 'new' else '-'} {called}: {text}"
 
 
 def _text(value: Any) -> str:  # noqa: ANN401
     """A value for people: keys by their texts, texts in quotation marks on one line."""
     if isinstance(value, str):
         return repr(" ".join(value.split()))
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "text" in one for one in value):
-        return ", ".join(one["text"] for one in value)
+    if isinstance(value, list) and value and all(isinstance(item, dict) and "text" in item for item in value):
+        return ", ".join(item["text"] for item in value)
     return "nothing" if value in (None, [], ()) else str(value)
 
 
 def _around(was: str, now: str) -> tuple[str, str]:
     """Two long texts from a little before where they begin to differ."""
-    same = next((at for at, (one, other) in enumerate(zip(was, now, strict=False)) if one != other), 0)
+    same = next((at for at, (char, other) in enumerate(zip(was, now, strict=False)) if char != other), 0)
     start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
     return _cut(was, start), _cut(now, start)
 

@@ -84,8 +84,8 @@ def add_command(subparsers: "argparse._SubParsersAction[Any]", name: str) -> Non
             option.add_to(parser)
         else:
             group = parser.add_mutually_exclusive_group()
-            for one in option:
-                one.add_to(group)
+            for choice in option:
+                choice.add_to(group)
     parser.set_defaults(run=row.run)
     if row.run is None:
         below = parser.add_subparsers(metavar="verb", required=True, parser_class=type(parser))
@@ -135,7 +135,7 @@ def explain(parser: argparse.ArgumentParser) -> None:
         if not action.help:
             name, field = action.field
             text = (verb(name).params.model_fields[field].description or "").partition(". ")[0].rstrip(".")
-            text = re.sub(r"`(\w+)`", lambda found: own.get(found[1], found[1]), text).replace("`", "")
+            text = re.sub(r"`(\w+)`", lambda match: own.get(match[1], match[1]), text).replace("`", "")
             again = "; may be repeated" if isinstance(action.default, list) else ""
             action.help = f"{text[:1].lower()}{text[1:]}{again}".replace("%", "%%")
 
@@ -146,58 +146,58 @@ def fields_of(arguments: argparse.Namespace, options: Iterable[Option]) -> dict[
     Raises:
         ContractError: A file cannot be read, is not UTF-8, or does not hold what it should.
     """
-    return {one.field: _value(one, getattr(arguments, one.field)) for one in options if one.field}
+    return {option.field: _value(option, getattr(arguments, option.field)) for option in options if option.field}
 
 
-def _value(option: Option, given: Any) -> Any:  # noqa: ANN401 - of any field
+def _value(option: Option, value: Any) -> Any:  # noqa: ANN401 - of any field
     match option.field:
         case "query" | "document" | "additional_input":
-            return words(given, option.name)
+            return words(value, option.name)
         case "include" | "exclude":
-            return tuple(words(one, option.name) for one in given)
-        case "text" if given is not None:
-            return _file_text(given, option.name, limit=_MOST_BYTES)
+            return tuple(words(text, option.name) for text in value)
+        case "text" if value is not None:
+            return _file_text(value, option.name, limit=_MOST_BYTES)
         case "messages":
-            return () if given is None else _messages(given, option.name)
-    return tuple(given) if isinstance(given, list) else given
+            return () if value is None else _messages(value, option.name)
+    return tuple(value) if isinstance(value, list) else value
 
 
-def _messages(given: str, option: str) -> tuple[Turn, ...]:
-    text = _file_text(given, option, limit=_MOST_MESSAGES_BYTES)
+def _messages(source: str, option: str) -> tuple[Turn, ...]:
+    text = _file_text(source, option, limit=_MOST_MESSAGES_BYTES)
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ContractError(f"{option} {given} is no JSON: {error}") from None
-    return checked("messages", read_messages, found)
+        raise ContractError(f"{option} {source} is no JSON: {error}") from None
+    return checked("messages", read_messages, data)
 
 
-def _file_text(given: str, option: str, *, limit: int) -> str:
+def _file_text(source: str, option: str, *, limit: int) -> str:
     """The text of a file, or of standard input for `-`."""
-    if given == "-":
-        return words(given, option)
+    if source == "-":
+        return words(source, option)
     try:
-        return read_file(Path(given), limit=limit, follow=True).decode("utf-8-sig")
+        return read_file(Path(source), limit=limit, follow=True).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ContractError(f"{option} {given} is not UTF-8 at byte {error.start}") from None
+        raise ContractError(f"{option} {source} is not UTF-8 at byte {error.start}") from None
     except OSError as error:
-        raise ContractError(f"{option} {given}: {error.strerror or error}") from None
+        raise ContractError(f"{option} {source}: {error.strerror or error}") from None
 
 
 def _chapters(text: str) -> int | tuple[int | None, int | None]:
     if text.strip().isdecimal():
         return int(text)
-    found = _RANGE.fullmatch(text.strip())
-    if found is None or not (found[1] or found[3]):
+    match = _RANGE.fullmatch(text.strip())
+    if match is None or not (match[1] or match[3]):
         raise argparse.ArgumentTypeError(f"{text!r} is no chapter and no range of chapters, such as 3, 1-40, 5- or -40")
-    return (int(found[1]) if found[1] else None, int(found[3]) if found[3] else None)
+    return (int(match[1]) if match[1] else None, int(match[3]) if match[3] else None)
 
 
 def span(text: str) -> tuple[int, int]:
     """`A-B` as two numbers; for argparse."""
-    found = _SPAN.fullmatch(text.strip())
-    if found is None:
+    match = _SPAN.fullmatch(text.strip())
+    if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no range, such as 2980-3021")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _here(value: str) -> str:
@@ -313,7 +313,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any record
 
 def printable(text: str) -> str:
     r"""`text` on one line, nothing in it a command to a terminal: control and unseen characters as `\x1b`, `\u202e`."""
-    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _COMMANDS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def note(text: str) -> None:

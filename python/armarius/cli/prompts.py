@@ -88,18 +88,20 @@ def _assemble(arguments: argparse.Namespace) -> int:
     example="novel/ --query 'who keeps the lighthouse' --budget 8000 --html report.html",
 )  # fmt: skip
 def _inspect(arguments: argparse.Namespace) -> int:
-    asked = _asked(arguments)
+    request = _asked(arguments)
     with _open(arguments) as engine:
-        pack = engine.assemble(asked)
+        pack = engine.assemble(request)
         if arguments.html is not None:
             names = {entity.id: entity.name for entity in engine.entities()}
-            found = engine.mentions(pack.prompt)
-            highlights = [Highlight(one.start, one.end, names.get(one.entity_id, one.entity_id)) for one in found]
+            mentions = engine.mentions(pack.prompt)
+            highlights = [
+                Highlight(item.start, item.end, names.get(item.entity_id, item.entity_id)) for item in mentions
+            ]
             report = page(pack, highlights=highlights, when=datetime.now().astimezone())
             write_atomic(arguments.html, report.encode("utf-8"), make=False)
             note(f"wrote {arguments.html}")
         if arguments.json:
-            inspected = engine.inspect(asked, requested_by="cli")
+            inspected = engine.inspect(request, requested_by="cli")
             show_json({**inspected.to_wire(), "account": account_wire(pack)})
         elif arguments.html is None:
             show(overview(pack, everything=arguments.all))
@@ -116,8 +118,8 @@ def _inspect(arguments: argparse.Namespace) -> int:
     example="novel/ 'who keeps the lighthouse' --budget 8000 | llm",
 )  # fmt: skip
 def _ask(arguments: argparse.Namespace) -> int:
-    asked, patience = _asked(arguments), arguments.reword_timeout
-    if not asked_last(asked.query, asked.messages)[0].strip():
+    request, patience = _asked(arguments), arguments.reword_timeout
+    if not asked_last(request.query, request.messages)[0].strip():
         raise ContractError("the question is empty")
     if not 0 < patience <= _LONGEST_S:
         raise ContractError(f"--reword-timeout must be from 0 to {_LONGEST_S:g}, got {patience:g}")
@@ -126,7 +128,7 @@ def _ask(arguments: argparse.Namespace) -> int:
         model = command_model(arguments.reword, project=arguments.path, timeout_s=patience)
         reword = Reworder(model, timeout_s=patience + 5)  # the command is ended, and says so itself
     with _open(arguments) as engine:
-        pack = engine.assemble(asked, reword=reword)
+        pack = engine.assemble(request, reword=reword)
     print(pack.prompt)
     for warning in pack.warnings:
         note(f"! {warning}")

@@ -64,13 +64,13 @@ _FOUND = (field("cursor", verb=_FIND, type=int, default=0, metavar="N"), *BOUNDS
 def _find(arguments: argparse.Namespace) -> int:
     query = question(arguments.query, "the query")
     with open_engine(arguments.path, watch=False, with_=arguments.series) as engine:
-        found = engine.find(query, **fields_of(arguments, _FOUND))
+        result = engine.find(query, **fields_of(arguments, _FOUND))
     if arguments.json:
-        told = {"cursor": found.cursor, "missing": found.missing, "confidence": found.confidence}
-        show_json({"items": found, **told, "warnings": [str(one) for one in found.warnings]})
+        values = {"cursor": result.cursor, "missing": result.missing, "confidence": result.confidence}
+        show_json({"items": result, **values, "warnings": [str(warning) for warning in result.warnings]})
     else:
-        print(found)
-        for warning in found.warnings:
+        print(result)
+        for warning in result.warnings:
             note(f"! {warning}")
     return 0
 
@@ -97,17 +97,17 @@ def _retrieve(arguments: argparse.Namespace) -> int:
     if arguments.limit < 0:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
     with open_engine(arguments.path, with_=arguments.series) as engine:
-        found = engine.retrieve(query, chapter=arguments.chapter, **fields_of(arguments, _RETRIEVED))
+        result = engine.retrieve(query, chapter=arguments.chapter, **fields_of(arguments, _RETRIEVED))
     if arguments.json:
-        show_json(_wire(found))
+        show_json(_wire(result))
     elif arguments.explain:
-        show(_explained(found))
+        show(_explained(result))
     else:
-        for hit in found:
+        for hit in result:
             print(hit.reference)
-    if not found:
-        note(f"armarius: {found.outcome}")
-    for warning in found.warnings:
+    if not result:
+        note(f"armarius: {result.outcome}")
+    for warning in result.warnings:
         note(f"! {warning}")
     return 0
 
@@ -127,59 +127,59 @@ def _evidence(arguments: argparse.Namespace) -> int:
         show_json(statements)
         return 0
     lines: list[RenderableType] = []
-    for one in statements:
-        place = f"{one.path}#{one.paragraph}" + (f" › {one.section}" if one.section else "")
-        place += f" ({one.level})" if one.level else ""
-        lines += [Text(place, style="bold"), Padding(Text(one.text.strip()), (0, 0, 0, 2))]
-        if one.competes_with:
-            about = f" ({', '.join(one.attributes)})" if one.attributes else ""
-            lines.append(Padding(Text(f"says otherwise{about}: {', '.join(one.competes_with)}"), (0, 0, 0, 2)))
+    for statement in statements:
+        place = f"{statement.path}#{statement.paragraph}" + (f" › {statement.section}" if statement.section else "")
+        place += f" ({statement.level})" if statement.level else ""
+        lines += [Text(place, style="bold"), Padding(Text(statement.text.strip()), (0, 0, 0, 2))]
+        if statement.competes_with:
+            about = f" ({', '.join(statement.attributes)})" if statement.attributes else ""
+            lines.append(Padding(Text(f"says otherwise{about}: {', '.join(statement.competes_with)}"), (0, 0, 0, 2)))
     show(Group(*lines) if lines else Text("nothing is said"))
     return 0
 
 
-def _wire(found: Retrieval) -> dict[str, object]:
+def _wire(result: Retrieval) -> dict[str, object]:
     return {
-        "outcome": found.outcome,
-        "confidence": found.confidence,
-        "hits": [{"reference": hit.reference, **plain(hit)} for hit in found],
-        "understanding": found.understanding,
-        "omitted": found.omitted,
-        "also": found.also,
-        "carried": found.carried,
-        "warnings": [str(warning) for warning in found.warnings],
+        "outcome": result.outcome,
+        "confidence": result.confidence,
+        "hits": [{"reference": hit.reference, **plain(hit)} for hit in result],
+        "understanding": result.understanding,
+        "omitted": result.omitted,
+        "also": result.also,
+        "carried": result.carried,
+        "warnings": [str(warning) for warning in result.warnings],
     }
 
 
-def _explained(found: Retrieval) -> RenderableType:
-    understood = rich_table(("", ""), [(Text(name, "dim"), value) for name, value in _understood(found) if value])
+def _explained(result: Retrieval) -> RenderableType:
+    understood = rich_table(("", ""), [(Text(name, "dim"), value) for name, value in _understood(result) if value])
     rows = [
         (f"{hit.score:.3f}", f"{hit.reference} ({hit.level})" if hit.level else hit.reference, hit.reason)
-        for hit in found
+        for hit in result
     ]
     hits = rich_table(("score", "document", "why"), rows, right=("score",))
-    withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
+    withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in result.omitted]
     return Group(understood, Text(), hits, *withheld)
 
 
-def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
+def _understood(result: Retrieval) -> Iterator[tuple[str, str]]:
     """What was read out of the question: each thing with the words that it was read from."""
-    asked = found.understanding
-    yield "query", asked.query
-    yield "carried", " | ".join(found.carried)
-    yield "also", " | ".join(found.also)
-    yield "names", ", ".join(f"{one.term} ({one.entity_id})" for one in asked.mentions)
-    for one in asked.references:
-        if one.numbers:
-            name = "not chapters" if one.excluded else "chapters"
-            yield name, f"{asked.query[one.start : one.end].strip()}: {', '.join(map(str, one.numbers))}"
-    for word in asked.relations:
+    analysis = result.understanding
+    yield "query", analysis.query
+    yield "carried", " | ".join(result.carried)
+    yield "also", " | ".join(result.also)
+    yield "names", ", ".join(f"{mention.term} ({mention.entity_id})" for mention in analysis.mentions)
+    for ref in analysis.references:
+        if ref.numbers:
+            name = "not chapters" if ref.excluded else "chapters"
+            yield name, f"{analysis.query[ref.start : ref.end].strip()}: {', '.join(map(str, ref.numbers))}"
+    for word in analysis.relations:
         yield "relation", f"{word.word}: {' of '.join(role.name for role in reversed(word.path)) or 'any kin'}"
-    yield "phrases", ", ".join(f"“{phrase}”" for phrase in asked.phrases)
-    yield "task", asked.recipe.task
-    yield "about", ", ".join(asked.attributes)
-    yield "words", asked.content
-    for remark in asked.remarks:
+    yield "phrases", ", ".join(f"“{phrase}”" for phrase in analysis.phrases)
+    yield "task", analysis.recipe.task
+    yield "about", ", ".join(analysis.attributes)
+    yield "words", analysis.content
+    for remark in analysis.remarks:
         yield "but", remark
 
 
@@ -209,7 +209,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         return 0
     show(measured.__rich__())
     if arguments.misses:
-        rows = [(f"{one.budget:,}", one.question, one.quote, one.why) for one in measured.misses]
+        rows = [(f"{miss.budget:,}", miss.question, miss.quote, miss.why) for miss in measured.misses]
         show(rich_table(("budget", "question", "quote", "why"), rows))
     elif measured.misses:
         note(f"armarius: {len(measured.misses)} quotes are missing; --misses lists them with the reason")

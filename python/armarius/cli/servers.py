@@ -110,8 +110,8 @@ def _status(arguments: argparse.Namespace) -> int:
         def tell() -> None:
             print(_server(shelf, state))
             rows = [
-                (one.id, str(one.version), f"{one.characters:,}", f"{one.bytes:,}", f"{one.touched:%Y-%m-%d %H:%M}")
-                for one in projects
+                (row.id, str(row.version), f"{row.characters:,}", f"{row.bytes:,}", f"{row.touched:%Y-%m-%d %H:%M}")
+                for row in projects
             ]
             if rows:
                 show(rich_table(("project", "version", "characters", "bytes", "written"), rows))
@@ -170,14 +170,14 @@ def _doctor(arguments: argparse.Namespace) -> int:
         checked = 0
         if state.schema >= SCHEMA_VERSION:
             names = [arguments.project] if arguments.project else None
-            for name in names or [one.id for one in shelf.projects(tenant=arguments.tenant, limit=_SHOWN)]:
+            for name in names or [project.id for project in shelf.projects(tenant=arguments.tenant, limit=_SHOWN)]:
                 wrong += [f"{name}: {problem}" for problem in shelf.verify(name, tenant=arguments.tenant)]
                 checked += 1
 
         def tell() -> None:
             print(_server(shelf, state))
             print(f"{checked} projects checked")
-            print(*remarks, *(f"! {one}" for one in wrong), sep="\n", end="\n" if remarks or wrong else "")
+            print(*remarks, *(f"! {problem}" for problem in wrong), sep="\n", end="\n" if remarks or wrong else "")
 
         _tell(arguments, {**plain(state), "checked": checked, "wrong": wrong, "remarks": remarks}, tell)
     return 1 if wrong else 0
@@ -227,30 +227,30 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     many = _is_many(arguments, arguments.workspace is not None)
     token = (os.environ.get(TOKEN_ENV) or secrets.token_urlsafe(32)) if arguments.http else ""
-    with ExitStack() as held:
+    with ExitStack() as stack:
         source: ContextEngine | LocalShelf | Shelf
         if _on_server(arguments):
             _refuse_series(arguments)
-            source = held.enter_context(connected(arguments))
+            source = stack.enter_context(connected(arguments))
             if arguments.project:
                 source = source.project(arguments.project, tenant=arguments.tenant)
         else:
             _refuse_server(arguments)
             if many:
-                source = held.enter_context(shelf_of(arguments.workspace, most=_OPEN, wait=False))
+                source = stack.enter_context(shelf_of(arguments.workspace, most=_OPEN, wait=False))
             else:  # opened at once: a client gives up a handshake that waits for a large index
-                source = held.enter_context(open_engine(arguments.path, wait=False, with_=arguments.series))
+                source = stack.enter_context(open_engine(arguments.path, wait=False, with_=arguments.series))
         server = build_server(source, tenant=arguments.tenant, allow_write=arguments.allow_write, token=token)
         if arguments.http:
             host, _, port = arguments.http.rpartition(":")
             if not host or not port.isdecimal() or int(port) > _LAST_PORT:
                 raise ContractError(f"--http: expected HOST:PORT such as 127.0.0.1:8300, got {shown(arguments.http)}")
-            said = "" if os.environ.get(TOKEN_ENV) else f"\nAuthorization: Bearer {token}"
+            header = "" if os.environ.get(TOKEN_ENV) else f"\nAuthorization: Bearer {token}"
             names = [*arguments.allow_host, host.strip("[]")]
             tell = partial(print, flush=True)
-            serve_http(server, host.strip("[]"), int(port), names=names, say=lambda at: tell(at + said))
+            serve_http(server, host.strip("[]"), int(port), names=names, say=lambda at: tell(at + header))
         else:
-            held.enter_context(_interruptible(source))
+            stack.enter_context(_interruptible(source))
             server.run("stdio")
     return 0
 
@@ -296,8 +296,8 @@ def _is_many(arguments: argparse.Namespace, many: bool) -> bool:
     if many:
         in_memory = getattr(arguments, "memory", False)
         if arguments.path is not None or (in_memory and arguments.workspace is not None):
-            said = "--memory has its projects from the host" if in_memory else "--workspace serves every folder in it"
-            raise ContractError(f"{said}; leave out the one folder")
+            reason = "--memory has its projects from the host" if in_memory else "--workspace serves every folder in it"
+            raise ContractError(f"{reason}; leave out the one folder")
         _refuse_series(arguments)
         arguments.path = arguments.workspace or Path()
     return many

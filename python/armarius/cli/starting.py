@@ -51,8 +51,8 @@ def _new(arguments: argparse.Namespace) -> int:
 
 def _language() -> str:
     """The language that the environment asks of programs, as POSIX has it; "en" for any other than Chinese."""
-    said = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return "zh" if said.lower().startswith("zh") else "en"
+    value = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return "zh" if value.lower().startswith("zh") else "en"
 
 
 @command(
@@ -69,13 +69,13 @@ def _completion(arguments: argparse.Namespace) -> int:
 
 
 def _files(folder: Traversable, before: str) -> "list[tuple[str, bytes]]":
-    found = []
-    for one in sorted(folder.iterdir(), key=lambda one: one.name):
-        if one.is_dir():
-            found += _files(one, f"{before}{one.name}/")
+    files = []
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            files += _files(entry, f"{before}{entry.name}/")
         else:
-            found.append((f"{before}{one.name}", one.read_bytes()))
-    return found
+            files.append((f"{before}{entry.name}", entry.read_bytes()))
+    return files
 
 
 @command(
@@ -98,7 +98,7 @@ def _studio(arguments: argparse.Namespace) -> int:
             serve(engine, port=arguments.port, browser=browser, say=_told, new_token=new)
         except MissingExtra:
             status = engine.status()
-            chapters = sum(one.kind in STORY_KINDS for one in engine.documents())
+            chapters = sum(document.kind in STORY_KINDS for document in engine.documents())
             print(f"{engine.project_id}: {chapters:,} chapters, {status.entities:,} people and things")
             print(_ELSE)
             raise

@@ -49,7 +49,7 @@ class TrustReport:
             "trusted": bool(self.by),
             "by": self.by,
             "configuration": self.configuration,
-            "ignored": [asdict(one) for one in self.ignored],
+            "ignored": [asdict(item) for item in self.ignored],
         }
 
 
@@ -134,16 +134,16 @@ def _in_force(project: Path, id_: str) -> str:
 def _add(folder: Path, as_json: bool) -> int:
     path = trust(folder)
     try:
-        asked = _asked(load_config(path))
+        values = _asked(load_config(path))
     except ConfigError as error:
-        asked, problem = {}, str(error)
+        values, problem = {}, str(error)
     else:
         problem = ""
     if as_json:
-        show_json({"trusted": True, "path": str(path), "asked": asked})
+        show_json({"trusted": True, "path": str(path), "asked": values})
     else:
         print(f"trusted: {display_path(path)}")
-        for key, value in asked.items():
+        for key, value in values.items():
             print(f"  its armarius.toml says {key} = {value!r}")
     if problem:
         note(f"! {problem}")
@@ -151,16 +151,16 @@ def _add(folder: Path, as_json: bool) -> int:
 
 
 def _revoke(folder: Path, as_json: bool) -> int:
-    known, still = revoke(folder), who_trusts(folder)
+    success, still = revoke(folder), who_trusts(folder)
     if as_json:
-        show_json({"trusted": bool(still), "path": str(folder), "revoked": known})
-    elif known:
+        show_json({"trusted": bool(still), "path": str(folder), "revoked": success})
+    elif success:
         print(f"no longer trusted: {display_path(folder)}")
     else:
         note(f"armarius: {display_path(folder)} was not trusted")
     if still:
         note(f"! {still} still trusts it")
-    return 0 if known and not still else 1
+    return 0 if success and not still else 1
 
 
 def _asked(config: Config) -> dict[str, str]:

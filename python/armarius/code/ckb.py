@@ -216,8 +216,8 @@ def find_ckb(explicit: str | None = None, project: Path | None = None) -> str:
     except ConfigError as error:
         raise SourceUnavailable("no_binary", str(error)) from None
     origin, name = named or ("", "ckb")
-    if found := find_program(name, project=project):
-        return str(Path(found).absolute())
+    if path := find_program(name, project=project):
+        return str(Path(path).absolute())
     lacking = "ckb is neither named by CKB_BIN nor on the PATH: npm install -g @tastehub/ckb (see its licence)"
     raise SourceUnavailable("no_binary", f"{origin} names {name!r}, which is no program" if origin else lacking)
 
@@ -361,14 +361,14 @@ class CkbSource:
 
 
 def _references(data: Mapping[str, Any]) -> list[Reference]:
-    found = []
+    result = []
     for item in data.get("references") or []:
         at = item["location"]
         one_line = at.get("endLine", at["startLine"]) == at["startLine"]
         end = at.get("endColumn", at["startColumn"]) if one_line else at["startColumn"]
         definition = item.get("kind") == "definition"
-        found.append(Reference(at["fileId"], at["startLine"], at["startColumn"], end, definition))
-    return found
+        result.append(Reference(at["fileId"], at["startLine"], at["startColumn"], end, definition))
+    return result
 
 
 def _same_folder(path: str, root: Path) -> bool:

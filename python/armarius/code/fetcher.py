@@ -92,7 +92,7 @@ class SubgraphFetcher:
             if graph is None and not telling:
                 continue
             try:
-                found = self.index.subgraph(symbol, depth=self.depth, kinds=_KINDS, max_nodes=self.max_nodes)
+                result = self.index.subgraph(symbol, depth=self.depth, kinds=_KINDS, max_nodes=self.max_nodes)
             except UnknownSymbol:
                 continue
             except AmbiguousSymbol as error:
@@ -101,12 +101,12 @@ class SubgraphFetcher:
                     source = f"code:subgraph:{symbol}"
                     omitted.append(Omission(f"code:{symbol}", "retrieved", source, "no match", detail))
                 continue
-            if not telling and isinstance(found, Subgraph) and found.root.type not in _NAMED_PLAINLY:
+            if not telling and isinstance(result, Subgraph) and result.root.type not in _NAMED_PLAINLY:
                 continue
-            if isinstance(found, TextMatches) and request.bounds:
-                found = _of_code(found)
-            warnings.update((str(w), w) for w in found.warnings if w.code != CODE_DEPTH_LIMIT.code)
-            candidate = self._candidate(found, symbol, score, why, request)
+            if isinstance(result, TextMatches) and request.bounds:
+                result = _of_code(result)
+            warnings.update((str(w), w) for w in result.warnings if w.code != CODE_DEPTH_LIMIT.code)
+            candidate = self._candidate(result, symbol, score, why, request)
             candidates.setdefault(candidate.id, candidate)
         return Fetched(tuple(candidates.values()), tuple(omitted), tuple(warnings.values()))
 
@@ -126,17 +126,17 @@ class SubgraphFetcher:
         return sorted(wanted.values(), key=lambda item: -item[2])
 
     def _candidate(
-        self, found: Subgraph | TextMatches, symbol: str, score: float, why: str, request: FetchRequest
+        self, result: Subgraph | TextMatches, symbol: str, score: float, why: str, request: FetchRequest
     ) -> Candidate:
         evidence = Evidence("code", Reason(f"code.{why}", symbol=symbol))
-        if isinstance(found, TextMatches):
-            content = f"## {symbol}\n" + "\n".join(f"{hit.file}:{hit.line}: {hit.text}" for hit in found.results[:20])
-            files = tuple(dict.fromkeys(hit.file for hit in found.results[:20]))
+        if isinstance(result, TextMatches):
+            content = f"## {symbol}\n" + "\n".join(f"{hit.file}:{hit.line}: {hit.text}" for hit in result.results[:20])
+            files = tuple(dict.fromkeys(hit.file for hit in result.results[:20]))
             name, short = symbol, None
         else:
-            content, short = card(found, self.index.root), card(found, self.index.root, short=True)
-            files = tuple(dict.fromkeys(node.path for node in found.nodes if node.path))
-            name = found.root.name
+            content, short = card(result, self.index.root), card(result, self.index.root, short=True)
+            files = tuple(dict.fromkeys(node.path for node in result.nodes if node.path))
+            name = result.root.name
         return Candidate(
             id=f"code:{name}",
             layer="retrieved",
@@ -163,11 +163,11 @@ def _is_code(document: str) -> bool:
 def _named(request: FetchRequest) -> bool:
     """Whether any word may be a symbol: the first one settles it."""
     texts = (request.question, request.additional_input)
-    return any(len(found[2]) > _SHORT for text in texts for found in _SYMBOL.finditer(text))
+    return any(len(match[2]) > _SHORT for text in texts for match in _SYMBOL.finditer(text))
 
 
-def _of_code(found: TextMatches) -> TextMatches:
+def _of_code(result: TextMatches) -> TextMatches:
     """Without the lines of other files, which may be of any chapter."""
     return replace(
-        found, results=tuple(hit for hit in found.results if PurePosixPath(hit.file).suffix in CODE_SUFFIXES)
+        result, results=tuple(hit for hit in result.results if PurePosixPath(hit.file).suffix in CODE_SUFFIXES)
     )

@@ -94,15 +94,15 @@ def read_options(config: Config, root: Path, *, permissions: Permissions | None 
     Raises:
         ConfigError: An unknown key or a value of the wrong kind; names file and key.
     """
-    found = {key.removesuffix("_s"): value for key, value in config.typed_table("code", _KEYS).items()}
-    if found.get("source", "auto") not in ("auto", "scip", "ckb"):
-        raise ConfigError(f"{CONFIG_NAME}: code.source must be auto, scip or ckb, got {found['source']!r}")
+    values = {key.removesuffix("_s"): value for key, value in config.typed_table("code", _KEYS).items()}
+    if values.get("source", "auto") not in ("auto", "scip", "ckb"):
+        raise ConfigError(f"{CONFIG_NAME}: code.source must be auto, scip or ckb, got {values['source']!r}")
     permissions = Permissions.of(root) if permissions is None else permissions
     heeded = permissions.heeded(config).table("code")
     index, ckb = heeded.get("index"), heeded.get("ckb")
-    found["index"] = None if index is None else str(permissions.place("code.index", index))
-    found["ckb"] = permissions.ckb(ckb) if ckb else None
-    return CodeOptions(**found, withheld=permissions.to_run_ckb())
+    values["index"] = None if index is None else str(permissions.place("code.index", index))
+    values["ckb"] = permissions.ckb(ckb) if ckb else None
+    return CodeOptions(**values, withheld=permissions.to_run_ckb())
 
 
 @dataclass(slots=True)
@@ -187,7 +187,7 @@ class CodeIndex:
             return text_search(self.root, symbol, self._failures)
         options = self.options
         try:
-            found = walk(
+            result = walk(
                 loaded.graph,
                 symbol,
                 prefix=f"{loaded.name}:{self.root.name}",
@@ -204,9 +204,9 @@ class CodeIndex:
             if not loaded.stale or not (instead := self._as_text(symbol, loaded)).results:
                 raise
             return instead
-        if not found.edges and found.root.path in loaded.stale:
+        if not result.edges and result.root.path in loaded.stale:
             return self._as_text(symbol, loaded)
-        return found
+        return result
 
     def _as_text(self, symbol: str, loaded: _Loaded) -> TextMatches:
         reason = SourceUnavailable("stale", f"{symbol!r} is not in the index, and {_stale_text(loaded)}")
@@ -275,7 +275,7 @@ class CodeIndex:
         loaded.checked = time.monotonic()
         loaded.check_cost = loaded.checked - start
         loaded.stale = stale
-        return any(before[path][1] != known[1] for path, known in loaded.seen.items())
+        return any(before[path][1] != entry[1] for path, entry in loaded.seen.items())
 
     def _load(self) -> _Loaded | None:
         self._failures = []
@@ -290,13 +290,13 @@ class CodeIndex:
         return None
 
     def _from_scip(self) -> _Loaded:
-        found = next((path for path in self._index_candidates() if is_regular(path)), None)
-        if found is None:
+        file = next((path for path in self._index_candidates() if is_regular(path)), None)
+        if file is None:
             named = self.options.index is not None
             places = "no file where code.index says" if named else "neither in the cache nor index.scip in the project"
             raise SourceUnavailable("no_index", f"{places}; make one with: armarius code-index PROJECT")
-        before = freshness.stamp(found)
-        return _Loaded(build_graph(ScipSource(found, self.root)), "scip", found, before, {})
+        before = freshness.stamp(file)
+        return _Loaded(build_graph(ScipSource(file, self.root)), "scip", file, before, {})
 
     def _from_ckb(self) -> _Loaded:
         index = self.root / "index.scip"

@@ -27,10 +27,10 @@ Stamp = tuple[int, int, int]  # modification time in ns, size in bytes, inode
 
 def stamp(path: Path, *, below: Path | None = None) -> Stamp | None:
     """File metadata of a file or folder; None when it is gone, a link, or reached through one."""
-    found = stat_of(path, below=below)
-    if found is None or refusal(found) == "symbolic link":
+    info = stat_of(path, below=below)
+    if info is None or refusal(info) == "symbolic link":
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return info.st_mtime_ns, info.st_size, info.st_ino
 
 
 def digest(path: Path, *, below: Path | None = None, limit: int = MAX_SOURCE_BYTES) -> str:
@@ -48,8 +48,8 @@ def write_manifest(manifest: Path, index: Path, files: Mapping[str, str]) -> Non
     Raises:
         StoreFull: As `write_atomic`.
     """
-    held = {"index": digest(index, limit=_MAX_INDEX_BYTES), "files": dict(sorted(files.items()))}
-    write_atomic(manifest, json.dumps(held, indent=0).encode("ascii"))
+    data = {"index": digest(index, limit=_MAX_INDEX_BYTES), "files": dict(sorted(files.items()))}
+    write_atomic(manifest, json.dumps(data, indent=0).encode("ascii"))
 
 
 def baseline(
@@ -62,11 +62,11 @@ def baseline(
     index); the result is written as a manifest if there is an index file.
     """
     try:
-        known = json.loads(read_file(manifest, limit=_MAX_MANIFEST_BYTES))
-        if known["index"] and known["index"] == digest(index, limit=_MAX_INDEX_BYTES):
-            return {str(path): str(value) for path, value in known["files"].items()}
+        data = json.loads(read_file(manifest, limit=_MAX_MANIFEST_BYTES))
+        if data["index"] and data["index"] == digest(index, limit=_MAX_INDEX_BYTES):
+            return {str(path): str(value) for path, value in data["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        known = None  # no manifest, or a damaged one
+        data = None  # no manifest, or a damaged one
     made = stamp(index)
     suspicious = set(moved)
     for path in grown:
@@ -88,11 +88,11 @@ def changed(files: Mapping[str, str], root: Path, seen: dict[str, tuple[Stamp | 
     stale = []
     for path, indexed in files.items():
         now = stamp(root / path, below=root)
-        known = seen.get(path)
-        if known is None or known[0] != now or now is None:
-            known = (now, digest(root / path, below=root))
-            seen[path] = known
-        if known[1] != indexed or not indexed:
+        entry = seen.get(path)
+        if entry is None or entry[0] != now or now is None:
+            entry = (now, digest(root / path, below=root))
+            seen[path] = entry
+        if entry[1] != indexed or not indexed:
             stale.append(path)
     return sorted(stale)
 
@@ -152,8 +152,8 @@ def collect(source: CodeSource) -> _core.Occurrences:
     rows = _rows(source, listed)
     require_within({row.path for row in rows}, source.root)
     derived = _checked(_core.Occurrences.from_rows(tool, rows), source.root).companions(source.root)
-    asked = set(listed)
-    rows += _rows(source, [symbol for symbol in derived if symbol not in asked])
+    names = set(listed)
+    rows += _rows(source, [symbol for symbol in derived if symbol not in names])
     return _core.Occurrences.from_rows(tool, rows)
 
 
@@ -163,9 +163,9 @@ def _rows(source: CodeSource, symbols: Sequence[str]) -> list[_core.Occurrence]:
     else:
         answers = [source.references(symbol) for symbol in symbols]
     return [
-        _core.Occurrence(found.path, symbol, found.line, found.column, found.end_column, found.is_definition)
+        _core.Occurrence(ref.path, symbol, ref.line, ref.column, ref.end_column, ref.is_definition)
         for symbol, references in zip(symbols, answers, strict=True)
-        for found in references
+        for ref in references
     ]
 
 
@@ -264,8 +264,8 @@ class ScipSource:
     def references(self, symbol: str, /) -> Sequence[Reference]:
         """Every occurrence of `symbol`; () when unknown. Cost: O(occurrences)."""
         return [
-            Reference(found.path, found.line, found.column, found.end_column, found.is_definition)
-            for found in self._occurrences.references(symbol)
+            Reference(ref.path, ref.line, ref.column, ref.end_column, ref.is_definition)
+            for ref in self._occurrences.references(symbol)
         ]
 
     def occurrences(self) -> _core.Occurrences:
@@ -342,12 +342,12 @@ def find_indexer(indexer: Indexer, root: Path) -> str | None:
     """
     if named := named_by_user(indexer.program, indexer.variable, project=root):
         return find_program(named[1], project=root)
-    if found := find_program(indexer.program, project=root):
-        return found
+    if program := find_program(indexer.program, project=root):
+        return program
     folders = [Path(tools)] if (tools := os.environ.get(TOOLS_ENV)) and Path(tools).is_absolute() else []
     for folder in (*folders, *([root.absolute()] if is_trusted(root) else [])):
-        if found := find_program(indexer.program, path=str(folder / "node_modules" / ".bin")):
-            return found
+        if program := find_program(indexer.program, path=str(folder / "node_modules" / ".bin")):
+            return program
     return None
 
 

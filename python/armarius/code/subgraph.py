@@ -171,8 +171,8 @@ class TextMatches:
 
 
 def _said(warnings: Sequence[ContextWarning], truncated: bool) -> dict[str, Any]:
-    said: dict[str, Any] = {"warnings": [str(warning) for warning in warnings]} if warnings else {}
-    return {**said, "truncated": True} if truncated else said
+    result: dict[str, Any] = {"warnings": [str(warning) for warning in warnings]} if warnings else {}
+    return {**result, "truncated": True} if truncated else result
 
 
 def resolve(graph: _core.CodeGraph, symbol: str) -> int:
@@ -182,11 +182,11 @@ def resolve(graph: _core.CodeGraph, symbol: str) -> int:
         AmbiguousSymbol: Several nodes match; lists their qualified names.
         UnknownSymbol: No node matches; lists similar names.
     """
-    found = graph.find(symbol)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = tuple(graph.node(number).qualified for number in found)
+    numbers = graph.find(symbol)
+    if len(numbers) == 1:
+        return numbers[0]
+    if numbers:
+        names = tuple(graph.node(number).qualified for number in numbers)
         raise AmbiguousSymbol(f"{symbol!r} means {len(names)} symbols: {', '.join(names)}", names)
     near = tuple(graph.near(symbol, 5))
     hint = f"; near: {', '.join(near)}" if near else ""
@@ -237,7 +237,7 @@ def walk(
     whole("max_nodes", max_nodes, least=1)
     start = symbol if isinstance(symbol, int) else resolve(graph, symbol)
     steps = max_depth if depth is None else min(depth, max_depth)
-    found = graph.walk(
+    result = graph.walk(
         start,
         direction=direction,
         depth=steps,
@@ -246,8 +246,8 @@ def walk(
         kinds=list(kinds),
         external=external,
     )
-    nodes = {number: _node(graph, number, prefix, far) for number, far in found.nodes}
-    limited = found.deeper and steps == max_depth
+    nodes = {number: _node(graph, number, prefix, far) for number, far in result.nodes}
+    limited = result.deeper and steps == max_depth
     return Subgraph(
         nodes=tuple(nodes.values()),
         edges=tuple(
@@ -260,11 +260,11 @@ def walk(
                 sites=edge.sites,
                 resolution="exact" if edge.exact else "heuristic",
             )
-            for edge in found.edges
+            for edge in result.edges
         ),
         direction=direction,
         depth=steps,
-        truncated=found.truncated,
+        truncated=result.truncated,
         warnings=(*warnings, CODE_DEPTH_LIMIT(maximum=max_depth)) if limited else tuple(warnings),
     )
 
@@ -347,13 +347,13 @@ def tree(graph: Subgraph) -> str:
     return "\n".join([*lines, *(f"! {warning}" for warning in graph.warnings)])
 
 
-def matches(found: TextMatches) -> str:
+def matches(result: TextMatches) -> str:
     """Text matches, one line each, after the notice."""
-    lines = [f"! {warning}" for warning in found.warnings]
-    lines += [f"{hit.file}:{hit.line}: {hit.text}" for hit in found.results]
-    if not found.results:
+    lines = [f"! {warning}" for warning in result.warnings]
+    lines += [f"{hit.file}:{hit.line}: {hit.text}" for hit in result.results]
+    if not result.results:
         lines.append("no line has it")
-    return "\n".join(lines + (["… more lines match"] if found.truncated else []))
+    return "\n".join(lines + (["… more lines match"] if result.truncated else []))
 
 
 def card(graph: Subgraph, root: Path, *, short: bool = False) -> str:

@@ -48,15 +48,15 @@ def entity_card(
     Returns:
         Lines joined by `\n`, no trailing newline, no blank line.
     """
-    said = frame(language)
-    lines = _head(entity, said)
+    phrases = frame(language)
+    lines = _head(entity, phrases)
     if description := one_line(entity.description):
-        lines.append("- " + said.description.format(text=description))
-    told = {one_line(key): text for key, value in entity.attributes.items() if (text := one_line(value))}
-    if told:
-        pairs = (f"{key}={told[key]}" for key in sorted(told, key=_collated))
-        lines.append("- " + said.attributes.format(pairs=", ".join(pairs)))
-    lines += _aliases(entity, said)
+        lines.append("- " + phrases.description.format(text=description))
+    values = {one_line(key): text for key, value in entity.attributes.items() if (text := one_line(value))}
+    if values:
+        pairs = (f"{key}={values[key]}" for key in sorted(values, key=_collated))
+        lines.append("- " + phrases.attributes.format(pairs=", ".join(pairs)))
+    lines += _aliases(entity, phrases)
     lines += [fact_line(fact, language) for fact in entity.facts if holds(fact, chapter, chapters)]
     return "\n".join(lines)
 
@@ -66,28 +66,28 @@ def short_card(entity: Entity, language: Language = DEFAULT_LANGUAGE) -> str | N
     first = _first_sentence(one_line(entity.description))
     if not entity.attributes and not entity.facts and first == one_line(entity.description):
         return None
-    said = frame(language)
-    described = ["- " + said.description.format(text=first)] if first else []
-    return "\n".join([*_head(entity, said), *described, *_aliases(entity, said)])
+    phrases = frame(language)
+    described = ["- " + phrases.description.format(text=first)] if first else []
+    return "\n".join([*_head(entity, phrases), *described, *_aliases(entity, phrases)])
 
 
 def fact_line(fact: Fact, language: Language = DEFAULT_LANGUAGE) -> str:
     """A fact with the chapters it holds for."""
-    said, when = frame(language), span_label(fact, language)
-    when = when[:1].upper() + when[1:] or said.fact
-    return "- " + said.stated.format(when=when, text=one_line(fact.text))
+    phrases, when = frame(language), span_label(fact, language)
+    when = when[:1].upper() + when[1:] or phrases.fact
+    return "- " + phrases.stated.format(when=when, text=one_line(fact.text))
 
 
 def span_label(fact: Fact | Relation, language: Language = DEFAULT_LANGUAGE) -> str:
     """The chapters that `fact` holds for, "" for all of them."""
-    said = frame(language)
+    phrases = frame(language)
     if fact.since is None and fact.until is None:
         return ""
     if fact.since is None:
-        return said.until.format(until=fact.until)
+        return phrases.until.format(until=fact.until)
     if fact.until is None:
-        return said.since.format(since=fact.since)
-    return said.span.format(since=fact.since, last=fact.until - 1)
+        return phrases.since.format(since=fact.since)
+    return phrases.span.format(since=fact.since, last=fact.until - 1)
 
 
 def holds(fact: Fact | Relation, chapter: int | None, chapters: Chapters = OPEN) -> bool:
@@ -113,17 +113,17 @@ def _collated(key: str) -> tuple[bytes, str]:
     return key.encode("gb18030", "replace"), key
 
 
-def _head(entity: Entity, said: Frame) -> list[str]:
-    label = said.types.get(entity.type, said.other)
+def _head(entity: Entity, phrases: Frame) -> list[str]:
+    label = phrases.types.get(entity.type, phrases.other)
     name, type_ = one_line(entity.name), one_line(entity.type)
-    return [said.card.format(label=label, name=name), "- " + said.type.format(type=type_)]
+    return [phrases.card.format(label=label, name=name), "- " + phrases.type.format(type=type_)]
 
 
-def _aliases(entity: Entity, said: Frame) -> list[str]:
+def _aliases(entity: Entity, phrases: Frame) -> list[str]:
     """The line of aliases; none without aliases."""
     names = dict.fromkeys(one_line(alias) for alias in entity.aliases)
     others = [name for name in names if name and name != one_line(entity.name)]
-    return ["- " + said.aliases.format(names=said.and_.join(others))] if others else []
+    return ["- " + phrases.aliases.format(names=phrases.and_.join(others))] if others else []
 
 
 def _first_sentence(text: str) -> str:
@@ -182,7 +182,7 @@ def without_later(text: str, chapter: int) -> str:
     """
     if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", text)) is None:
         return text
-    found = []
+    lines = []
     hidden: int | None = None  # indent of the blanked line
     for line in text.splitlines(keepends=True):
         labelled = _LABELLED.match(line)
@@ -193,8 +193,8 @@ def without_later(text: str, chapter: int) -> str:
             hidden = indent if span[0] is not None and span[0] > chapter else None
         elif hidden is not None and (not line.strip() or indent <= hidden or labelled):
             hidden = None
-        found.append(line if hidden is None else blank(line))
-    return "".join(found)
+        lines.append(line if hidden is None else blank(line))
+    return "".join(lines)
 
 
 class CardPassage(Protocol):
@@ -250,12 +250,12 @@ def visible(document: Document, bounds: Bounds) -> Document:
         bounds = replace(bounds, as_of=None)
     hidden = list(bounds.hides(document.path))
     if replace(bounds, hidden=()):
-        hidden += [(one.start, one.end) for one in document.paragraphs if _is_hidden(document, one, bounds)]
+        hidden += [(block.start, block.end) for block in document.paragraphs if _is_hidden(document, block, bounds)]
     if bounds.as_of is not None and document.kind == "outline":
         # Index of the first paragraph about a later chapter; the number of paragraphs when there is none
         later = (one.index for one in document.paragraphs if one.chapter is not None and one.chapter > bounds.as_of)
         first = next(later, len(document.paragraphs))
-        hidden += [(one.start, one.end) for one in document.paragraphs[first:]]
+        hidden += [(block.start, block.end) for block in document.paragraphs[first:]]
     text = blanked(document.text, hidden)
     if bounds.as_of is not None and document.kind in ("setting", "state", "note"):
         text = without_later(text, bounds.as_of)
@@ -264,10 +264,10 @@ def visible(document: Document, bounds: Bounds) -> Document:
 
 def until(document: Document, as_of: int) -> int:
     """The first code point of `document` that is hidden as of a chapter; its length when none is."""
-    shown = visible(document, Bounds(as_of=as_of)).text
-    if shown == document.text:
-        return len(shown)
-    return next(at for at, (own, other) in enumerate(zip(document.text, shown, strict=True)) if own != other)
+    text = visible(document, Bounds(as_of=as_of)).text
+    if text == document.text:
+        return len(text)
+    return next(at for at, (own, other) in enumerate(zip(document.text, text, strict=True)) if own != other)
 
 
 def chapter_at(document: Document, paragraph: Paragraph) -> int | None:
@@ -279,12 +279,12 @@ def visible_text(documents: Mapping[str, Document], bounds: Bounds) -> Callable[
     """A function from a passage to its text with hidden parts blanked; a changed passage is judged by its chapter."""
     seen = Visible(documents, bounds)
 
-    def visible_part(one: CardPassage) -> str:
-        document = seen.get(one.path)
-        end = one.start + len(one.text)
-        if document is not None and documents[one.path].text[one.start : end] == one.text:
-            return document.text[one.start : end]
-        return one.text if bounds.has_chapter(one.chapter) else ""
+    def visible_part(passage: CardPassage) -> str:
+        document = seen.get(passage.path)
+        end = passage.start + len(passage.text)
+        if document is not None and documents[passage.path].text[passage.start : end] == passage.text:
+            return document.text[passage.start : end]
+        return passage.text if bounds.has_chapter(passage.chapter) else ""
 
     return visible_part
 
@@ -296,15 +296,15 @@ def tidy(text: str) -> str:
 
 def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
     """A paragraph of settings without blank lines and the lines about chapters after `chapter`."""
-    said = " ".join(" ".join([*paragraph.heading_path, text]).split())
-    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", said)) is not None:
+    context = " ".join(" ".join([*paragraph.heading_path, text]).split())
+    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", context)) is not None:
         text = "" if _begins_later(paragraph, chapter) else without_later(text, chapter)
     return "\n".join(filter(str.strip, text.split("\n")))
 
 
-def _begins_later(paragraph: Paragraph, chapter: int, said: re.Pattern[str] | None = None) -> bool:
+def _begins_later(paragraph: Paragraph, chapter: int, pattern: re.Pattern[str] | None = None) -> bool:
     for title in paragraph.heading_path:
-        span = parse_span(said.sub("", title) if said else title)
+        span = parse_span(pattern.sub("", title) if pattern else title)
         if span is not None and (span[0] or 0) > chapter:
             return True
     return False
@@ -315,5 +315,5 @@ def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool
         return True
     if bounds.as_of is None:
         return False
-    said = _AT_END if document.kind == "state" else None
-    return document.kind not in STORY_KINDS and _begins_later(paragraph, bounds.as_of, said)
+    pattern = _AT_END if document.kind == "state" else None
+    return document.kind not in STORY_KINDS and _begins_later(paragraph, bounds.as_of, pattern)

@@ -250,12 +250,12 @@ class EntryReader:
 def card_draft(card: Mapping[str, Any], origin: Origin) -> Draft:
     """The character of a card (`documents.data.card_members`): description, personality and scenario, with names."""
     draft = Draft(card["name"].strip(), origin)
-    nickname = said.strip() if isinstance(said := card.get("nickname"), str) else ""
+    nickname = value.strip() if isinstance(value := card.get("nickname"), str) else ""
     draft.type, draft.description = "character", named(card["description"], nickname or draft.name, NOBODY)
     draft.add_aliases([nickname] if nickname else [])
     for key in ("personality", "scenario"):
-        if isinstance(said := card.get(key), str) and said.strip():
-            draft.add_attribute(key, named(said, nickname or draft.name, NOBODY))
+        if isinstance(value := card.get(key), str) and value.strip():
+            draft.add_attribute(key, named(value, nickname or draft.name, NOBODY))
     return draft
 
 
@@ -311,11 +311,11 @@ class _Reader:
         if depth > _DEEPEST:
             return
         if isinstance(tree, list):
-            for one in tree:
-                if isinstance(one, str) and type_ is not None and is_plausible(one):
-                    self._add(one, {}, type_, listed=True)
+            for item in tree:
+                if isinstance(item, str) and type_ is not None and is_plausible(item):
+                    self._add(item, {}, type_, listed=True)
                 else:
-                    self.walk(one, type_, depth + 1)
+                    self.walk(item, type_, depth + 1)
         elif isinstance(tree, Mapping):
             name = _name_in(tree)
             if name is not None:
@@ -335,27 +335,27 @@ class _Reader:
             elif isinstance(value, (list, Mapping)):
                 self.walk(value, type_, depth + 1)
 
-    def _add(self, name: str, said: Mapping[str, Any], type_: str | None, *, listed: bool = False) -> None:
+    def _add(self, name: str, fields: Mapping[str, Any], type_: str | None, *, listed: bool = False) -> None:
         line = self._line(name)
         if is_placeholder(name) or group_of(name) is not None or is_generic(name):
             self.found.rejected.append(RejectedName(name, self.path, line, "a placeholder"))
             return
         draft = read_name(name, Origin(self.path, "", line))
         draft.standing = "listed" if listed else "declared"
-        for key, value in _fields(said):
+        for key, value in _fields(fields):
             self._label(draft, key, value, line)
         draft.type = draft.type or type_ or ("character" if any(map(is_personal, draft.attributes)) else None)
         draft.lead = draft.lead or lead_of(parts_of(self.path).stem)
         self.found.drafts.append(draft)
-        for key, value in said.items():
+        for key, value in fields.items():
             group = group_of(key)
             if group is not None and group.type is not None and isinstance(value, list):
-                self.walk([one for one in value if isinstance(one, Mapping)], group.type, 1)
+                self.walk([item for item in value if isinstance(item, Mapping)], group.type, 1)
 
     def _label(self, draft: Draft, key: str, value: object, line: int) -> None:
         if role_of(key) == "name":
             return
-        ends = [_relation(one) for one in value] if role_of(key) == "relations" and isinstance(value, list) else []
+        ends = [_relation(item) for item in value] if role_of(key) == "relations" and isinstance(value, list) else []
         if ends and all(ends):
             add_label(draft, Field(key, "", line, ends))
         else:
@@ -367,23 +367,23 @@ class _Reader:
         return self.text.count("\n", 0, at) + 1 if at >= 0 else 1
 
 
-def _name_in(said: Mapping[str, Any]) -> str | None:
+def _name_in(fields: Mapping[str, Any]) -> str | None:
     """The value of the name field of an object, or of its part such as `basic_info`."""
-    parts = [said, *(part for key, part in said.items() if isinstance(part, Mapping) and is_generic(_spaced(key)))]
+    parts = [fields, *(part for key, part in fields.items() if isinstance(part, Mapping) and is_generic(_spaced(key)))]
     names = [
         value for part in parts for key, value in part.items() if role_of(key) == "name" and isinstance(value, str)
     ]
     return names[0].strip() or "?" if names else None
 
 
-def _is_sheet(said: Mapping[str, Any]) -> bool:
+def _is_sheet(fields: Mapping[str, Any]) -> bool:
     """Whether an object without a name describes one thing: it has plain values."""
-    return any(isinstance(value, str) for value in said.values())
+    return any(isinstance(value, str) for value in fields.values())
 
 
-def _fields(said: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """The labels of an object; those of a part such as `basic_info` are its own."""
-    for key, value in said.items():
+    for key, value in fields.items():
         if isinstance(value, Mapping) and is_generic(_spaced(key)) and _name_in(value) is not None:
             yield from value.items()
         else:
@@ -400,18 +400,18 @@ def _flat(value: object) -> str:
         return {None: "", True: "true", False: "false"}[value]
     if isinstance(value, list):
         parts = [part for part in map(_flat, value) if part]
-        return joined(parts, "；" if any(isinstance(one, (list, Mapping)) for one in value) else "、")
+        return joined(parts, "；" if any(isinstance(item, (list, Mapping)) for item in value) else "、")
     if isinstance(value, Mapping):
-        stated = ((_spaced(key), text) for key, one in value.items() if (text := _flat(one)))
+        stated = ((_spaced(key), text) for key, item in value.items() if (text := _flat(item)))
         return joined((joined(pair, "：") for pair in stated), "；")
     return str(value).strip()
 
 
-def _relation(one: object) -> str:
+def _relation(item: object) -> str:
     """`brother：林默` of `{"name": "林默", "relation": "brother"}`, "" for anything else."""
-    if not isinstance(one, Mapping):
+    if not isinstance(item, Mapping):
         return ""
-    plain = {key: value for key, value in one.items() if isinstance(value, str)}
+    plain = {key: value for key, value in item.items() if isinstance(value, str)}
     label = next((value for key, value in plain.items() if role_of(key) in ("relations", "type")), "")
     name = next(
         (value for key, value in plain.items() if role_of(key) == "name" or key in ("target", "with", "to")), ""
@@ -449,8 +449,8 @@ class _Yaml:
     def _skip(self) -> bool:
         """Go to the next line with content; False at the end."""
         while self.at < len(self.lines):
-            said = self.lines[self.at][1]
-            if said and not said.startswith("#") and said not in ("---", "..."):
+            line = self.lines[self.at][1]
+            if line and not line.startswith("#") and line not in ("---", "..."):
                 return True
             self.at += 1
         return False
@@ -459,26 +459,26 @@ class _Yaml:
         """The list or mapping that begins here, indented by at least `least`."""
         if not self._skip() or self.lines[self.at][0] < least or depth > _DEEPEST:
             return ""
-        indent, said = self.lines[self.at]
-        return self._list(indent, depth) if said == "-" or said.startswith("- ") else self._mapping(indent, depth)
+        indent, line = self.lines[self.at]
+        return self._list(indent, depth) if line == "-" or line.startswith("- ") else self._mapping(indent, depth)
 
     def _list(self, indent: int, depth: int) -> list[object]:
-        found: list[object] = []
+        items: list[object] = []
         while self._skip() and self.lines[self.at][0] == indent and self.lines[self.at][1][:2] in ("-", "- "):
-            said = self.lines[self.at][1][1:]
-            inner = indent + 1 + len(said) - len(said.lstrip())
-            said = said.lstrip()
-            if not said:
+            line = self.lines[self.at][1][1:]
+            inner = indent + 1 + len(line) - len(line.lstrip())
+            line = line.lstrip()
+            if not line:
                 self.at += 1
-                found.append(self._block(indent + 1, depth + 1))
-            elif _KEY.match(said) is not None:
-                self.lines[self.at] = (inner, said)
-                found.append(self._mapping(inner, depth + 1))
+                items.append(self._block(indent + 1, depth + 1))
+            elif _KEY.match(line) is not None:
+                self.lines[self.at] = (inner, line)
+                items.append(self._mapping(inner, depth + 1))
             else:
                 self.at += 1
-                found.append(_scalar(said) if not said.startswith("- ") else "")  # a list in a list: of no setting
+                items.append(_scalar(line) if not line.startswith("- ") else "")  # a list in a list: of no setting
             self._leave(indent)
-        return found
+        return items
 
     def _leave(self, indent: int) -> None:
         """Skip lines indented by more: they continue a plain value."""
@@ -486,37 +486,37 @@ class _Yaml:
             self.at += 1
 
     def _mapping(self, indent: int, depth: int) -> dict[str, object]:
-        found: dict[str, object] = {}
+        result: dict[str, object] = {}
         while self._skip() and self.lines[self.at][0] == indent:
             pair = _KEY.match(self.lines[self.at][1])
             self.at += 1
             if pair is None:
                 continue
-            key, said = str(_scalar(pair[1])), _REMARK.sub("", pair[2] or "")
-            if _BLOCK.match(said):
-                found[key] = self._text(indent, "\n" if said[0] == "|" else " ")
-            elif said:
-                found[key] = _scalar(said)
+            key, value = str(_scalar(pair[1])), _REMARK.sub("", pair[2] or "")
+            if _BLOCK.match(value):
+                result[key] = self._text(indent, "\n" if value[0] == "|" else " ")
+            elif value:
+                result[key] = _scalar(value)
             else:
                 lists = self._skip() and self.lines[self.at][0] == indent and self.lines[self.at][1].startswith("-")
-                found[key] = self._block(indent if lists else indent + 1, depth + 1)
+                result[key] = self._block(indent if lists else indent + 1, depth + 1)
             self._leave(indent)
-        return found
+        return result
 
     def _text(self, indent: int, joint: str) -> str:
-        said: list[str] = []
+        lines: list[str] = []
         while self.at < len(self.lines) and (not self.lines[self.at][1] or self.lines[self.at][0] > indent):
-            said.append(self.lines[self.at][1])
+            lines.append(self.lines[self.at][1])
             self.at += 1
-        return joint.join(said).strip()
+        return joint.join(lines).strip()
 
 
-def _scalar(said: str) -> object:
+def _scalar(text: str) -> object:
     """A plain or quoted value, or a list in brackets."""
-    if said.startswith("{"):
+    if text.startswith("{"):
         try:
-            return loaded(said)
+            return loaded(text)
         except (ValueError, RecursionError):
-            return said
-    value = parse_front_matter(f"---\nx: {said}\n---\n")[0].get("x", said)
+            return text
+    value = parse_front_matter(f"---\nx: {text}\n---\n")[0].get("x", text)
     return list(value) if isinstance(value, tuple) else value

@@ -92,28 +92,29 @@ def build_codex(
         claims.
     """
     documents = list(documents)
-    tables = [table for one in people for table in one.tables]
-    found = _profiles(documents, profiles.get("", {}), tables=tables, rules=rules)
+    tables = [table for item in people for table in item.tables]
+    pages = _profiles(documents, profiles.get("", {}), tables=tables, rules=rules)
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
     for folder in series:
-        found += [
-            profiles_of(folder, one) for one in _profiles(folder.documents, profiles.get(folder.root, {}), folder.root)
+        pages += [
+            profiles_of(folder, page)
+            for page in _profiles(folder.documents, profiles.get(folder.root, {}), folder.root)
         ]
         declared_all.append(file_of(folder, folder.declared))
         authored_all.append(file_of(folder, folder.authored))
     if story is None:
-        story = story_of(documents, names_sought(found))
-    found = as_said(found, people) if any(map(any, people)) else found
-    found, rejected = judged(found, story)
+        story = story_of(documents, names_sought(pages))
+    pages = as_said(pages, people) if any(map(any, people)) else pages
+    pages, rejected = judged(pages, story)
     merged = merge(
-        [draft for one in found for draft in one.drafts],
-        [draft for one in declared_all for draft in one.drafts],
-        [relation for one in (*authored_all, *declared_all) for relation in one.relations],
-        authored=[draft for one in authored_all for draft in one.drafts],
-        lines=[line for one in found for line in one.lines],
+        [draft for page in pages for draft in page.drafts],
+        [draft for file in declared_all for draft in file.drafts],
+        [relation for file in (*authored_all, *declared_all) for relation in file.relations],
+        authored=[draft for file in authored_all for draft in file.drafts],
+        lines=[line for page in pages for line in page.lines],
         roots={"": False} | {folder.root: folder.past for folder in series},
     )
-    errors = [error for one in (*authored_all, *declared_all) for error in one.errors]
+    errors = [error for file in (*authored_all, *declared_all) for error in file.errors]
     errors += [CodexError(problem) for problem in merged.problems]
     if strict and errors:
         raise errors[0]
@@ -132,7 +133,7 @@ def build_codex(
 
 def story_of(documents: Iterable[Document], names: Sequence[str]) -> Story:
     """How the chapters among `documents` use these names."""
-    texts = [one.text for one in documents if one.kind in STORY_KINDS]
+    texts = [doc.text for doc in documents if doc.kind in STORY_KINDS]
     story = Story()
     for text, uses in zip(texts, uses_in(texts, names), strict=True):
         story.add(len(text), uses)
@@ -163,32 +164,32 @@ def profiles_in(document: Document, path: str, tables: Sequence[PeopleTable] = (
     from armarius.documents.markup import markdown_of
 
     text = markdown_of(suffix, document.text)
-    found = parse_profiles(path, text, kind, tables)
+    page = parse_profiles(path, text, kind, tables)
     if kind == "state":  # its headings say what is counted there
-        found.drafts = [
-            draft for draft in found.drafts
+        page.drafts = [
+            draft for draft in page.drafts
             if draft.standing in ("declared", "cast", "label") and (draft.type == "character" or not is_guess)
         ]  # fmt: skip
     group = group_of(str(document.front_matter.get("kind", ""))) if suffix == ".nwd" else None
     if group is not None:
-        for draft in found.drafts:
+        for draft in page.drafts:
             draft.type = draft.type or group.type
-    return found
+    return page
 
 
 def _profiles(
     documents: Iterable[Document],
-    known: Mapping[str, Profiles],
+    cache: Mapping[str, Profiles],
     root: str = "",
     tables: Sequence[PeopleTable] = (),
     rules: Rules = (),
 ) -> list[Profiles]:
     """The profiles in documents, in path order."""
-    found = dict(known)
+    pages = dict(cache)
     for document in documents:
         path = document.path.removeprefix(f"{root}/") if root else document.path
-        found[path] = profiles_in(document, path, [one for one in tables if one.path == path], rules)
-    return [found[path] for path in sorted(found)]
+        pages[path] = profiles_in(document, path, [table for table in tables if table.path == path], rules)
+    return [pages[path] for path in sorted(pages)]
 
 
 def read_declared(root: Path) -> CodexFile:

@@ -45,24 +45,24 @@ def file_of(folder: SeriesFolder, file: CodexFile) -> CodexFile:
     return CodexFile(
         title=file.title,
         language=file.language,
-        drafts=[_draft(folder, one) for one in file.drafts],
+        drafts=[_draft(folder, draft) for draft in file.drafts],
         relations=[
-            replace(one, root=root, origin=replace(one.origin, path=qualified(root, one.origin.path)))
-            for one in (ended(file.relations) if folder.past else file.relations)
+            replace(edge, root=root, origin=replace(edge.origin, path=qualified(root, edge.origin.path)))
+            for edge in (ended(file.relations) if folder.past else file.relations)
         ],
         errors=[CodexError(qualified(root, str(error))) for error in file.errors],
     )
 
 
-def profiles_of(folder: SeriesFolder, found: Profiles) -> Profiles:
+def profiles_of(folder: SeriesFolder, page: Profiles) -> Profiles:
     """Profiles of one of its files, with ids and paths of the project."""
-    lines = [replace(one, path=qualified(folder.root, one.path)) for one in found.lines]
-    return Profiles([_draft(folder, one) for one in found.drafts], lines)
+    lines = [replace(line, path=qualified(folder.root, line.path)) for line in page.lines]
+    return Profiles([_draft(folder, draft) for draft in page.drafts], lines)
 
 
 def ended(items: Iterable[Timed]) -> Iterator[Timed]:
     """Facts or relations of an earlier book: those that ended never hold, the others hold from the start."""
-    return (replace(one, since=None, until=None if one.until is None else 0) for one in items)
+    return (replace(item, since=None, until=None if item.until is None else 0) for item in items)
 
 
 def _draft(folder: SeriesFolder, draft: Draft) -> Draft:
@@ -132,9 +132,9 @@ def merge(
         then those of profiles, without duplicates.
     """
     profiles, declared, authored = list(profiles), list(declared), list(authored)
-    listed = {caseless(name) for one in (*declared, *authored) for name in (one.name, *one.aliases)}
-    for one in profiles:  # what somebody is called that a file lists is that one's name
-        one.called = [name for name in one.called if caseless(name) not in listed]
+    listed = {caseless(name) for draft in (*declared, *authored) for name in (draft.name, *draft.aliases)}
+    for profile in profiles:  # what somebody is called that a file lists is that one's name
+        profile.called = [name for name in profile.called if caseless(name) not in listed]
     groups = _Groups()
     order = {root: place for place, root in enumerate(roots)}
     ranked = [
@@ -142,12 +142,12 @@ def merge(
         for rank, drafts_of_rank in ((_PROFILE, profiles), (_DECLARED, declared), (_AUTHORED, authored))
         for draft in drafts_of_rank
     ]
-    for rank, draft in sorted(ranked, key=lambda one: one[0] // _RANKS):
+    for rank, draft in sorted(ranked, key=lambda row: row[0] // _RANKS):
         groups.add(rank, draft)
     entities, drafts = groups.finish()
-    others = frozenset(one.id for one in entities) - groups.own
+    others = frozenset(entity.id for entity in entities) - groups.own
     index = NameIndex(entities, also=groups.also, others=others)
-    found: list[Relation] = []
+    edges: list[Relation] = []
     problems: list[str] = []
     for item in relations:
         source, target = index.find(item.source, item.root), index.find(item.target, item.root)
@@ -155,18 +155,18 @@ def merge(
             key, value = ("source", item.source) if source is None else ("target", item.target)
             problems.append(f"{item.origin.path}: {item.where}: {key}: no entity with the id or name {value!r}")
         else:
-            found.append(Relation(source, target, item.type, item.since, item.until, item.origin))
+            edges.append(Relation(source, target, item.type, item.since, item.until, item.origin))
     problems += _wrong_levels([draft for parts in drafts for draft in parts])
     for entity, parts in zip(entities, drafts, strict=True):
         for draft in parts:
             stated = relations_of(entity, draft, index)
-            found += ended(stated) if roots[draft.root] else stated
+            edges += ended(stated) if roots[draft.root] else stated
     for line in lines:
         pair = pair_of(line.line, line.path, line.section, index)
-        found += [pair] if pair is not None else []
-    found += link_relations(zip(entities, drafts, strict=True), index, found)
+        edges += [pair] if pair is not None else []
+    edges += link_relations(zip(entities, drafts, strict=True), index, edges)
     entities = name_link_targets(entities, drafts, index)
-    unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
+    unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(edges)}
     kept = {id(item) for item in unique.values()}
     without = frozenset(
         (id_, caseless(name))
@@ -180,7 +180,7 @@ def merge(
         for draft in parts
         for name in draft.called
     )
-    kept_relations = tuple(item for item in found if id(item) in kept)
+    kept_relations = tuple(item for item in edges if id(item) in kept)
     return Merged(entities, kept_relations, tuple(problems), others, without, called)
 
 
@@ -226,11 +226,11 @@ class _Named:
         if not draft.id:
             return self._all.values()
         file = draft.root, _file_of(rank, draft)
-        known = self._free if file == self._file else self._all.values()
+        groups = self._free if file == self._file else self._all.values()
         clash = {"", file[1]}
         self._file = file
         self._free = [
-            one for one in known if not (ids := one.ids.get(draft.root)) or (file[1] and clash.isdisjoint(ids))
+            group for group in groups if not (ids := group.ids.get(draft.root)) or (file[1] and clash.isdisjoint(ids))
         ]
         return self._free
 
@@ -269,7 +269,7 @@ class _Groups:
             if draft.type in group.types:
                 return group
             if fitting is None and (
-                draft.type is None or all(_may_be_one(draft.type, known) for known in sorted(group.types))
+                draft.type is None or all(_may_be_one(draft.type, kind) for kind in sorted(group.types))
             ):
                 fitting = group
         return fitting
@@ -279,13 +279,13 @@ class _Groups:
         if not draft.root or not draft.id:
             return None
         group = self.by_id.get(draft.id.removeprefix(f"{draft.root}/"))
-        if group is None or not all(_may_be_one(draft.type or known, known) for known in sorted(group.types)):
+        if group is None or not all(_may_be_one(draft.type or kind, kind) for kind in sorted(group.types)):
             return None
-        known = {fold(name) for _, part in group.parts for name in (part.name, *part.aliases)}
-        return group if known & {fold(name) for name in (draft.name, *draft.aliases)} else None
+        names = {fold(name) for _, part in group.parts for name in (part.name, *part.aliases)}
+        return group if names & {fold(name) for name in (draft.name, *draft.aliases)} else None
 
     def finish(self) -> tuple[tuple[Entity, ...], list[list[Draft]]]:
-        taken = {part.id for group in self.groups for _, part in group.parts if part.id}
+        ids = {part.id for group in self.groups for _, part in group.parts if part.id}
         entities: list[Entity] = []
         for group in self.groups:
             by_age = [part for _, part in group.parts]
@@ -295,8 +295,8 @@ class _Groups:
             strongest = parts[0].root
             id_ = next((part.id for part in parts if part.id and part.root == strongest), None)
             if id_ is None:
-                id_ = _fresh(parts[0], taken)
-                taken.add(id_)
+                id_ = _fresh(parts[0], ids)
+                ids.add(id_)
             if not strongest:
                 self.own.add(id_)
             self.also |= {part.id: id_ for part in parts if part.root and part.id}
@@ -336,21 +336,21 @@ def _settled(id_: str, parts: list[Draft], ranked: Sequence[tuple[int, Draft]], 
     if ranks[id(first)] != _AUTHORED or not pages:
         return _unite(id_, _joined(parts, ranked), by_age)
     others = [part for part in parts if ranks[id(part)] != _AUTHORED or part.root != first.root]
-    said = _values(_unite(id_, _joined(others, ranked), by_age))
+    values = _values(_unite(id_, _joined(others, ranked), by_age))
     declared = {key for part in others if ranks[id(part)] == _DECLARED for key in _values(part)}
     stated = {key: page.origin for page in reversed(pages) for key in _values(page)}
-    held: dict[str, str] = {}
+    texts: dict[str, str] = {}
     overruled = []
     for key, value in _values(first).items():
-        if key in stated and key not in declared and _spaced(said[key]) != _spaced(value):
-            if _spaced(first.over.get(key, "")) == _spaced(said[key]):
-                overruled.append(Overruled(key, said[key], stated[key], first.origin))
+        if key in stated and key not in declared and _spaced(values[key]) != _spaced(value):
+            if _spaced(first.over.get(key, "")) == _spaced(values[key]):
+                overruled.append(Overruled(key, values[key], stated[key], first.origin))
             else:
                 overruled.append(Overruled(key, value, first.origin, stated[key]))
-                held[key] = said[key]
-    if held:
-        attributes = {key: held.get(key, value) for key, value in first.attributes.items()}
-        fields: Any = {key: held[key] for key in _FIELDS if key in held}
+                texts[key] = values[key]
+    if texts:
+        attributes = {key: texts.get(key, value) for key, value in first.attributes.items()}
+        fields: Any = {key: texts[key] for key in _FIELDS if key in texts}
         parts = [replace(first, **fields, attributes=attributes), *parts[1:]]
     united = _unite(id_, parts, by_age)
     return replace(united, overruled=(*overruled, *united.overruled)) if overruled else united
@@ -359,9 +359,9 @@ def _settled(id_: str, parts: list[Draft], ranked: Sequence[tuple[int, Draft]], 
 _FIELDS = ("type", "level", "description")
 
 
-def _values(one: Draft | Entity) -> dict[str, str]:
+def _values(item: Draft | Entity) -> dict[str, str]:
     """The fields that are stated, each attribute by its key; an empty attribute of a record takes one away."""
-    return {key: value for key in _FIELDS if (value := getattr(one, key))} | one.attributes
+    return {key: value for key in _FIELDS if (value := getattr(item, key))} | item.attributes
 
 
 def _spaced(value: str) -> str:
@@ -416,20 +416,20 @@ def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
         for key, value in stated.items():
             if not value:
                 continue
-            said, by = heard.setdefault(key, (value, part))
-            if said != value and by.root != part.root:
+            text, by = heard.setdefault(key, (value, part))
+            if text != value and by.root != part.root:
                 yield Overruled(key, value, part.origin, by.origin)
 
 
-def _fresh(draft: Draft, taken: set[str]) -> str:
+def _fresh(draft: Draft, ids: set[str]) -> str:
     """A deterministic id from the name; for a second entity of that name with its type, then a number."""
     base = qualified(draft.root, slug(draft.name))
     candidates = [base, f"{base}.{draft.type or 'other'}"]
     number = 2
     for candidate in candidates:
-        if candidate not in taken:
+        if candidate not in ids:
             return candidate
-    while f"{base}.{number}" in taken:
+    while f"{base}.{number}" in ids:
         number += 1
     return f"{base}.{number}"
 

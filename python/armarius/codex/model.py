@@ -221,8 +221,8 @@ class Summary:
 
     def __post_init__(self) -> None:
         """Passages as a file has them become objects."""
-        given: Any = self.passages or ()
-        read = tuple(PassageSummary(**one) if isinstance(one, dict) else one for one in given)
+        items: Any = self.passages or ()
+        read = tuple(PassageSummary(**item) if isinstance(item, dict) else item for item in items)
         object.__setattr__(self, "passages", read)
 
 
@@ -322,7 +322,7 @@ class NameIndex:
         """The entities other than `id_` with a name or an alias; none when `id_` has it too."""
         key = fold(called)
         ids = self._names.get(key, set()) | self._aliases.get(key, set())
-        return () if id_ in ids else tuple(self.entities[one] for one in sorted(ids))
+        return () if id_ in ids else tuple(self.entities[item] for item in sorted(ids))
 
     def _called(self, reference: str) -> set[str]:
         key = fold(reference)
@@ -346,7 +346,7 @@ class SharedName:
 
     def to_wire(self) -> dict[str, Any]:
         """As plain JSON: the name, and the id, name and origin of each entity."""
-        who = [{"id": one.id, "name": one.name, "from": places(one)} for one in self.entities]
+        who = [{"id": entity.id, "name": entity.name, "from": places(entity)} for entity in self.entities]
         return {"name": self.name, "entities": who}
 
 
@@ -358,8 +358,8 @@ def shared_names(entities: Iterable[Entity], existing: Iterable[Entity] = ()) ->
             called.setdefault(fold(name), (name, {}))[1].setdefault(entity.id, entity)
     for entity in existing:
         for name in (entity.name, *entity.aliases):
-            if (known := called.get(fold(name))) is not None:
-                known[1].setdefault(entity.id, entity)
+            if (entry := called.get(fold(name))) is not None:
+                entry[1].setdefault(entity.id, entity)
     return tuple(SharedName(name, tuple(who.values())) for name, who in called.values() if len(who) > 1)
 
 
@@ -395,11 +395,11 @@ def places(entity: Entity) -> str:
 
 
 def _told(entities: Sequence[Entity]) -> str:
-    said = [
-        f"{shown(one.id)}{'' if one.name == one.id else f' ({shown(one.name)[1:-1]})'}, from {places(one)}"
-        for one in entities[:_MOST]
+    parts = [
+        f"{shown(entity.id)}{'' if entity.name == entity.id else f' ({shown(entity.name)[1:-1]})'}, from {places(entity)}"
+        for entity in entities[:_MOST]
     ]
-    return " and ".join(said) + (f" and {len(entities) - _MOST} more" if len(entities) > _MOST else "")
+    return " and ".join(parts) + (f" and {len(entities) - _MOST} more" if len(entities) > _MOST else "")
 
 
 def several(reference: str, ids: Sequence[str], where: str = "") -> UnknownId:

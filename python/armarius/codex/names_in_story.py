@@ -111,7 +111,7 @@ class Story:
 
     def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
         """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
-        asked = (
+        checks = (
             self.names,
             lambda name: self.names_by(name, f"{name} x"),
             lambda name: self.names_by(name, name),
@@ -120,7 +120,7 @@ class Story:
             self.is_common,
             self.acts,
         )
-        return (self.length > 0, self.length < _ENOUGH, *(ask(name) for name in names for ask in asked))
+        return (self.length > 0, self.length < _ENOUGH, *(ask(name) for name in names for ask in checks))
 
     def is_common(self, name: str) -> bool:
         """Whether each word of a name is a plain word in the story."""
@@ -128,13 +128,13 @@ class Story:
         return all(small * _SMALL > inside for inside, _, small in written)
 
 
-def names_sought(found: Iterable[Profiles]) -> tuple[str, ...]:
+def names_sought(pages: Iterable[Profiles]) -> tuple[str, ...]:
     """The names whose use in the story decides about a draft, sorted."""
     sought: set[str] = set()
-    found = list(found)
-    for form in _forms(found):
+    pages = list(pages)
+    for form in _forms(pages):
         sought |= {form.text, form.of}
-    for draft in (one for profiles in found for one in profiles.drafts):
+    for draft in (draft for profiles in pages for draft in profiles.drafts):
         if parts := _parts(draft):
             sought |= {draft.name, *parts}
         if draft.standing != "declared":
@@ -153,12 +153,12 @@ def uses_in(texts: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Us
         return
     matcher = EntityMatcher.of_texts(names)
     for text, mentions in zip(texts, matcher.find_batch(texts), strict=True):
-        found: dict[str, list[int]] = {}
-        for one in mentions:
-            if text.startswith("#", text.rfind("\n", 0, one.start) + 1):
+        counts: dict[str, list[int]] = {}
+        for mention in mentions:
+            if text.startswith("#", text.rfind("\n", 0, mention.start) + 1):
                 continue  # a title is no use of a name
-            found.setdefault(one.entity_id, [0, 0, 0])[_place(text, one.term, one.start)] += 1
-        yield {name: (inside, initial, small) for name, (inside, initial, small) in sorted(found.items())}
+            counts.setdefault(mention.entity_id, [0, 0, 0])[_place(text, mention.term, mention.start)] += 1
+        yield {name: (inside, initial, small) for name, (inside, initial, small) in sorted(counts.items())}
 
 
 def _place(text: str, term: str, start: int) -> int:
@@ -176,21 +176,26 @@ def _words(name: str) -> list[str]:
     return [word for word in spelt if len(word) >= _WORD and is_name_shaped(word)] if len(spelt) > 1 else []
 
 
-def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tuple[RejectedName, ...]]:
+def judged(pages: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tuple[RejectedName, ...]]:
     """The profiles with the drafts that are entities, and what the others were.
 
     Args:
-        found: Profiles of each file, in path order; they are not changed.
+        pages: Profiles of each file, in path order; they are not changed.
         story: Its uses of `names_sought(found)`.
     """
     kept: list[Profiles] = []
     rejected: list[RejectedName] = []
-    everybody = _named_by_files(found)
+    everybody = _named_by_files(pages)
     described = {
-        fold(one.name) for profiles in everybody for one in profiles.drafts if one.standing not in ("cast", "label")
+        fold(draft.name)
+        for profiles in everybody
+        for draft in profiles.drafts
+        if draft.standing not in ("cast", "label")
     }
     for profiles in everybody:
-        inside = Counter(one.other for one in profiles.drafts if one.standing == "inside" and story.names(one.name))
+        inside = Counter(
+            draft.other for draft in profiles.drafts if draft.standing == "inside" and story.names(draft.name)
+        )
         drafts: list[Draft] = []
         for draft in profiles.drafts:
             if draft.standing == "inside":
@@ -212,48 +217,51 @@ def judged(found: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
                 drafts.append(decided)
             else:
                 rejected.append(RejectedName(draft.name, draft.origin.path, draft.origin.line, why))
-        kept.append(Profiles([_without_places(one, described) for one in drafts], profiles.lines))
+        kept.append(Profiles([_without_places(draft, described) for draft in drafts], profiles.lines))
         rejected += profiles.rejected
     _name_mentions(kept)
     _name_leads(kept)
     _name_by_parts(kept, story)
     _name_by_forms(kept, story)
-    return kept, tuple(sorted(rejected, key=lambda one: (one.path, one.line, one.name)))
+    return kept, tuple(sorted(rejected, key=lambda item: (item.path, item.line, item.name)))
 
 
-def as_said(found: Iterable[Profiles], people: Sequence[People]) -> list[Profiles]:
+def as_said(pages: Iterable[Profiles], people: Sequence[People]) -> list[Profiles]:
     """The profiles as the configuration says of people; the first that says something of a name is heard.
 
     The cards of one person are joined, somebody whom nobody describes has a card, and what is no name has none. What a
     model proposed, the last of two, takes no card from what a field or a file declares.
     """
-    every = [replace(one, drafts=[*one.drafts], rejected=[*one.rejected]) for one in found]
+    every = [replace(page, drafts=[*page.drafts], rejected=[*page.rejected]) for page in pages]
     first = dict[str, Draft]()
-    drafts = [draft for one in every for draft in one.drafts]
-    for name, draft in [*((one.name, one) for one in drafts), *((name, one) for one in drafts for name in one.aliases)]:
+    drafts = [draft for page in every for draft in page.drafts]
+    for name, draft in [
+        *((draft.name, draft) for draft in drafts),
+        *((name, draft) for draft in drafts for name in draft.aliases),
+    ]:
         first.setdefault(fold(name), draft)
     whose, new = dict[str, str](), list[Draft]()
-    for name, aliases in (row for one in people for row in one.names):
-        names = [one for one in (name, *aliases) if fold(one) not in whose]
+    for name, aliases in (row for group in people for row in group.names):
+        names = [alias for alias in (name, *aliases) if fold(alias) not in whose]
         if fold(name) in whose or not names:
             continue
-        main = next((one for one in names if fold(one) in first), name)
+        main = next((alias for alias in names if fold(alias) in first), name)
         whose |= dict.fromkeys(map(fold, names), main)
-        others = [one for one in names if one != main]
+        others = [alias for alias in names if alias != main]
         if fold(main) in first:
             whose.setdefault(fold(first[fold(main)].name), main)
         else:
             new.append(Draft(main, Origin(CONFIG_NAME, "people"), type="character", aliases=others))
-    called = {main: [key for key, one in whose.items() if one == main] for main in whose.values()}
-    spelt = {fold(one): one for said in people for name, aliases in said.names for one in (name, *aliases)}
-    no_names = {fold(one): at for at, said in reversed([*enumerate(people)]) for one in said.no_names}
-    for one in every:
+    called = {main: [key for key, owner in whose.items() if owner == main] for main in whose.values()}
+    spelt = {fold(alias): alias for group in people for name, aliases in group.names for alias in (name, *aliases)}
+    no_names = {fold(word): at for at, group in reversed([*enumerate(people)]) for word in group.no_names}
+    for page in every:
         kept = list[Draft]()
-        for draft in one.drafts:
+        for draft in page.drafts:
             key = fold(draft.name)
             if (at := no_names.get(key)) is not None and (at == 0 or draft.standing != "declared"):
                 where = draft.origin
-                one.rejected.append(
+                page.rejected.append(
                     RejectedName(draft.name, where.path, where.line, "armarius.toml says it is no name")
                 )
                 continue
@@ -265,21 +273,21 @@ def as_said(found: Iterable[Profiles], people: Sequence[People]) -> list[Profile
                 named.add_aliases([draft.name, *others])
                 draft = named
             kept.append(draft)
-        one.drafts = kept
+        page.drafts = kept
     return [*every, Profiles(new)]
 
 
-def _named_by_files(found: Iterable[Profiles]) -> list[Profiles]:
+def _named_by_files(pages: Iterable[Profiles]) -> list[Profiles]:
     """The profiles; where files of other names have one title (`#god`), each is about what its own name says."""
-    everybody = list(found)
-    titled = Counter(fold(one.name) for profiles in everybody for one in profiles.drafts if _is_titled(one))
+    everybody = list(pages)
+    titled = Counter(fold(draft.name) for profiles in everybody for draft in profiles.drafts if _is_titled(draft))
     for at, profiles in enumerate(everybody):
-        if any(titled[fold(one.name)] > 1 for one in profiles.drafts if _is_titled(one)):
+        if any(titled[fold(draft.name)] > 1 for draft in profiles.drafts if _is_titled(draft)):
             drafts = [
-                replace(one, name=parts_of(one.origin.path).stem)
-                if _is_titled(one) and titled[fold(one.name)] > 1
-                else one
-                for one in profiles.drafts
+                replace(draft, name=parts_of(draft.origin.path).stem)
+                if _is_titled(draft) and titled[fold(draft.name)] > 1
+                else draft
+                for draft in profiles.drafts
             ]
             everybody[at] = replace(profiles, drafts=drafts)
     return everybody
@@ -287,7 +295,7 @@ def _named_by_files(found: Iterable[Profiles]) -> list[Profiles]:
 
 def _is_titled(draft: Draft) -> bool:
     """Whether a draft is what a file is about, under a name that the file's own has nothing of."""
-    stem, name = (re.sub(r"[\W_]+", " ", fold(one)) for one in (parts_of(draft.origin.path).stem, draft.name))
+    stem, name = (re.sub(r"[\W_]+", " ", fold(text)) for text in (parts_of(draft.origin.path).stem, draft.name))
     return draft.whole and draft.name == draft.origin.section and stem not in name and name not in stem
 
 
@@ -315,11 +323,11 @@ def _decided(draft: Draft, story: Story) -> tuple[Draft | None, str]:
 def _without_places(draft: Draft, described: Collection[str]) -> Draft:
     """Without aliases in the brackets of the heading that are the name of another: `Council (Winterholme)`."""
     notes = [
-        one
-        for one in draft.aliases
-        if fold(one) in described and re.search(f"[(（]{re.escape(one)}[)）]", draft.origin.section)
+        alias
+        for alias in draft.aliases
+        if fold(alias) in described and re.search(f"[(（]{re.escape(alias)}[)）]", draft.origin.section)
     ]
-    return replace(draft, aliases=[one for one in draft.aliases if one not in notes]) if notes else draft
+    return replace(draft, aliases=[alias for alias in draft.aliases if alias not in notes]) if notes else draft
 
 
 def _name_mentions(kept: Sequence[Profiles]) -> None:
@@ -327,26 +335,28 @@ def _name_mentions(kept: Sequence[Profiles]) -> None:
 
     Of a name with a point and a title behind it (伊利亚·彼得连科总指挥) that is whose name it begins with.
     """
-    pointed = {one.name for profiles in kept for one in profiles.drafts if _POINTED.match(one.name)}
+    pointed = {draft.name for profiles in kept for draft in profiles.drafts if _POINTED.match(draft.name)}
     for profiles in kept if pointed else ():
-        for at, one in enumerate(profiles.drafts):
-            shorter = range(len(one.name) - 1, one.name.find("·") + 1, -1) if one.name in pointed else ()
-            whose = next((one.name[:cut] for cut in shorter if one.name[:cut] in pointed), None)
-            if whose is not None and not _is_sheet(one):
-                profiles.drafts[at] = replace(one, name=whose)
-    known: dict[str, dict[int, set[str]]] = {}  # by word: at which place, whose
-    for one in (one for profiles in kept for one in profiles.drafts if one.type == "character" and _is_sheet(one)):
-        for name in (one.name, *one.aliases):
+        for at, draft in enumerate(profiles.drafts):
+            shorter = range(len(draft.name) - 1, draft.name.find("·") + 1, -1) if draft.name in pointed else ()
+            whose = next((draft.name[:cut] for cut in shorter if draft.name[:cut] in pointed), None)
+            if whose is not None and not _is_sheet(draft):
+                profiles.drafts[at] = replace(draft, name=whose)
+    index: dict[str, dict[int, set[str]]] = {}  # by word: at which place, whose
+    for draft in (
+        draft for profiles in kept for draft in profiles.drafts if draft.type == "character" and _is_sheet(draft)
+    ):
+        for name in (draft.name, *draft.aliases):
             parts = re.split(r"[\s·]+", fold(name))
             parts += [parts[0][1:]] if is_han_name(parts[0]) and len(parts[0]) == _FULL and is_name_shaped(name) else []
             for at, part in enumerate(parts if len(parts) > 1 else ()):
-                known.setdefault(part, {}).setdefault(min(at, 1), set()).add(one.name)
-    for profiles in kept if known else ():
-        for at, one in enumerate(profiles.drafts):
-            if one.type in (None, "character") and not _is_sheet(one) and (places := known.get(fold(one.name))):
+                index.setdefault(part, {}).setdefault(min(at, 1), set()).add(draft.name)
+    for profiles in kept if index else ():
+        for at, draft in enumerate(profiles.drafts):
+            if draft.type in (None, "character") and not _is_sheet(draft) and (places := index.get(fold(draft.name))):
                 first, every = places.get(0, set()), set().union(*places.values())
                 if len(owner := every if len(every) == 1 else first) == 1:
-                    profiles.drafts[at] = replace(one, name=next(iter(owner)), aliases=[one.name, *one.aliases])
+                    profiles.drafts[at] = replace(draft, name=next(iter(owner)), aliases=[draft.name, *draft.aliases])
 
 
 def _is_sheet(draft: Draft) -> bool:
@@ -356,13 +366,13 @@ def _is_sheet(draft: Draft) -> bool:
 
 def _name_leads(kept: Sequence[Profiles]) -> None:
     """Give the leading people the names 主角, 男主, "the heroine", each if one person is it; 男主 may be 主角 too."""
-    rows = {one.lead for profiles in kept for one in profiles.drafts}
+    rows = {draft.lead for profiles in kept for draft in profiles.drafts}
     for row in ("lead", "male", "female"):
-        said = "male" if row == "lead" and row not in rows else row
-        leads = {fold(one.name) for profiles in kept for one in profiles.drafts if one.lead == said}
+        lead = "male" if row == "lead" and row not in rows else row
+        leads = {fold(draft.name) for profiles in kept for draft in profiles.drafts if draft.lead == lead}
         if len(leads) == 1:
             for profiles in kept:
-                profiles.drafts = [_led(one, row) if one.lead == said else one for one in profiles.drafts]
+                profiles.drafts = [_led(draft, row) if draft.lead == lead else draft for draft in profiles.drafts]
 
 
 def _led(draft: Draft, row: str) -> Draft:
@@ -388,32 +398,34 @@ def _name_by_parts(kept: Sequence[Profiles], story: Story) -> None:
     short = [
         (profiles, at, part)
         for profiles in kept
-        for at, one in enumerate(profiles.drafts)
-        for part in _parts(one)
-        if story.names_by(part, one.name)
+        for at, draft in enumerate(profiles.drafts)
+        for part in _parts(draft)
+        if story.names_by(part, draft.name)
     ]
     bearers: dict[str, set[str]] = {fold(part): set() for _, _, part in short}
-    for one in (one for profiles in kept for one in profiles.drafts if bearers):
-        for name in (one.name, *one.aliases):
+    for draft in (draft for profiles in kept for draft in profiles.drafts if bearers):
+        for name in (draft.name, *draft.aliases):
             spelt = fold(name).split()
             runs = (" ".join(spelt[at:end]) for at in range(len(spelt)) for end in range(at + 1, len(spelt) + 1))
             for run in runs if len(spelt) <= _MOST_WORDS else ():
                 if run in bearers:
-                    bearers[run].add(fold(one.name))
+                    bearers[run].add(fold(draft.name))
     for profiles, at, part in short:
         if len(bearers[fold(part)]) == 1:
-            one = profiles.drafts[at]
-            profiles.drafts[at] = replace(one, aliases=[*one.aliases])
+            draft = profiles.drafts[at]
+            profiles.drafts[at] = replace(draft, aliases=[*draft.aliases])
             profiles.drafts[at].add_aliases([part])
 
 
-def _forms(found: Iterable[Profiles]) -> tuple[ShortName, ...]:
+def _forms(pages: Iterable[Profiles]) -> tuple[ShortName, ...]:
     """The short forms of the people of profiles, whose ids are their folded names."""
     rows: dict[str, dict[str, Any]] = {}
-    for one in (one for profiles in found for one in profiles.drafts):
-        row = rows.setdefault(fold(one.name), {"id": fold(one.name), "name": one.name, "type": one.type, "aliases": []})
-        row["type"] = row["type"] or one.type
-        row["aliases"] += [name for name in (one.name, *one.aliases) if name != row["name"]]
+    for draft in (draft for profiles in pages for draft in profiles.drafts):
+        row = rows.setdefault(
+            fold(draft.name), {"id": fold(draft.name), "name": draft.name, "type": draft.type, "aliases": []}
+        )
+        row["type"] = row["type"] or draft.type
+        row["aliases"] += [name for name in (draft.name, *draft.aliases) if name != row["name"]]
     return short_names(rows.values())
 
 
@@ -424,4 +436,4 @@ def _name_by_forms(kept: Sequence[Profiles], story: Story) -> None:
         if story.names_by(form.text, form.text):
             called.setdefault(form.entity_id, []).append(form.text)
     for profiles in kept if called else ():
-        profiles.drafts = [replace(one, called=called.pop(fold(one.name), [])) for one in profiles.drafts]
+        profiles.drafts = [replace(draft, called=called.pop(fold(draft.name), [])) for draft in profiles.drafts]

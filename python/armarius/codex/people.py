@@ -44,14 +44,14 @@ def letters(table: str, row: str) -> frozenset[str]:
 
 def genders_of(entities: Iterable[object]) -> dict[str, Gender]:
     """The gender of each person among entities, by id; "" when unknown."""
-    found: dict[str, Gender] = {}
+    genders: dict[str, Gender] = {}
     for entity in entities:
         if kind_of(entity) == "person":
             entity_id, names = names_of(entity)
             raw = field_of(entity, "attributes")
             attributes = raw if isinstance(raw, Mapping) else {}
-            found[entity_id] = _gender(attributes, map(str.strip, names), str(field_of(entity, "description") or ""))
-    return found
+            genders[entity_id] = _gender(attributes, map(str.strip, names), str(field_of(entity, "description") or ""))
+    return genders
 
 
 def stated_gender(attributes: Mapping[str, Any]) -> Gender | None:
@@ -128,10 +128,10 @@ def split_name(name: str) -> tuple[str, str] | None:
         family = name[0]
     else:
         return None
-    given = name[len(family) :]
-    if given == "儿":  # 平儿: no family name
+    first = name[len(family) :]
+    if first == "儿":  # 平儿: no family name
         return None
-    return family, "" if _KIN.issuperset(given) or given in all_titles() else given
+    return family, "" if _KIN.issuperset(first) or first in all_titles() else first
 
 
 @cache
@@ -171,20 +171,22 @@ def short_names(entities: Iterable[object]) -> tuple[ShortName, ...]:
 
     Cost: linear in the names.
     """
-    found: dict[str, list[ShortName]] = {}
+    index: dict[str, list[ShortName]] = {}
     listed: list[str] = []
     for entity in entities:
         entity_id, names = names_of(entity)
         listed += names
-        spelt = next((one for one in names[1:] if caseless(one) == caseless(names[0])), names[0])  # of RUTH CALDER
+        spelt = next((item for item in names[1:] if caseless(item) == caseless(names[0])), names[0])  # of RUTH CALDER
         forms = dict(_forms(spelt.strip())) if kind_of(entity) == "person" else {}
         complete = forms.keys() & {part for name in names[1:] if name != spelt for part in (name, *name.split())}
         listed += forms if complete else []
         for text, kind in () if complete else forms.items():
-            found.setdefault(caseless(text), []).append(ShortName(text, entity_id, kind, names[0].strip()))
-    taken = {caseless(name.strip()) for name in listed} if found else set()
-    alone = [ones[0] for text, ones in found.items() if text not in taken and len({one.entity_id for one in ones}) == 1]
-    return tuple(sorted(alone, key=lambda one: (one.text, one.entity_id)))
+            index.setdefault(caseless(text), []).append(ShortName(text, entity_id, kind, names[0].strip()))
+    texts = {caseless(name.strip()) for name in listed} if index else set()
+    alone = [
+        ones[0] for text, ones in index.items() if text not in texts and len({form.entity_id for form in ones}) == 1
+    ]
+    return tuple(sorted(alone, key=lambda form: (form.text, form.entity_id)))
 
 
 def _forms(name: str) -> Iterator[_Form]:
@@ -210,7 +212,7 @@ def _spaced(name: str) -> Iterator[_Form]:
     parts = _BRACKETS.sub("", _QUOTED.sub(" ", name)).replace(",", " ").split()
     bare = _untitled(parts)
     small = [at for at, word in enumerate(bare) if at and word in words("latin", "particles")]
-    given, family = (bare[: small[0]], bare[small[0] :]) if small else (bare[:1], bare[1:])
+    first, family = (bare[: small[0]], bare[small[0] :]) if small else (bare[:1], bare[1:])
     if not bare or not (bare[0][0].isupper() and bare[-1][0].isupper()):
         return
     if title_gender(bare[-1]) is not None or bare[-1].lower() in words("latin", "roles"):
@@ -218,10 +220,10 @@ def _spaced(name: str) -> Iterator[_Form]:
     if len(bare) == 1:
         if parts != bare and _plain(parts[0]) not in words("latin", "by_marriage"):
             yield bare[0], "part of the name"
-    elif len(given) == 1 and (small or len(family) == 1):
+    elif len(first) == 1 and (small or len(family) == 1):
         if " ".join(bare) != name:
             yield " ".join(bare), "part of the name"
-        yield given[0], "given name"
+        yield first[0], "given name"
         yield " ".join(family), "family name"
 
 

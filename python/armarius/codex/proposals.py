@@ -135,17 +135,17 @@ def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
                 gram = run[at : at + size]
                 if gram not in candidates:
                     continue
-                one = seen[gram]
+                stats = seen[gram]
                 before, behind = run[at - 1 : at] if at else "", run[at + size : at + size + 1]
-                one.left[before or "^"] += 1
-                one.right[behind or "$"] += 1
-                one.starts += not before
-                one.acts += (behind in acts and bool(behind)) or (before in done_to and bool(before))
-                one.met += bool(before) and (before in done_to or before in _MET)
-                one.by_pronoun += before in _PRONOUNS or behind in _PRONOUNS
-                one.numbered += at > 1 and before in measures and run[at - 2] in numbers
-                one.pointed += before in _POINTERS or (at > 1 and before in measures and run[at - 2] in _POINTERS)
-                one.gone_to += bool(before) and before in going
+                stats.left[before or "^"] += 1
+                stats.right[behind or "$"] += 1
+                stats.starts += not before
+                stats.acts += (behind in acts and bool(behind)) or (before in done_to and bool(before))
+                stats.met += bool(before) and (before in done_to or before in _MET)
+                stats.by_pronoun += before in _PRONOUNS or behind in _PRONOUNS
+                stats.numbered += at > 1 and before in measures and run[at - 2] in numbers
+                stats.pointed += before in _POINTERS or (at > 1 and before in measures and run[at - 2] in _POINTERS)
+                stats.gone_to += bool(before) and before in going
     return seen
 
 
@@ -164,22 +164,22 @@ def _chosen(
 ) -> list[RawName]:
     addressed = words("han", "male") | words("han", "female") | words("han", "either")
     addressed |= words("han", "professions") | words("han", "wives")
-    found: dict[str, RawName] = {}
-    for gram in sorted(candidates | (loose - found.keys())):
-        one, count = seen[gram], grams[gram]
-        if _entropy(one.left, "^") < _FREE or _entropy(one.right, "$") < _FREE:
+    names: dict[str, RawName] = {}
+    for gram in sorted(candidates | (loose - names.keys())):
+        stats, count = seen[gram], grams[gram]
+        if _entropy(stats.left, "^") < _FREE or _entropy(stats.right, "$") < _FREE:
             continue
-        if not _put_together(gram, count, grams, candidates) and (name := _named(gram, count, one, addressed)):
-            found[gram] = name
-    found |= _joined(candidates - found.keys(), loose - candidates, grams, seen, found, addressed, barred)
+        if not _put_together(gram, count, grams, candidates) and (name := _named(gram, count, stats, addressed)):
+            names[gram] = name
+    names |= _joined(candidates - names.keys(), loose - candidates, grams, seen, names, addressed, barred)
     # 袭人姐姐 addresses 袭人; 继之夫人 is another person.
     spoken = [title for title in words("han", "male") | words("han", "female") if len(title) == 2]
-    found = {
-        gram: one
-        for gram, one in found.items()
-        if not any(gram.endswith(title) and len(gram) > 3 and gram[:-2] in found for title in spoken)
+    names = {
+        gram: item
+        for gram, item in names.items()
+        if not any(gram.endswith(title) and len(gram) > 3 and gram[:-2] in names for title in spoken)
     }
-    return [one for one in found.values() if not _only_a_part(one, found, grams)]
+    return [item for item in names.values() if not _only_a_part(item, names, grams)]
 
 
 def _joined(
@@ -187,7 +187,7 @@ def _joined(
     loose: set[str],
     grams: "Counter[str]",
     seen: dict[str, _Seen],
-    found: dict[str, RawName],
+    names: dict[str, RawName],
     addressed: frozenset[str],
     barred: frozenset[str],
 ) -> dict[str, RawName]:
@@ -195,22 +195,22 @@ def _joined(
 
     Their own verbs of action are too few to accept them alone.
     """
-    people = [name for name, one in found.items() if one.kind == "person"]
-    given = {char for name in people if len(name) <= 3 and not _titled(name, addressed) for char in name}
-    given -= _COUNTED | letters("han", "kin")
+    people = [name for name, item in names.items() if item.kind == "person"]
+    chars = {char for name in people if len(name) <= 3 and not _titled(name, addressed) for char in name}
+    chars -= _COUNTED | letters("han", "kin")
     made: dict[str, RawName] = {}
     for gram in sorted(candidates):
-        one, count = seen[gram], grams[gram]
-        if gram[0] in barred | _BEFORE | _MET or (gram in loose and one.starts < _STARTS / 2 * count):
+        stats, count = seen[gram], grams[gram]
+        if gram[0] in barred | _BEFORE | _MET or (gram in loose and stats.starts < _STARTS / 2 * count):
             continue
-        if min(_entropy(one.left, "^"), _entropy(one.right, "$")) < _FULL:
+        if min(_entropy(stats.left, "^"), _entropy(stats.right, "$")) < _FULL:
             continue
         family = 2 if gram[:2] in words("han", "compound_surnames") else 1
         rest = gram[family:]
         of_family = family == 2 or gram[0] in letters("han", "surnames")
-        if of_family and len(rest) == 2 and rest in found and found[rest].kind == "person":
+        if of_family and len(rest) == 2 and rest in names and names[rest].kind == "person":
             made[gram] = RawName(gram, count, "person", f"a family name before {rest}")
-        elif gram[0] in given and rest in addressed and len(rest) > 1:
+        elif gram[0] in chars and rest in addressed and len(rest) > 1:
             made[gram] = RawName(gram, count, "person", "a character of a name with a title")
     return made
 
@@ -219,9 +219,9 @@ def _titled(gram: str, addressed: frozenset[str]) -> bool:
     return any(gram.endswith(title) and len(gram) > len(title) for title in addressed)
 
 
-def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawName | None:
+def _named(gram: str, count: int, stats: _Seen, addressed: frozenset[str]) -> RawName | None:
     """The candidate as a person or a place, or None."""
-    acting, starting, gone_to = one.acts / count, one.starts / count, one.gone_to / count
+    acting, starting, gone_to = stats.acts / count, stats.starts / count, stats.gone_to / count
     of_number = all(char in _COUNTED for char in gram[:-1]) or (gram[0] in _COUNTED and gram[1:] in addressed)
     if (gram in addressed or of_number) and acting < 3 * _ACTS:
         return None
@@ -229,7 +229,7 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
         gram.endswith(noun) and gram.removesuffix(noun) not in letters("han", "surnames")
         for noun in words("han", "no_name")
     )
-    if common or (gram[0] == gram[1] and one.met < _DOUBLED * count):  # 少奶奶, 书房门口, 死死
+    if common or (gram[0] == gram[1] and stats.met < _DOUBLED * count):  # 少奶奶, 书房门口, 死死
         return None
     if not _SOFT.isdisjoint(gram[1:]) and acting < 2 * _ACTS:
         return None
@@ -237,22 +237,22 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
     named = gram[0] in letters("han", "surnames") or gram[:2] in words("han", "compound_surnames")
     if (gram[-1] == "一" and not named) or (gram[-1] == "地" and acting >= _ACTS):  # 最后一, 郑重地
         return None
-    alone = acting >= 2 * _ACTS and one.met >= max(2, _MEETS * count)
-    if (not titled or len(gram) == 2) and one.numbered >= max(_CLEAR, _TIMES * count):
+    alone = acting >= 2 * _ACTS and stats.met >= max(2, _MEETS * count)
+    if (not titled or len(gram) == 2) and stats.numbered >= max(_CLEAR, _TIMES * count):
         return None
-    if not titled and one.pointed >= max(2 * _CLEAR, (_POINTED_FAMILY if named else _POINTED) * count):
+    if not titled and stats.pointed >= max(2 * _CLEAR, (_POINTED_FAMILY if named else _POINTED) * count):
         return None
-    adverb = len(gram) == 2 and not titled and one.by_pronoun >= max(_CLEAR, _BY_PRONOUN * count)
+    adverb = len(gram) == 2 and not titled and stats.by_pronoun >= max(_CLEAR, _BY_PRONOUN * count)
     if len(gram) == 2 and named and not titled:  # 胡乱, 满口: a family name is weak evidence for two characters
-        named = one.met >= max(1, _MEETS / 2 * count) or starting >= _OPENS
+        named = stats.met >= max(1, _MEETS / 2 * count) or starting >= _OPENS
     if acting >= _ACTS and not adverb and starting >= _STARTS and (named or titled or alone):
-        return RawName(gram, count, "person", f"acts or is spoken to {counted(one.acts, 'time')}")
+        return RawName(gram, count, "person", f"acts or is spoken to {counted(stats.acts, 'time')}")
     if titled and named and starting >= _STARTS / 2:
         return RawName(gram, count, "person", "a family name with a title")
     # Two characters with such an ending name a district or a river; 花园, 后门 and 会馆 are common nouns.
     ends = letters("han", "places" if len(gram) > 2 else "short_places")
     if gram[-1] in ends and gone_to >= _GONE_TO / (2 if len(gram) > 2 else 1):
-        return RawName(gram, count, "place", f"gone to or been at {counted(one.gone_to, 'time')}")
+        return RawName(gram, count, "place", f"gone to or been at {counted(stats.gone_to, 'time')}")
     return None
 
 
@@ -264,10 +264,13 @@ def _put_together(gram: str, count: int, grams: "Counter[str]", candidates: set[
     return len(rest) > 1 and gram[0] in _BEFORE and grams[rest] >= 2 * count
 
 
-def _only_a_part(one: RawName, found: dict[str, RawName], grams: "Counter[str]") -> bool:
+def _only_a_part(item: RawName, names: dict[str, RawName], grams: "Counter[str]") -> bool:
     return any(
-        one.name in other and one.name != other and grams[other] >= _WHOLE * one.count and not other.endswith(one.name)
-        for other in found
+        item.name in other
+        and item.name != other
+        and grams[other] >= _WHOLE * item.count
+        and not other.endswith(item.name)
+        for other in names
     )
 
 
@@ -337,11 +340,11 @@ def latin_names(texts: Sequence[str], least: int) -> list[RawName]:
         and numbered[word] <= _NUMBERED * count
         and len(word) > 1
     }
-    found = _forms(names, runs, titled, acting, placed, least)
+    result = _forms(names, runs, titled, acting, placed, least)
     for (title, name), count in called.items():
         if count >= least and name in names:
-            found.append(RawName(f"{title} {name}", count, "person", "a title and a name"))
-    return found
+            result.append(RawName(f"{title} {name}", count, "person", "a title and a name"))
+    return result
 
 
 def _close(run: list[str], runs: "Counter[tuple[str, ...]]", acting: "Counter[str]", behind: str) -> None:
@@ -384,18 +387,18 @@ def _forms(
         for word in kept:
             if word in names:
                 singles[word] += count
-    found = []
+    result = []
     for word, count in singles.items():
         # A part that rarely stands alone is no separate form.
         by_itself = alone[word] - titled[word]
         if count >= least and by_itself >= max(2, _ALONE * count):
-            found.append(RawName(word, count, _kind(word, count, titled, acting, placed), "capitals inside sentences"))
+            result.append(RawName(word, count, _kind(word, count, titled, acting, placed), "capitals inside sentences"))
     for form, count in forms.items():
         if count >= least:
             kinds = [_kind(word, singles[word], titled, acting, placed) for word in form if word in names]
             kind = "place" if "place" in kinds and "person" not in kinds else kinds[-1]
-            found.append(RawName(" ".join(form), count, kind, "words that stand together"))
-    return found
+            result.append(RawName(" ".join(form), count, kind, "words that stand together"))
+    return result
 
 
 def _kind(word: str, count: int, titled: "Counter[str]", acting: "Counter[str]", placed: "Counter[str]") -> str:
@@ -455,53 +458,53 @@ def propose_names(
     """
     documents = list(texts)
     prose = [_FRAME.sub("", text[parse_front_matter(text)[1] :]) for _, text in documents]
-    found = [*latin_names(prose, least), *han_names(prose, least)]
+    items = [*latin_names(prose, least), *han_names(prose, least)]
     described = {fold(name) for name in known}
     surnames = {bare for name in described if (bare := _untitled(name)) != name}
     alike = surnames | {name.replace(".", "") for name in described}
     alike |= {word for name in described for word in name.split() if " " in name}  # Mysteries, of its Department
     made = []
-    for one in grouped(found):
-        called = [fold(name) for name in (one.name, *one.aliases)]
+    for item in grouped(items):
+        called = [fold(name) for name in (item.name, *item.aliases)]
         is_known = not described.isdisjoint(called) or not alike.isdisjoint((called[0].replace(".", ""), *called[1:]))
         if (is_known and not keep_known) or (is_han(called[0]) and called[0][:-1] in described):  # 林尘冷 of 林尘冷笑
             continue
-        document, position = _first(documents, (one.name, *one.aliases))
+        document, position = _first(documents, (item.name, *item.aliases))
         made.append(
-            ProposedName(one.name, one.aliases, one.kind, one.count, document, position, one.reason, is_known)  # type: ignore[arg-type]
+            ProposedName(item.name, item.aliases, item.kind, item.count, document, position, item.reason, is_known)  # type: ignore[arg-type]
         )
-    return tuple(sorted(made, key=lambda one: (-one.count, one.name)))
+    return tuple(sorted(made, key=lambda item: (-item.count, item.name)))
 
 
-def grouped(found: Sequence[RawName]) -> list[RawName]:
+def grouped(items: Sequence[RawName]) -> list[RawName]:
     """Group forms of one name: a short form under the only long name that contains it."""
-    found = sorted(found, key=lambda one: (-one.count, one.name))[:_MOST]
-    by_name = {one.name: one for one in found}
+    items = sorted(items, key=lambda item: (-item.count, item.name))[:_MOST]
+    by_name = {item.name: item for item in items}
     under: dict[str, str] = {}
-    for one in found:
-        longer = [other for other in found if _holds(other.name, one.name) and not _is_wife(other, one)]
-        titled = [other for other in longer if _untitled(other.name) == one.name]
+    for item in items:
+        longer = [other for other in items if _holds(other.name, item.name) and not _is_wife(other, item)]
+        titled = [other for other in longer if _untitled(other.name) == item.name]
         if titled and len({title_gender(other.name.split()[0]) or "" for other in titled} - {""}) < 2:
             under |= {other.name: titled[0].name for other in titled[1:]}  # Mr. Vale, Uncle Vale
             longer = titled[:1]
-        longer = [other for other in longer if other.kind == one.kind or other in titled]
+        longer = [other for other in longer if other.kind == item.kind or other in titled]
         if longer and (len(longer) == 1 or longer[0].count >= 4 * longer[1].count):
-            under[one.name] = longer[0].name
+            under[item.name] = longer[0].name
     groups: dict[str, list[RawName]] = {}
-    for one in found:
-        head = one.name
+    for item in items:
+        head = item.name
         seen = {head}
         while head in under and under[head] not in seen:
             head = under[head]
             seen.add(head)
-        groups.setdefault(head, []).append(one)
+        groups.setdefault(head, []).append(item)
     made = []
     for head, members in groups.items():
         lead = by_name[head]
-        others = sorted((one for one in members if one.name != head), key=lambda one: (-one.count, one.name))
+        others = sorted((item for item in members if item.name != head), key=lambda item: (-item.count, item.name))
         # In Chinese text occurrences of a short form include those of the long one.
-        total = max(one.count for one in members) if is_han(head[0]) else sum(one.count for one in members)
-        made.append(replace(lead, aliases=tuple(one.name for one in others), count=total))
+        total = max(item.count for item in members) if is_han(head[0]) else sum(item.count for item in members)
+        made.append(replace(lead, aliases=tuple(item.name for item in others), count=total))
     return made
 
 

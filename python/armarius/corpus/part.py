@@ -96,14 +96,14 @@ def part_of(document: Document, matcher: "EntityMatcher") -> DocumentPart:
 
 def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[DocumentPart]:
     """Several documents, in one search for names, on all cores."""
-    texts = [document.text[one.start : one.end] for document in documents for one in document.paragraphs]
-    found = iter(_met(texts, matcher))
-    return [_part(document, [next(found) for _ in document.paragraphs]) for document in documents]
+    texts = [document.text[block.start : block.end] for document in documents for block in document.paragraphs]
+    mentions = iter(_met(texts, matcher))
+    return [_part(document, [next(mentions) for _ in document.paragraphs]) for document in documents]
 
 
 def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher") -> dict[str, CorpusPart]:
     """Sentences that are no document, to be ranked by themselves; each is a paragraph. By the names given."""
-    found = iter(_met([line for own in lines.values() for line in own], matcher))
+    mentions = iter(_met([line for own in lines.values() for line in own], matcher))
     parts = {}
     for name, own in lines.items():
         spans, at = list[tuple[int, int, str]](), 0
@@ -111,7 +111,7 @@ def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher")
             spans.append((at, at + len(line), "body"))
             at += len(line) + 1
         part = CorpusPart(name, "note", "\n".join(own), spans, [("", None, 0)] if own else [])
-        parts[name] = _with_names(part, [next(found) for _ in own])
+        parts[name] = _with_names(part, [next(mentions) for _ in own])
     return parts
 
 
@@ -125,7 +125,7 @@ def _met(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[_Met]]:
 
 
 def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPart:
-    spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
+    spans: list[tuple[int, int, str]] = [(block.start, block.end, block.role) for block in document.paragraphs]
     part = CorpusPart(
         document.path, document.kind, document.text, spans, list(_units(document)), list(_symbols(document))
     )
@@ -140,8 +140,8 @@ def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPar
 
 def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_Met]]) -> CorpusPart:
     rows: list[tuple[int, str, int]] = []
-    for index, found in enumerate(mentions):
-        for entity, count in sorted(Counter(map(_ENTITY, found)).items()):
+    for index, hits in enumerate(mentions):
+        for entity, count in sorted(Counter(map(_ENTITY, hits)).items()):
             rows.append((index, entity, count))
     return part.with_entities(rows) if rows else part
 
@@ -150,11 +150,11 @@ def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) 
     names: dict[tuple[str, str], list[int]] = {}  # how often, and where first
     for paragraph in paragraphs:
         for entity, term, start in mentions[paragraph.index]:
-            known = names.get((entity, term))
-            if known is None:
+            entry = names.get((entity, term))
+            if entry is None:
                 names[entity, term] = [1, paragraph.start + start]
             else:
-                known[0] += 1
+                entry[0] += 1
     return tuple([NamedEntities(*about, count, first) for about, (count, first) in names.items()])
 
 
@@ -164,15 +164,15 @@ def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:
     if not paragraphs:
         return
     if document.kind == "outline":
-        yield from ((str(one.index), one.chapter, one.index) for one in paragraphs)
+        yield from ((str(block.index), block.chapter, block.index) for block in paragraphs)
         return
     starts: dict[int, tuple[str, int | None]] = {0: ("", document.chapter)}
     if document.kind == "setting":
         before = None
-        for one in paragraphs:
-            title = one.heading_path[-1] if one.heading_path else ""
+        for block in paragraphs:
+            title = block.heading_path[-1] if block.heading_path else ""
             if title != before:
-                starts[one.index] = (title, document.chapter)
+                starts[block.index] = (title, document.chapter)
                 before = title
     else:
         for number, section, inside in chapters_of(document):
@@ -180,7 +180,7 @@ def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:
                 starts[inside[0].index] = (section, number)
     first = min(starts.keys() - {0}, default=None)
     # A title above the first chapter of its file belongs to it.
-    if first is not None and document.kind != "setting" and all(one.role != "body" for one in paragraphs[:first]):
+    if first is not None and document.kind != "setting" and all(block.role != "body" for block in paragraphs[:first]):
         starts[0] = starts.pop(first)
     seen: Counter[str] = Counter()
     for index, (label, chapter) in sorted(starts.items()):
@@ -250,15 +250,15 @@ def lines_by_text(
     outlines: Iterable[Document], by_chapter: Mapping[int, Sequence[int]]
 ) -> dict[int, list[OutlineLine]]:
     """Key of a text to the outline's lines about its chapter."""
-    found: dict[int, list[OutlineLine]] = {}
+    lines: dict[int, list[OutlineLine]] = {}
     for outline in outlines:
         for paragraph in outline.paragraphs:
             if paragraph.role != "front_matter" and paragraph.chapter is not None:
                 text = outline.text[paragraph.start : paragraph.end]
                 line = OutlineLine(outline.path, paragraph.start, paragraph.end, text)
                 for key in by_chapter.get(paragraph.chapter, ()):
-                    found.setdefault(key, []).append(line)
-    return found
+                    lines.setdefault(key, []).append(line)
+    return lines
 
 
 _NO_NAME = frozenset({"__init__", "__main__", "index", "main", "mod", "lib"})
@@ -272,24 +272,26 @@ def _symbols(document: Document) -> Iterator[tuple[int, str, str]]:
     overload and what it stands for) in both. Cost: linear in the paragraphs.
     """
     if document.kind != "code":
-        for one in document.paragraphs:
-            if one.role == "body":
-                above = one.heading_path[1:] if document.kind == "chapter" else one.heading_path or (document.title,)
+        for block in document.paragraphs:
+            if block.role == "body":
+                above = (
+                    block.heading_path[1:] if document.kind == "chapter" else block.heading_path or (document.title,)
+                )
                 if above:
-                    yield one.index, " ".join(above), ""
+                    yield block.index, " ".join(above), ""
         return
     path = PurePosixPath(document.path)
     stem = path.stem.partition(".")[0]
     file = path.parent.name if stem in _NO_NAME else stem
     seen: set[tuple[str, ...]] = set()
-    for one in document.paragraphs:
+    for block in document.paragraphs:
         own = ""
-        if one.heading_path:
-            name = one.heading_path[-1]
-            first = one.heading_path not in seen
-            seen.add(one.heading_path)
-            own = name if first or f"def {name}(" in document.text[one.start : one.end] else ""
-        yield one.index, " ".join((file, *one.heading_path)), own
+        if block.heading_path:
+            name = block.heading_path[-1]
+            first = block.heading_path not in seen
+            seen.add(block.heading_path)
+            own = name if first or f"def {name}(" in document.text[block.start : block.end] else ""
+        yield block.index, " ".join((file, *block.heading_path)), own
 
 
 KIND: Final = "corpus"
@@ -339,13 +341,13 @@ def fingerprint(names: str, content_hash: str) -> str:
 def part_rows(documents: Sequence[Document], matcher: "EntityMatcher", names: str) -> list[DerivedRow]:
     """Rows of documents, for these names."""
     parts = zip(documents, parts_of(documents, matcher), strict=True)
-    return [PARTS.row(one.path, fingerprint(names, one.content_hash), part) for one, part in parts]
+    return [PARTS.row(doc.path, fingerprint(names, doc.content_hash), part) for doc, part in parts]
 
 
 def pack(part: DocumentPart) -> bytes:
     """The data of a row."""
-    texts = [(one.number, one.section, one.start, one.end) for one in part.texts]
-    names = [[(one.entity, one.term, one.count, one.start) for one in text.names] for text in part.texts]
+    texts = [(text.number, text.section, text.start, text.end) for text in part.texts]
+    names = [[(name.entity, name.term, name.count, name.start) for name in text.names] for text in part.texts]
     return join_pieces(_json(texts), _json(names), part.part.to_bytes())
 
 
@@ -510,10 +512,10 @@ class StoreCorpus:
         if self._seen is not None and self._seen[0] is store:
             changed = store.changed(self._seen[1])
             if not changed.whole:
-                rows = [_Row(one.path, one.content_hash, one.paragraph_count) for one in changed.documents]
+                rows = [_Row(doc.path, doc.content_hash, doc.paragraph_count) for doc in changed.documents]
                 self._take_in(store, rows, changed.removed)
                 return changed.generation
-        rows = [_Row(one.path, one.content_hash, one.paragraphs) for one in store.documents()]
+        rows = [_Row(row.path, row.content_hash, row.paragraphs) for row in store.documents()]
         self._take_in(store, rows, self._texts.keys() - {row.path for row in rows})
         return now
 
@@ -541,7 +543,7 @@ class _Row(NamedTuple):
 def _kept(store: Store, rows: Sequence[_Row]) -> list[KeptBytes]:
     """What is kept of documents, as far as it is about their texts, whichever names were looked for."""
     values = PARTS.load(store, {row.path: row.content_hash for row in rows}, or_others=True)
-    return [(row.path, row.paragraphs, one.data, one.part) for row in rows if (one := values.get(row.path))]
+    return [(row.path, row.paragraphs, value.data, value.part) for row in rows if (value := values.get(row.path))]
 
 
 def _worked_out(store: Store, paths: list[str]) -> dict[str, CorpusPart]:
@@ -550,7 +552,7 @@ def _worked_out(store: Store, paths: list[str]) -> dict[str, CorpusPart]:
     from armarius.text.matcher import EntityMatcher  # a process that only searches has everything kept
 
     documents = store.documents_of(paths)
-    return {one.path: part.part for one, part in zip(documents, parts_of(documents, EntityMatcher([])), strict=True)}
+    return {doc.path: part.part for doc, part in zip(documents, parts_of(documents, EntityMatcher([])), strict=True)}
 
 
 PARAGRAPH_K1: Final = 2.0

@@ -61,7 +61,7 @@ class Plan:
 
     def text(self, document: Document) -> str:
         """The words, without blank lines; of `document` as a request may see it."""
-        parts = (tidy(document.text[one.start : one.end]).strip() for one in self.paragraphs)
+        parts = (tidy(document.text[block.start : block.end]).strip() for block in self.paragraphs)
         return "\n".join(part for part in parts if any(map(str.isalnum, part)))
 
 
@@ -72,22 +72,22 @@ def plans_of(
 
     Cost: one pass over the paragraphs of the outlines; what headings name is remembered.
     """
-    found: dict[int, list[Plan]] = {number: [] for number in numbers}
+    by_number: dict[int, list[Plan]] = {number: [] for number in numbers}
     hidden, scenes = project_map.hidden, project_map.of_scenes
-    for path, document in documents.items() if found else ():
+    for path, document in documents.items() if by_number else ():
         if document.kind != "outline" or path in hidden:
             continue
         file = project_map.get(path)
         if volume is not None and file is not None and file.volume not in (None, volume):
             continue
         outline = _Outline(document, volume, scenes=scenes)
-        for number, plans in found.items():
+        for number, plans in by_number.items():
             plan = outline.plan(number)
             if plan is None and file is not None and file.number == number:  # a file for each chapter
-                plan = Plan(path, document.title, tuple(one for one in document.paragraphs if one.role == "body"))
+                plan = Plan(path, document.title, tuple(block for block in document.paragraphs if block.role == "body"))
             if plan is not None and plan.paragraphs:
                 plans.append(plan)
-    return found
+    return by_number
 
 
 class _Outline:
@@ -98,32 +98,32 @@ class _Outline:
         self._scenes = scenes
         self._own = defaultdict[int, list[Paragraph]](list)  # by number
         self._ranged = defaultdict[tuple[int, int], list[Paragraph]](list)  # by the first and last number
-        for one in document.paragraphs:
-            if one.role == "front_matter":
+        for block in document.paragraphs:
+            if block.role == "front_matter":
                 continue
-            if volume is not None and any(_volume(title) not in (None, volume) for title in one.heading_path):
+            if volume is not None and any(_volume(title) not in (None, volume) for title in block.heading_path):
                 continue
-            at, span = _named(one.heading_path, counted=self._counted, scenes=self._scenes)
-            if one.role == "heading" and at == len(one.heading_path) - 1 and span != (0, -1):
+            at, span = _named(block.heading_path, counted=self._counted, scenes=self._scenes)
+            if block.role == "heading" and at == len(block.heading_path) - 1 and span != (0, -1):
                 continue  # the chapter's own heading, which is the title
-            item = chapter_at(document, one) if one.role == "body" else None
+            item = chapter_at(document, block) if block.role == "body" else None
             for number in {span[0] if span[0] == span[1] else None, item}:
                 if number is not None:
-                    self._own[number].append(one)
+                    self._own[number].append(block)
             if span[0] < span[1]:
-                self._ranged[span].append(one)
+                self._ranged[span].append(block)
 
     def plan(self, number: int) -> Plan | None:
         """What the document says of a chapter; None when it does not name it."""
-        found = self._own.get(number, [])
-        if ranged := not found:
+        blocks = self._own.get(number, [])
+        if ranged := not blocks:
             spans = (own for (first, last), own in self._ranged.items() if first <= number <= last)
-            found = sorted(chain(*spans), key=attrgetter("index"))
-        if not any(one.role == "body" for one in found):
+            blocks = sorted(chain(*spans), key=attrgetter("index"))
+        if not any(block.role == "body" for block in blocks):
             return None
-        at, span = _named(found[0].heading_path, counted=self._counted, scenes=self._scenes)
-        title = found[0].heading_path[at] if span[0] <= number <= span[1] else ""
-        return Plan(self._path, title, tuple(found), ranged=ranged)
+        at, span = _named(blocks[0].heading_path, counted=self._counted, scenes=self._scenes)
+        title = blocks[0].heading_path[at] if span[0] <= number <= span[1] else ""
+        return Plan(self._path, title, tuple(blocks), ranged=ranged)
 
 
 def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
@@ -132,16 +132,16 @@ def volume_plan(document: Document, volume: int | None) -> Sequence[Paragraph]:
     Cost: one pass over its paragraphs.
     """
     counted = _counts_chapters(document.path)
-    found: list[Paragraph] = []
-    for one in document.paragraphs:
-        if one.role == "front_matter":
+    blocks: list[Paragraph] = []
+    for block in document.paragraphs:
+        if block.role == "front_matter":
             continue
-        if _named(one.heading_path, counted=counted)[1] != (0, -1) or chapter_at(document, one) is not None:
-            if found:
+        if _named(block.heading_path, counted=counted)[1] != (0, -1) or chapter_at(document, block) is not None:
+            if blocks:
                 break
-        elif one.role == "body" and volume is not None and volume in map(_volume, one.heading_path):
-            found.append(one)
-    return found
+        elif block.role == "body" and volume is not None and volume in map(_volume, block.heading_path):
+            blocks.append(block)
+    return blocks
 
 
 def _counts_chapters(path: str) -> bool:
@@ -189,12 +189,12 @@ def of_edition(project_map: ProjectMap, path: str) -> str | None:
 
     Cost: one look-up; linear in the files where `path` is unknown.
     """
-    known = project_map.get(path)
-    if known is not None:
-        return path if known.kind in STORY_KINDS else None
+    file = project_map.get(path)
+    if file is not None:
+        return path if file.kind in STORY_KINDS else None
     files = project_map.files.items()
-    found = (one for one, file in files if file.kind in STORY_KINDS and folder_of(one) == folder_of(path))
-    return next(found, None)
+    paths = (key for key, file in files if file.kind in STORY_KINDS and folder_of(key) == folder_of(path))
+    return next(paths, None)
 
 
 def chapters_before(
@@ -213,7 +213,7 @@ def chapters_before(
     edition = of_edition(project_map, path) if path else None
     if path and edition is None:
         return
-    order = [one for one in project_map.story(edition) if one in documents]
+    order = [key for key in project_map.story(edition) if key in documents]
     if path in order:
         inside = [part for part in story_parts(documents[path]) if part.number is not None]
         here = next((at for at, part in enumerate(inside) if part.number == chapter), 0)
@@ -222,8 +222,8 @@ def chapters_before(
     elif path:  # not saved yet
         while order and chapter is not None and (documents[order[-1]].chapter or 0) >= chapter:
             order.pop()
-    for one in reversed(order):
-        yield from reversed(list(story_parts(documents[one])))
+    for key in reversed(order):
+        yield from reversed(list(story_parts(documents[key])))
 
 
 def chapters_until(
@@ -241,18 +241,18 @@ def chapters_until(
     Cost: linear in the chapters.
     """
     parts = [
-        (one, part)
-        for one in project_map.story(path or None)
-        if one in documents
-        for part in story_parts(documents[one])
+        (key, part)
+        for key in project_map.story(path or None)
+        if key in documents
+        for part in story_parts(documents[key])
     ]
     if volume is None:
         volume = _volume_at(project_map, path)
     if volume is None and parts:
         volume = _volume_at(project_map, parts[-1][0])
-    mine = [at for at, (one, _) in enumerate(parts) if volume is None or _volume_at(project_map, one) in (None, volume)]
+    mine = [at for at, (key, _) in enumerate(parts) if volume is None or _volume_at(project_map, key) in (None, volume)]
     here = next((at for at in mine if parts[at][1].number == number), None)
-    if here is None and not path and (alone := [at for at, (_, one) in enumerate(parts) if one.number == number]):
+    if here is None and not path and (alone := [at for at, (_, part) in enumerate(parts) if part.number == number]):
         here = alone[0] if len(alone) == 1 else None
     if here is not None:
         return parts[here][1], (part for _, part in reversed(parts[:here]))
@@ -268,7 +268,7 @@ def _volume_at(project_map: ProjectMap, path: str) -> int | None:
 def story_parts(document: Document) -> Iterator[StoryPart]:
     """The chapters of a document of the story, in its order. Cost: linear in its paragraphs."""
     if document.chapter is not None:
-        if any(one.role == "body" for one in document.paragraphs):
+        if any(block.role == "body" for block in document.paragraphs):
             yield StoryPart(document.path, document.chapter, "", 0, len(document.text))
         return
     for number, title, paragraphs in chapters_of(document):
@@ -282,21 +282,21 @@ def told_until(document: Document, start: int = 0, end: int | None = None) -> in
     Cost: linear in the paragraphs; in the lines of a text with headings below the first of its paragraphs.
     """
     end = len(document.text) if end is None else end
-    inside = [one for one in document.paragraphs if start <= one.start < end and one.role != "front_matter"]
-    first = next((at for at, one in enumerate(inside) if one.role == "body"), len(inside))
+    inside = [block for block in document.paragraphs if start <= block.start < end and block.role != "front_matter"]
+    first = next((at for at, block in enumerate(inside) if block.role == "body"), len(inside))
     behind = [*enumerate(inside)][first + 1 :]
-    headings = [at for at, one in behind if one.role == "heading"]
-    marks = [at for at, one in behind if one.role == "body" and _END.fullmatch(_own(document, one))]
+    headings = [at for at, block in behind if block.role == "heading"]
+    marks = [at for at, block in behind if block.role == "body" and _END.fullmatch(_own(document, block))]
     if not (marks or headings):
         return end
     plain, lengths = [0], [0]  # code points up to each paragraph
-    for one in inside:
-        lines = _own(document, one).splitlines() if one.role == "body" else []
+    for block in inside:
+        lines = _own(document, block).splitlines() if block.role == "body" else []
         plain.append(plain[-1] + sum(len(line) for line in lines if not _NOTED.match(line)))
         lengths.append(lengths[-1] + sum(map(len, lines)))
     for at in sorted({*marks, *headings}):
-        rest, told = lengths[-1] - lengths[at], plain[-1] - plain[at]
-        if 2 * plain[at] >= lengths[at] and (3 * rest <= plain[at] if at in marks else 5 * told <= 2 * rest):
+        rest, prose = lengths[-1] - lengths[at], plain[-1] - plain[at]
+        if 2 * plain[at] >= lengths[at] and (3 * rest <= plain[at] if at in marks else 5 * prose <= 2 * rest):
             return inside[at - 1].end
     return end
 

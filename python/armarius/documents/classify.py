@@ -183,8 +183,8 @@ def kind_named(name: str) -> Kind:
     """
     for kind in get_args(Kind):
         if kind == name:
-            found: Kind = kind
-            return found
+            result: Kind = kind
+            return result
     raise ContractError(f"kind must be one of {', '.join(get_args(Kind))}, got {name!r}")
 
 
@@ -195,20 +195,20 @@ _NEVER = frozenset({".armarius", ".git"})
 
 def opened(config: Config) -> list[str]:
     """Gitignore patterns of the hidden folders and files that `[documents]` names."""
-    return [f"/{one}" for one in _opened(config.kinds, config.read)]
+    return [f"/{prefix}" for prefix in _opened(config.kinds, config.read)]
 
 
 @lru_cache(maxsize=64)
 def _opened(kinds: tuple[tuple[str, str], ...], read: tuple[str, ...]) -> tuple[str, ...]:
     patterns = (*(pattern for _, pattern in kinds), *read)
-    found = (prefix for pattern in patterns for prefix in _hidden_prefixes(pattern.strip("/")))
-    return tuple(dict.fromkeys(one for one in found if _NEVER.isdisjoint(one.split("/"))))
+    prefixes = (prefix for pattern in patterns for prefix in _hidden_prefixes(pattern.strip("/")))
+    return tuple(dict.fromkeys(prefix for prefix in prefixes if _NEVER.isdisjoint(prefix.split("/"))))
 
 
 def is_hidden(path: str, config: Config) -> bool:
     """Whether a path lies in a hidden folder, or is a hidden file, that `[documents]` does not name."""
     patterns = _opened(config.kinds, config.read)
-    return any(not any(glob(one).matches(prefix) for one in patterns) for prefix in _hidden_prefixes(path))
+    return any(not any(glob(pattern).matches(prefix) for pattern in patterns) for prefix in _hidden_prefixes(path))
 
 
 def is_closed(pattern: str) -> bool:
@@ -222,8 +222,8 @@ def has_files(root: Path, config: Config, pattern: str) -> bool:
     Cost: a walk.
     """
     named = replace(config, kinds=(("note", pattern), *config.kinds))
-    found, _, _ = _core.walk(str(root), list(config.exclude), [], opened(named))
-    return any(glob(pattern).matches(one.path.replace("\\", "/")) for one in found)
+    files, _, _ = _core.walk(str(root), list(config.exclude), [], opened(named))
+    return any(glob(pattern).matches(file.path.replace("\\", "/")) for file in files)
 
 
 def unread_files(root: Path, config: Config, read: Container[str], why: Mapping[str, str]) -> dict[str, int]:
@@ -240,14 +240,14 @@ def unread_files(root: Path, config: Config, read: Container[str], why: Mapping[
 
     Cost: a walk, and one of each hidden folder.
     """
-    found, refused, _ = _core.walk(str(root), list(config.exclude), [], opened(config))
+    files, refused, _ = _core.walk(str(root), list(config.exclude), [], opened(config))
     counted: dict[str, int] = {}
     for folder in sorted(path.replace("\\", "/") for path, reason in refused if reason == HIDDEN):
         if folder.rpartition("/")[2] not in _NEVER:
             itself = "/" + "".join(f"\\{char}" if char in "*?[]{}!#\\ " else char for char in folder)
             inside, _, _ = _core.walk(str(root), list(config.exclude), [folder], [*opened(config), itself])
             counted |= {f"{folder}/": len(inside)} if inside else {}
-    paths = (one.path.replace("\\", "/") for one in found)
+    paths = (file.path.replace("\\", "/") for file in files)
     others = Counter(
         _ending(path, why.get(path) or refused_name(path.rpartition("/")[2]) or "")
         for path in paths

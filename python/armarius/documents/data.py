@@ -69,17 +69,17 @@ def read_data(suffix: str, text: str) -> tuple[FrontMatter, list[Paragraph]]:
     entries = list(members(text, _space(text, 0), len(text)))
     if (card := _card(suffix, text, tree)) is not None:
         if isinstance(tree, dict) and tree.get("spec") in _CARDS:
-            data = next(one for one in entries if one.key == "data")
+            data = next(entry for entry in entries if entry.key == "data")
             entries = list(_members(text, data.inside, data.end))
-        shown = [one for one in entries if one.key not in _NOT_SHOWN]
-        return {"title": card["name"].strip(), "type": "character"}, _split(text, shown, members, together=0)
-    values = _scalars(tree) if members is _members else (found[1] for found in _YAML_VALUE.finditer(text))
+        fields = [entry for entry in entries if entry.key not in _NOT_SHOWN]
+        return {"title": card["name"].strip(), "type": "character"}, _split(text, fields, members, together=0)
+    values = _scalars(tree) if members is _members else (match[1] for match in _YAML_VALUE.finditer(text))
     return {}, [] if is_book(tree) or _is_table(values) else _split(text, entries, members)
 
 
 def _rows_of(text: str) -> Iterator[Paragraph]:
     """The rows of a table by lines, up to 400 code points a paragraph; `heading_path` is the line of its columns."""
-    lines = [(found.start(), found.end()) for found in _LINE.finditer(text) if found[0].strip()]
+    lines = [(match.start(), match.end()) for match in _LINE.finditer(text) if match[0].strip()]
     if not lines:
         return
     head = (text[slice(*lines[0])].strip()[:_LONG],)
@@ -87,13 +87,13 @@ def _rows_of(text: str) -> Iterator[Paragraph]:
     end = -1
     for left, right in lines[1:]:
         if end >= 0 and right - start > _TOGETHER:
-            for one in cut(text, start, end):
-                yield Paragraph(at, *one, head)
+            for span in cut(text, start, end):
+                yield Paragraph(at, *span, head)
                 at += 1
             end = -1
         start, end = left if end < 0 else start, right
-    for one in cut(text, *((start, end) if end >= 0 else lines[0])):
-        yield Paragraph(at, *one, head if end >= 0 else ())
+    for span in cut(text, *((start, end) if end >= 0 else lines[0])):
+        yield Paragraph(at, *span, head if end >= 0 else ())
         at += 1
 
 
@@ -143,7 +143,7 @@ def values_in(path: str, entry: str) -> list[str]:
     except (ValueError, RecursionError):
         return []
     values = list(tree.values())
-    return values if all(isinstance(one, str) for one in values) else []
+    return values if all(isinstance(value, str) for value in values) else []
 
 
 def card_members(tree: object) -> Mapping[str, Any] | None:
@@ -166,8 +166,8 @@ NOBODY = "User"
 def named(text: str, character: str, user: str) -> str:
     """The text of a card or an entry with names for `{{char}}` and `{{user}}`; "" leaves one as it stands."""
 
-    def name(found: re.Match[str]) -> str:
-        return (user if (found[1] or found[2]).lower() == "user" else character) or found[0]
+    def name(match: re.Match[str]) -> str:
+        return (user if (match[1] or match[2]).lower() == "user" else character) or match[0]
 
     return _NAME.sub(name, text)
 
@@ -181,7 +181,7 @@ def is_book(tree: object, depth: int = 5) -> bool:
         tree = list(tree.values())
     if not isinstance(tree, list) or not depth:
         return False
-    return any(is_book(one, depth - 1) for one in tree[:_MANY] if isinstance(one, (Mapping, list)))
+    return any(is_book(item, depth - 1) for item in tree[:_MANY] if isinstance(item, (Mapping, list)))
 
 
 def _card(suffix: str, text: str, tree: object) -> Mapping[str, Any] | None:
@@ -203,46 +203,46 @@ def _parsed(suffix: str, text: str) -> object:
 def _scalars(tree: object) -> Iterator[str]:
     left = [tree]
     while left:
-        one = left.pop()
-        if isinstance(one, (dict, list)):
-            left += one.values() if isinstance(one, dict) else one
+        node = left.pop()
+        if isinstance(node, (dict, list)):
+            left += node.values() if isinstance(node, dict) else node
         else:
-            yield str(one)
+            yield str(node)
 
 
 def _is_table(values: Iterable[str]) -> bool:
     """Whether of many values not one in ten is a word or more: numbers, versions, addresses, digests."""
-    said = [_WORD.search(value) is not None for value in values]
-    return len(said) > _MANY and 10 * sum(said) < len(said)
+    flags = [_WORD.search(value) is not None for value in values]
+    return len(flags) > _MANY and 10 * sum(flags) < len(flags)
 
 
 def _split(text: str, entries: Iterable[_Entry], inside: _Inside, together: int = _TOGETHER) -> list[Paragraph]:
-    found: list[Paragraph] = []
+    result: list[Paragraph] = []
 
     def add(start: int, end: int, path: tuple[str, ...], key: str = "") -> None:
-        chapter = next((n for one in (key, *reversed(path)) if (n := chapter_number(one)) is not None), None)
+        chapter = next((n for name in (key, *reversed(path)) if (n := chapter_number(name)) is not None), None)
         for left, right in cut(text, start, end):
-            found.append(Paragraph(len(found), left, right, path, "body", chapter))
+            result.append(Paragraph(len(result), left, right, path, "body", chapter))
 
     def walk(entries: Iterable[_Entry], path: tuple[str, ...], depth: int) -> None:
         start = end = -1
-        for one in entries:
-            plain = one.inside < 0 and chapter_number(one.key) is None
-            if start >= 0 and not (plain and one.end - start <= together):
+        for entry in entries:
+            plain = entry.inside < 0 and chapter_number(entry.key) is None
+            if start >= 0 and not (plain and entry.end - start <= together):
                 add(start, end, path)
                 start = -1
-            if plain and one.end - one.start <= together:
-                start, end = one.start if start < 0 else start, one.end
-            elif one.inside >= 0 and one.end - one.start > _LONG and depth < _DEEPEST:
-                walk(inside(text, one.inside, one.end), (*path, one.key) if one.key else path, depth + 1)
+            if plain and entry.end - entry.start <= together:
+                start, end = entry.start if start < 0 else start, entry.end
+            elif entry.inside >= 0 and entry.end - entry.start > _LONG and depth < _DEEPEST:
+                walk(inside(text, entry.inside, entry.end), (*path, entry.key) if entry.key else path, depth + 1)
             else:
-                around = (*path, one.key) if one.key and one.end - one.start > PARAGRAPH_LIMIT else path
-                add(one.start, one.end, around, one.key)
+                around = (*path, entry.key) if entry.key and entry.end - entry.start > PARAGRAPH_LIMIT else path
+                add(entry.start, entry.end, around, entry.key)
         if start >= 0:
             add(start, end, path)
 
     walk(entries, (), 0)
-    return found
+    return result
 
 
 def _members(text: str, at: int, end: int) -> Iterator[_Entry]:
@@ -272,9 +272,9 @@ def _members(text: str, at: int, end: int) -> Iterator[_Entry]:
 
 
 def _space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None, "it matches nothing too"
-    return found.end()
+    match = _SPACE.match(text, at)
+    assert match is not None, "it matches nothing too"
+    return match.end()
 
 
 _KEY = re.compile(r"(?:- +)*(\"[^\"]*\"|'[^']*'|[^\s:#\[{\"'][^:\r\n]*?)\s*:(?=\s|$)")
@@ -319,6 +319,6 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(_letter, text) if "\\u" in text else text
 
 
-def _letter(found: re.Match[str]) -> str:
-    letter: str = found[0] if found[0] == "\\\\" else json.loads(f'"{found[0]}"')
-    return letter if letter.isprintable() and letter not in '"\\' else found[0]
+def _letter(match: re.Match[str]) -> str:
+    letter: str = match[0] if match[0] == "\\\\" else json.loads(f'"{match[0]}"')
+    return letter if letter.isprintable() and letter not in '"\\' else match[0]

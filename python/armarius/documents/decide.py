@@ -57,114 +57,114 @@ def decide(
     Cost: linear in the files, and in the pairs of folders that hold story text; 1,000 files take some milliseconds.
     """
     folders: dict[str, dict[str, Features]] = {name: {} for name in rules}
-    for path, one in features.items():
+    for path, traits in features.items():
         name, own = inside(path, rules)
-        folders[name][own] = one
+        folders[name][own] = traits
     return ProjectMap.joined({name: _decide(folders[name], rules[name], lines.get(name, ())) for name in rules})
 
 
-def stored_as(one: MappedFile, folders: Container[str] = ()) -> tuple[Kind, int | None]:
+def stored_as(file: MappedFile, folders: Container[str] = ()) -> tuple[Kind, int | None]:
     """The kind and number of its document: numbers mean the project's own chapters, and not those of `folders`."""
-    return one.kind, None if inside(one.path, folders)[0] else one.number
+    return file.kind, None if inside(file.path, folders)[0] else file.number
 
 
 def diff(mapped: ProjectMap, stored: Mapping[str, tuple[Kind, int | None]], folders: Container[str] = ()) -> list[str]:
     """Paths of the documents that are stored with another kind or number than the map has, in path order."""
     return [
         path
-        for path, one in mapped.files.items()
-        if one.kind != "code" and path in stored and stored[path] != stored_as(one, folders)
+        for path, file in mapped.files.items()
+        if file.kind != "code" and path in stored and stored[path] != stored_as(file, folders)
     ]
 
 
 def _decide(features: Mapping[str, Features], rules: Rules, lines: Sequence[FileLine]) -> ProjectMap:
-    prose = {path: one for path, one in features.items() if one.kind != "code"}
+    prose = {path: traits for path, traits in features.items() if traits.kind != "code"}
     series = series_of(prose)
     orders = orders_of(prose, series)
     votes = _beside(prose, series, orders)
-    places = {path: numbers for one in series for path, numbers in one.paths.items()}
-    said = {path: line for path in features if (line := _said_of(path, lines)) is not None} if lines else {}
+    places = {path: numbers for run in series for path, numbers in run.paths.items()}
+    claims = {path: line for path in features if (line := _said_of(path, lines)) is not None} if lines else {}
     stated = {path: stated_kind(path, rules) for path in features} if rules else {}
     files = {
-        path: _file(path, one, stated.get(path), votes.get(path, ()), places.get(path, ()), said.get(path))
-        for path, one in features.items()
+        path: _file(path, traits, stated.get(path), votes.get(path, ()), places.get(path, ()), claims.get(path))
+        for path, traits in features.items()
     }
     declared = frozenset(
         path
         for path, file in files.items()
         if file.kind in STORY_KINDS
-        and (stated.get(path) is not None or (path in said and said[path].edition == "main"))
+        and (stated.get(path) is not None or (path in claims and claims[path].edition == "main"))
     )
-    _Stories(files, prose, declared, series, orders, said).place()
+    _Stories(files, prose, declared, series, orders, claims).place()
     return ProjectMap(files.values(), _main(files, prose))
 
 
 def _said_of(path: str, lines: Sequence[FileLine]) -> FileLine | None:
     """What the lines say of a file together: of each field the first that says it."""
-    found = [one for one in lines if glob(one.pattern).matches(path)]
-    if not found:
+    matches = [line for line in lines if glob(line.pattern).matches(path)]
+    if not matches:
         return None
     kind, edition, place = (
-        next(filter(None, map(attrgetter(name), found)), "") for name in ("kind", "edition", "place")
+        next(filter(None, map(attrgetter(name), matches)), "") for name in ("kind", "edition", "place")
     )
-    return FileLine(path, kind, edition, place, any(one.proposed and (one.kind or one.edition) for one in found))
+    return FileLine(path, kind, edition, place, any(line.proposed and (line.kind or line.edition) for line in matches))
 
 
 def _file(
     path: str,
-    one: Features,
+    traits: Features,
     declared: Kind | None,
     beside: Sequence[Vote],
     place: Sequence[float],
-    said: FileLine | None,
+    line: FileLine | None,
 ) -> MappedFile:
-    kind, sure, why = best_of((*one.votes, *beside))
+    kind, sure, why = best_of((*traits.votes, *beside))
     if declared is not None:
         kind, sure, why = declared, 1.0, (f"armarius.toml says {declared}", *why)
-    elif one.declared:
-        kind, sure, why = one.kind, 1.0, (f"front matter says {one.kind}",)
-    elif said is not None and said.kind:
-        kind, sure, why = kind_named(said.kind), _PROPOSED, ("a model proposed it", *why)
-    elif one.kind == "code":  # of labelled scripts, a third are tools or generated
+    elif traits.declared:
+        kind, sure, why = traits.kind, 1.0, (f"front matter says {traits.kind}",)
+    elif line is not None and line.kind:
+        kind, sure, why = kind_named(line.kind), _PROPOSED, ("a model proposed it", *why)
+    elif traits.kind == "code":  # of labelled scripts, a third are tools or generated
         kind, sure, why = "code", _DOUBTLESS, ("source code",)
-    elif kind == "chapter" and one.holds_several(beside="chapter" in map(itemgetter(0), beside)):
+    elif kind == "chapter" and traits.holds_several(beside="chapter" in map(itemgetter(0), beside)):
         kind = "manuscript"
-    number = _number(one, beside) if kind == "chapter" else None
+    number = _number(traits, beside) if kind == "chapter" else None
     if number is None and kind == "chapter" and place and place_of(parts_of(path).stem) is None:
         number = int(place[-1])  # of its folder
-    volume = int(place[0]) if one.volume is None and len(place) > 1 and number is not None else one.volume
-    state: DocumentState = "draft" if one.status in _DRAFTS else "" if one.length else "empty"
+    volume = int(place[0]) if traits.volume is None and len(place) > 1 and number is not None else traits.volume
+    state: DocumentState = "draft" if traits.status in _DRAFTS else "" if traits.length else "empty"
     return MappedFile(
         path, kind, volume, number,
-        state=state, confidence=sure, evidence=why[:6], declared=declared is not None or one.declared,
-        chapters=len(one.numbers) if kind == "manuscript" else 0,
-        proposed=said is not None and said.proposed,
+        state=state, confidence=sure, evidence=why[:6], declared=declared is not None or traits.declared,
+        chapters=len(traits.numbers) if kind == "manuscript" else 0,
+        proposed=line is not None and line.proposed,
     )  # fmt: skip
 
 
-def _number(one: Features, beside: Sequence[Vote]) -> int | None:
-    if one.chapter is not None:
-        return one.chapter
-    known = (one.marked, *one.numbers[:1], one.bare, _counted(one, beside))
-    return next((number for number in known if number is not None), None)
+def _number(traits: Features, beside: Sequence[Vote]) -> int | None:
+    if traits.chapter is not None:
+        return traits.chapter
+    numbers = (traits.marked, *traits.numbers[:1], traits.bare, _counted(traits, beside))
+    return next((number for number in numbers if number is not None), None)
 
 
-def _counted(one: Features, beside: Sequence[Vote]) -> int | None:
-    if one.counted is None:
+def _counted(traits: Features, beside: Sequence[Vote]) -> int | None:
+    if traits.counted is None:
         return None
-    named = one.counted[0]
+    named = traits.counted[0]
     is_place = (
         len(named) <= 2 or KIND_OF_WORD.get(named) in STORY_KINDS or any(kind == "chapter" for kind, _, _ in beside)
     )
-    return int(one.counted[1]) if is_place else None
+    return int(traits.counted[1]) if is_place else None
 
 
-def _before_number(one: Features) -> str | None:
-    return "第" if one.marked is not None else None if one.counted is None else one.counted[0]
+def _before_number(traits: Features) -> str | None:
+    return "第" if traits.marked is not None else None if traits.counted is None else traits.counted[0]
 
 
-def _in_name(one: Features) -> float | None:
-    return float(one.marked) if one.marked is not None else None if one.counted is None else one.counted[1]
+def _in_name(traits: Features) -> float | None:
+    return float(traits.marked) if traits.marked is not None else None if traits.counted is None else traits.counted[1]
 
 
 def _beside(
@@ -194,15 +194,15 @@ def _beside(
         _runs(paths, features, clues)
         if folder:  # the root is no group
             _alike("alike in its folder", paths, features, clues)
-    if not any(_heaviest(one, clues.get(path, ())) in STORY_KINDS for path, one in features.items()):
-        for path, one in features.items():
-            if not is_data(path) and one.prose >= PROSE and one.spoken >= SPOKEN and one.length >= CHAPTER:
+    if not any(_heaviest(traits, clues.get(path, ())) in STORY_KINDS for path, traits in features.items()):
+        for path, traits in features.items():
+            if not is_data(path) and traits.prose >= PROSE and traits.spoken >= SPOKEN and traits.length >= CHAPTER:
                 clues[path].append(Clue("only story"))
-    return {path: votes_of(found) for path, found in clues.items()}
+    return {path: votes_of(group) for path, group in clues.items()}
 
 
-def _heaviest(one: Features, clues: Iterable[Clue]) -> Kind:
-    return sums_of((*one.votes, *votes_of(clues)))[1]
+def _heaviest(traits: Features, clues: Iterable[Clue]) -> Kind:
+    return sums_of((*traits.votes, *votes_of(clues)))[1]
 
 
 def _companions(series: Series, features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> set[str]:
@@ -243,13 +243,13 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
     """Prose files of one folder that count on are chapters."""
     counted: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for path in paths:
-        one = features[path]
-        if one.prose < 0.5 or is_data(path):
+        traits = features[path]
+        if traits.prose < 0.5 or is_data(path):
             continue
-        if one.marked is not None:
-            counted["第"][path] = one.marked
-        elif one.counted is not None:
-            counted[one.counted[0]][path] = one.counted[1]
+        if traits.marked is not None:
+            counted["第"][path] = traits.marked
+        elif traits.counted is not None:
+            counted[traits.counted[0]][path] = traits.counted[1]
     together = {path: number for run in counted.values() for path, number in run.items()}
     if 3 * len({*together.values()}) >= 2 * len(together):
         counted = defaultdict(dict, {"": together})
@@ -317,14 +317,14 @@ class _Stories:
     def place(self) -> None:
         spoken: Counter[str] = Counter()
         folders: defaultdict[str, list[str]] = defaultdict(list)
-        home = {path: one.home for one in self.series for path in one.paths}
+        home = {path: run.home for run in self.series for path in run.paths}
         of_story = {path for path in self.features if self.files[path].kind in STORY_KINDS}
         for _, order in self.orders[:1]:
             self.listed = {path: at for at, path in enumerate(order)}
-            if held := Counter(home.get(path, folder_of(path)) for path in order if path in of_story):
-                home |= dict.fromkeys(order, held.most_common(1)[0][0])
-        for path, one in self.features.items():
-            spoken[one.language] += one.length
+            if homes := Counter(home.get(path, folder_of(path)) for path in order if path in of_story):
+                home |= dict.fromkeys(order, homes.most_common(1)[0][0])
+        for path, traits in self.features.items():
+            spoken[traits.language] += traits.length
             if path in of_story:
                 folders[home.get(path, folder_of(path))].append(path)
         self.language = _most(spoken)
@@ -355,10 +355,10 @@ class _Stories:
             for path in paths:
                 beside[folder_of(folder), _in_name(self.features[path])].add(_before_number(self.features[path]))
         for path in self.declared:
-            one = self.features[path]
-            stated = one.chapter is not None or one.marked is not None or bool(one.numbers)
-            same = beside[folder_of(folder_of(path)), _in_name(one)]
-            if not stated and one.counted is not None and one.counted[0] and same - {one.counted[0], None}:
+            traits = self.features[path]
+            stated = traits.chapter is not None or traits.marked is not None or bool(traits.numbers)
+            same = beside[folder_of(folder_of(path)), _in_name(traits)]
+            if not stated and traits.counted is not None and traits.counted[0] and same - {traits.counted[0], None}:
                 self.files[path] = replace(self.files[path], number=None)
 
     def _take_out(self, folder: str, paths: list[str]) -> None:
@@ -450,19 +450,19 @@ class _Stories:
         for path in (natural := sorted(run.paths, key=self._key)):
             places[path] = at = self.listed.get(path, at)  # what no list names stays behind the one before it
         for order, path in enumerate(sorted(natural, key=places.__getitem__)):
-            one = self.files[path]
-            marked = state or one.state or ("draft" if "draft" in editions_of(folder_of(path)) else "")
-            self.files[path] = replace(one, order=order, edition=edition, story=run.folder, state=marked)
+            file = self.files[path]
+            marked = state or file.state or ("draft" if "draft" in editions_of(folder_of(path)) else "")
+            self.files[path] = replace(file, order=order, edition=edition, story=run.folder, state=marked)
 
     def _run(self, folder: str, paths: list[str]) -> _Run:
         languages: Counter[str] = Counter()
         places, shingles, named = set[Place](), set[int](), set[str]()
         for path in paths:
-            one = self.features[path]
-            languages[one.language] += one.length
+            traits = self.features[path]
+            languages[traits.language] += traits.length
             places.update(self._places(path))
-            shingles.update(one.shingles)
-            if (text := _before_number(one)) is not None:
+            shingles.update(traits.shingles)
+            if (text := _before_number(traits)) is not None:
                 named.add(text)
         marks = editions_of(folder) | ({"copy"} if kind_of_folder(folder) not in (None, *STORY_KINDS) else set())
         return _Run(
@@ -471,27 +471,27 @@ class _Stories:
         )  # fmt: skip
 
     def _places(self, path: str) -> Iterable[Place]:
-        one = self.files[path]
-        if one.kind == "manuscript":
-            return [(one.volume, float(number)) for number in self.features[path].numbers]
+        file = self.files[path]
+        if file.kind == "manuscript":
+            return [(file.volume, float(number)) for number in self.features[path].numbers]
         place = self._place(path)
         return [place] if place[1] != _END else []
 
     def _place(self, path: str) -> Place:
-        one, found = self.files[path], self.features[path]
-        if one.kind == "manuscript" and found.numbers:
-            return one.volume, float(found.numbers[0])
-        if one.number is not None:
-            exact = _in_name(found) if folder_of(path) in self.by_name else None
-            return one.volume, float(one.number if exact is None else exact)
-        return (one.volume, found.dated) if found.dated is not None else (one.volume, _END)
+        file, traits = self.files[path], self.features[path]
+        if file.kind == "manuscript" and traits.numbers:
+            return file.volume, float(traits.numbers[0])
+        if file.number is not None:
+            exact = _in_name(traits) if folder_of(path) in self.by_name else None
+            return file.volume, float(file.number if exact is None else exact)
+        return (file.volume, traits.dated) if traits.dated is not None else (file.volume, _END)
 
     def _key(self, path: str) -> tuple[object, ...]:
         volume, number = self._place(path)
         stem = parts_of(path).stem
         where = -1 if number == _END and _FIRST.search(stem) else 1 if number == _END and _LAST.search(stem) else 0
-        if path in self.said and (said := self.said[path].place):
-            word, _, beside = said.partition(" ")
+        if path in self.said and (place := self.said[path].place):
+            word, _, beside = place.partition(" ")
             if beside.isdigit():  # before 3, after 29
                 number = float(beside) + (0.5 if word == "after" else -0.5)
             else:
@@ -516,7 +516,7 @@ class _Stories:
 
     def _mark_others(self) -> None:
         """Files outside the story below the folder of an old or translated edition belong to it."""
-        for path, one in self.features.items():
+        for path, traits in self.features.items():
             if self.files[path].kind in STORY_KINDS:
                 continue
             marks = editions_of(folder_of(path))
@@ -524,21 +524,21 @@ class _Stories:
                 self.files[path] = replace(self.files[path], edition=cast("Edition", self.said[path].edition))
             elif "archive" in marks:
                 self.files[path] = replace(self.files[path], edition="archive")
-            elif "translation" in marks and one.language not in ("", self.language):
+            elif "translation" in marks and traits.language not in ("", self.language):
                 self.files[path] = replace(self.files[path], edition="translation")
 
 
 def _most(lengths: Mapping[str, int]) -> str:
     """The language of most text."""
-    return max(lengths, key=lambda one: (one != "", lengths[one], one), default="")
+    return max(lengths, key=lambda code: (code != "", lengths[code], code), default="")
 
 
 def _main(files: Mapping[str, MappedFile], features: Mapping[str, Features]) -> str | None:
     """The story with the most text."""
     lengths: Counter[str] = Counter()
-    for path, one in files.items():
-        if one.order is not None and one.edition == "main":
-            lengths[one.story] += features[path].length
+    for path, file in files.items():
+        if file.order is not None and file.edition == "main":
+            lengths[file.story] += features[path].length
     return max(lengths, key=lambda story: (lengths[story], story), default=None)
 
 

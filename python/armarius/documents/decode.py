@@ -148,5 +148,5 @@ def _common(name: str) -> frozenset[str]:
         "cp932": ("shift_jis", range(0x81, 0x99), (*range(0x40, 0x7F), *range(0x80, 0xFD))),
     }
     codec, leads, trails = rows[name]
-    found = (bytes((lead, trail)).decode(codec, "ignore") for lead in leads for trail in trails)
-    return frozenset(c for c in found if len(c) == 1 and c > "\x7f")
+    chars = (bytes((lead, trail)).decode(codec, "ignore") for lead in leads for trail in trails)
+    return frozenset(c for c in chars if len(c) == 1 and c > "\x7f")

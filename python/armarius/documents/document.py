@@ -155,7 +155,7 @@ class Document:
         """The line that a code point stands in, from 1. Cost: a pass over the text at first use, then a search."""
         ends = self._line_ends
         if ends is None:
-            ends = array("L", (one.start() for one in re.finditer("\n", self.text)))
+            ends = array("L", (match.start() for match in re.finditer("\n", self.text)))
             object.__setattr__(self, "_line_ends", ends)
         return bisect_left(ends, offset) + 1
 
@@ -244,11 +244,11 @@ def list_documents(root: Path, config: Config | None = None) -> FolderListing:
     documents: list[Document] = []
     skipped = list(refused)
     for stamp in stamps:
-        for found in read_documents(root, [stamp.path], config=config):
-            if isinstance(found, Document):
-                documents.append(found)
-            elif found is not None:
-                skipped.append(found)
+        for result in read_documents(root, [stamp.path], config=config):
+            if isinstance(result, Document):
+                documents.append(result)
+            elif result is not None:
+                skipped.append(result)
     return FolderListing(tuple(documents), tuple(sorted(skipped, key=lambda item: item.path)))
 
 
@@ -277,11 +277,11 @@ def look_at(
         only: See `walk_files`.
         queue: Receives the folders of the walk, so that their events tell whether anything changed since.
     """
-    found, refused, seen = _core.walk(str(root), list(config.exclude), list(only), opened(config), queue)
+    files, refused, seen = _core.walk(str(root), list(config.exclude), list(only), opened(config), queue)
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
     projects: set[str] = set()
-    for file in found:
+    for file in files:
         path = file.path.replace(os.sep, "/")
         if _PROJECT_FOLDER in path:  # a folder that one program calls a file
             projects.add(path[: path.index(_PROJECT_FOLDER) + len(_PROJECT_FOLDER) - 1])
@@ -323,9 +323,9 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
     if not is_inside(relative_path):
         raise UnknownDocument(f"not a path inside the project: {relative_path!r}")
     listed, skipped = walk_files(root, config, only=[relative_path])
-    for one in skipped:
-        if one.path == relative_path:
-            raise DocumentSkipped(one.path, one.reason)
+    for item in skipped:
+        if item.path == relative_path:
+            raise DocumentSkipped(item.path, item.reason)
     if all(stamp.path != relative_path for stamp in listed):
         raise UnknownDocument(f"no such document: {relative_path!r}")
     return _made(relative_path, _read(root, relative_path, config.max_bytes), config)
@@ -337,19 +337,19 @@ def read_documents(root: Path, paths: Sequence[str], *, config: Config) -> list[
     Cost: all of them are read before the first is parsed.
     """
     read = read_files(root, paths, limit=config.max_bytes)
-    found: list[Document | Skipped | None] = []
+    results: list[Document | Skipped | None] = []
     for path, data in zip(paths, read, strict=True):
         try:
-            found.append(_made(path, _found(path, data, config.max_bytes), config))
+            results.append(_made(path, _found(path, data, config.max_bytes), config))
         except DocumentSkipped as error:
-            found.append(Skipped(error.path, error.reason))
+            results.append(Skipped(error.path, error.reason))
         except UnknownDocument:
-            found.append(None)
-    return found
+            results.append(None)
+    return results
 
 
-def reread_document(root: Path, known: Document, *, config: Config | None = None) -> Document:
-    """`known` as its file is now; the same object when the content is unchanged.
+def reread_document(root: Path, document: Document, *, config: Config | None = None) -> Document:
+    """`document` as its file is now; the same object when the content is unchanged.
 
     Raises:
         UnknownDocument: The file is gone or no longer a document.
@@ -357,10 +357,10 @@ def reread_document(root: Path, known: Document, *, config: Config | None = None
     Cost: reads and hashes the file; parses it only when it differs.
     """
     config = config or Config()
-    data = _read(root, known.path, config.max_bytes)
-    if hashlib.blake2b(data, digest_size=16).hexdigest() == known.content_hash:
-        return known
-    return _made(known.path, data, config)
+    data = _read(root, document.path, config.max_bytes)
+    if hashlib.blake2b(data, digest_size=16).hexdigest() == document.content_hash:
+        return document
+    return _made(document.path, data, config)
 
 
 def _made(path: str, data: bytes, config: Config) -> Document:
@@ -482,7 +482,7 @@ def decided_as(document: Document, kind: Kind, chapter: int | None, *, own: bool
     if document.chapter is None and "outline" not in (document.kind, kind) and own:
         paragraphs = document.paragraphs
         if chapter is not None:
-            paragraphs = tuple(replace(one, chapter=chapter) for one in paragraphs)
+            paragraphs = tuple(replace(item, chapter=chapter) for item in paragraphs)
         return replace(document, kind=kind, chapter=chapter, paragraphs=paragraphs, features=None)
     made = document_of(
         document.path, document.text, document.encoding, document.content_hash, config=Config(),
@@ -490,7 +490,7 @@ def decided_as(document: Document, kind: Kind, chapter: int | None, *, own: bool
     )  # fmt: skip
     if own:
         return made
-    return replace(made, paragraphs=tuple(replace(one, chapter=None) for one in made.paragraphs), past=document.past)
+    return replace(made, paragraphs=tuple(replace(item, chapter=None) for item in made.paragraphs), past=document.past)
 
 
 def _title(path: str, front_matter: FrontMatter, paragraphs: Iterable[Paragraph]) -> str:
@@ -582,11 +582,11 @@ def language_of(documents: Iterable[Document]) -> Language:
 
     Cost: reads the beginnings of at most 24 documents, evenly spread.
     """
-    known = list(documents)
-    chapters = [one for one in known if one.kind in STORY_KINDS]
-    prose = chapters or [one for one in known if one.kind != "code"] or known
+    docs = list(documents)
+    chapters = [doc for doc in docs if doc.kind in STORY_KINDS]
+    prose = chapters or [doc for doc in docs if doc.kind != "code"] or docs
     step = max(1, len(prose) // _SAMPLED)
-    texts = [one.text[:_SAMPLE] for one in islice(prose, 0, None, step)]
+    texts = [doc.text[:_SAMPLE] for doc in islice(prose, 0, None, step)]
     han = sum(map(len, chain.from_iterable(map(_HAN.findall, texts))))
     words = sum(map(len, map(_WORD.findall, texts)))
     kana = sum(map(len, map(_KANA.findall, texts)))

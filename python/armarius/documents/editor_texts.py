@@ -61,5 +61,5 @@ class EditorTexts:
         document = document_of(path, text[mark:], LIVE, digest, config=self._config)
         if not mark:
             return document
-        moved = tuple(replace(one, start=one.start + mark, end=one.end + mark) for one in document.paragraphs)
+        moved = tuple(replace(item, start=item.start + mark, end=item.end + mark) for item in document.paragraphs)
         return replace(document, text=text, paragraphs=moved)

@@ -222,7 +222,7 @@ def features_of(
     counted = None if in_name else _COUNTED.match(stem)
     dated = in_name or _DATED.search(" ".join(as_strings(front_matter.get("date") or front_matter.get("日期"))))
     counted_by_field = _placed(front_matter)
-    found = Features(
+    result = Features(
         kind=kind,
         chapter=number_of(kind),
         votes=tuple(votes),
@@ -241,9 +241,9 @@ def features_of(
         shingles=tuple(shape.sentences),
         listed=_files_in(text),
     )
-    if kind != "chapter" or not found.holds_several(beside=False):
-        return found
-    return replace(found, kind="manuscript", chapter=None)
+    if kind != "chapter" or not result.holds_several(beside=False):
+        return result
+    return replace(result, kind="manuscript", chapter=None)
 
 
 def _rounded(length: int) -> int:
@@ -262,20 +262,20 @@ def _placed(front_matter: FrontMatter) -> tuple[str, float] | None:
 
 def _texts_of(project: str) -> tuple[str, ...]:
     """The names of the texts of the novel, in the order of a project file of novelWriter; no XML is expanded."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for item in project.split("<item ")[1:]:
         if 'class="NOVEL"' in item or "<class>NOVEL</class>" in item:
-            found.update(dict.fromkeys(_HANDLE.findall(item[:200])[:1]))
-    return tuple(found)
+            names.update(dict.fromkeys(_HANDLE.findall(item[:200])[:1]))
+    return tuple(names)
 
 
 def _files_in(text: str) -> tuple[str, ...]:
     """The files that a text names, each once, in its order; none where it names fewer than three."""
     names: dict[str, None] = {}
-    for found in _PATH.finditer(text) if any(map(text.__contains__, _PATH_MARKS)) else ():
-        name = found[1] or found[2] or found[3]
+    for match in _PATH.finditer(text) if any(map(text.__contains__, _PATH_MARKS)) else ():
+        name = match[1] or match[2] or match[3]
         if name is None:
-            name = _BEFORE_PATH.split(text[max(0, found.start() - 160) : found.end()])[-1]
+            name = _BEFORE_PATH.split(text[max(0, match.start() - 160) : match.end()])[-1]
         names[name.strip().removeprefix("./").replace("%20", " ")] = None
         if len(names) == _MOST_NAMED:
             break
@@ -322,8 +322,8 @@ class _Shape:
             self.filled = len(filled_in(text)) / len(text) if unfilled else 1.0
             bare = _CODE.sub("", text)
             self.forms, self.slots = len(PLACEHOLDER.findall(bare)), len(_SLOT.findall(bare))
-        elif self.is_short and 4 * sum(map(len, held := PLACEHOLDER.findall(text))) >= length > 0:
-            self.forms = len(held)
+        elif self.is_short and 4 * sum(map(len, forms := PLACEHOLDER.findall(text))) >= length > 0:
+            self.forms = len(forms)
 
 
 def _citations(text: str) -> Iterator[tuple[str, str]]:
@@ -364,7 +364,7 @@ def _votes(
         others = [vote for vote in votes_of(named) if vote[0] not in STORY_KINDS]
         return [*votes_of([Clue("data suffix", (recorded,), not named, kind)]), *others]
     headings = _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
-    return votes_of(one for one in (*named, *headings, *_of_the_text(shape, is_prose)) if one.kind != "data")
+    return votes_of(clue for clue in (*named, *headings, *_of_the_text(shape, is_prose)) if clue.kind != "data")
 
 
 def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
@@ -404,11 +404,11 @@ def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Clue, ...]:
     clues: list[Clue] = []
     near = 1.0
     for folder in reversed(folders):
-        found = named(folder)
-        for kind, share, word in found[:1]:
+        kinds = named(folder)
+        for kind, share, word in kinds[:1]:
             feature = "folder of lists" if kind == "chapter" and not is_prose else "folder"
             clues.append(Clue(feature, (folder, word), near * max(0.6, share), kind))
-        if found:
+        if kinds:
             near *= 0.45
         elif is_prose and (volume_number(folder) is not None or chapter_number(folder) is not None):
             clues.append(Clue("volume folder", (folder,)))
@@ -487,7 +487,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
 
 def _content_words(shape: _Shape) -> list[str]:
     words: list[str] = []
-    for title in (*(one[:_TITLE].lower() for one in shape.headings[:200]), *shape.labels):
+    for title in (*(heading[:_TITLE].lower() for heading in shape.headings[:200]), *shape.labels):
         words += (title, *_LETTERS.findall(title)) if " " in title or not title.isalpha() else (title,)
         if _UNSPACED.search(title):
             words += [word for word in _unspaced_content() if word != title and word in title]
@@ -527,33 +527,33 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     if _UNSPACED.search(lowered):
         ends = {match.end() for match in matches}
         matches += [match for match in _unspaced_pattern().finditer(lowered) if match.end() not in ends]
-    found = sorted((match.end(), match[0]) for match in matches)  # end of the word, word
-    if not found:
+    hits = sorted((match.end(), match[0]) for match in matches)  # end of the word, word
+    if not hits:
         return []
     letters = sum(map(str.isalpha, lowered)) or 1
-    covered = sum(len(word) for _, word in found)
-    last_end, last = found[-1]
+    covered = sum(len(word) for _, word in hits)
+    last_end, last = hits[-1]
     weights: dict[Kind, tuple[float, str]] = {}
-    for _, word in found[:-1]:
+    for _, word in hits[:-1]:
         weights.setdefault(KIND_OF_WORD[word], (0.5 * min(1.0, covered / letters), word))
     ends_it = not any(map(str.isalpha, lowered[last_end:]))
     share = covered / letters
     weights[KIND_OF_WORD[last]] = (max(share, 0.75 if ends_it else 0.3), last)
     if KIND_OF_WORD[last] == "note" and ("review" in weights or "beta" in lowered):
         weights["review"] = weights.pop("note")
-    return [(kind, *one) for kind, one in sorted(weights.items(), key=lambda item: -item[1][0])]
+    return [(kind, *pair) for kind, pair in sorted(weights.items(), key=lambda item: -item[1][0])]
 
 
 @cache
 def _unspaced_pattern() -> re.Pattern[str]:
     """Words that may stand inside others, the longest first."""
-    words = sorted((one for one in KIND_OF_WORD if _UNSPACED.match(one)), key=len, reverse=True)
+    words = sorted((word for word in KIND_OF_WORD if _UNSPACED.match(word)), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, words)))
 
 
 def _volume(folders: Sequence[str], stem: str) -> int | None:
-    found = volume_number(_BEFORE_CHAPTER.split(stem, maxsplit=1)[0])
-    return _volume_of(tuple(folders)) if found is None else found
+    volume = volume_number(_BEFORE_CHAPTER.split(stem, maxsplit=1)[0])
+    return _volume_of(tuple(folders)) if volume is None else volume
 
 
 @lru_cache(maxsize=256)
@@ -582,11 +582,11 @@ def _language(text: str, scripts: Sequence[int]) -> str:
 @cache
 def _languages_of() -> dict[str, tuple[str, ...]]:
     """Frequent word to its languages."""
-    words = {word for known in LANGUAGE_WORDS.values() for word in known}
-    return {word: tuple(name for name, known in LANGUAGE_WORDS.items() if word in known) for word in words}
+    words = {word for group in LANGUAGE_WORDS.values() for word in group}
+    return {word: tuple(name for name, group in LANGUAGE_WORDS.items() if word in group) for word in words}
 
 
-_FIELDS: Final = attrgetter(*(one.name for one in fields(Features)))
+_FIELDS: Final = attrgetter(*(field.name for field in fields(Features)))
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -602,7 +602,7 @@ def unpack(data: bytes) -> Features:
         ValueError: The bytes are something else.
     """
     try:
-        row: list[Any] = [tuple(one) if isinstance(one, list) else one for one in json.loads(data)]
+        row: list[Any] = [tuple(item) if isinstance(item, list) else item for item in json.loads(data)]
         row[2] = tuple(map(tuple, row[2]))
         return Features(*row)
     except (TypeError, ValueError, IndexError, RecursionError) as error:
@@ -653,11 +653,11 @@ def filled_in(text: str) -> str:
 
 def _read(line: str) -> tuple[int, bool]:
     """How deep a line stands, from 1, and whether it only names what is to follow."""
-    said = _NOTHING.sub("", line)
-    if (heading := _HEADING.match(said)) is not None:
+    text = _NOTHING.sub("", line)
+    if (heading := _HEADING.match(text)) is not None:
         return len(heading[0].rstrip()), True
-    item = _ITEM.match(said)
+    item = _ITEM.match(text)
     indent = len(line) - len(line.lstrip())
     depth = _ITEMS if item is None else _ITEMS + 1 + indent
-    bare = (said if item is None else said[item.end() :]).replace("*", "").strip(" \t|-")
+    bare = (text if item is None else text[item.end() :]).replace("*", "").strip(" \t|-")
     return depth, not _LETTER.search(bare) or _LABELS.fullmatch(bare) is not None

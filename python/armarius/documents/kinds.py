@@ -109,7 +109,9 @@ class Glob:
 
     def __init__(self, pattern: str) -> None:
         pattern = pattern.removeprefix("/") + ("**" if pattern.endswith("/") else "")
-        parts = (_MEANING.get(one.lastgroup or "") or re.escape(one[0]) for one in _PART.finditer(_sound(pattern)))
+        parts = (
+            _MEANING.get(match.lastgroup or "") or re.escape(match[0]) for match in _PART.finditer(_sound(pattern))
+        )
         whole = rf"\A{''.join(parts)}\z" if len(pattern) <= _LONGEST else r"[^\s\S]"
         self._expression = _core.KeyPattern(whole, dot_all=True)
 
@@ -241,10 +243,10 @@ _ROWS: Final = {feature: {row.kind: row for row in rows} for feature, rows in gr
 def votes_of(clues: Iterable[Clue]) -> list[Vote]:
     """What the clues weigh, in their order."""
     votes = []
-    for feature, words, share, said in clues:
+    for feature, words, share, name in clues:
         rows = _ROWS[feature]
-        for row in rows.values() if said is None else filter(None, [rows.get(said) or rows.get(None)]):
-            kind = row.kind or said
+        for row in rows.values() if name is None else filter(None, [rows.get(name) or rows.get(None)]):
+            kind = row.kind or name
             if kind is not None and (weight := min(row.most, row.base + row.slope * share)):
                 votes.append((kind, weight, row.sentence.format(*words)))
     return votes
@@ -254,7 +256,7 @@ def best_of(votes: Sequence[Vote]) -> tuple[Kind, float, tuple[str, ...]]:
     """The kind with the most weight, the confidence (0 to 1) by its lead, and its clues, the weightiest first."""
     sums, kind = sums_of(votes)
     most = sums.pop(kind)
-    clues = sorted([one for one in votes if one[0] == kind and one[1] > 0], key=itemgetter(1), reverse=True)
+    clues = sorted([vote for vote in votes if vote[0] == kind and vote[1] > 0], key=itemgetter(1), reverse=True)
     sure = round(min(1.0, 0.5 + (most - max((0.0, *sums.values()))) / 5), 2)
     return kind, sure, tuple(dict.fromkeys(map(itemgetter(2), clues)))
 

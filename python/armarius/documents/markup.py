@@ -17,7 +17,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.spans = [(found.start(), found.end()) for found in _LINES.finditer(text) if found[0]]
+        self.spans = [(match.start(), match.end()) for match in _LINES.finditer(text) if match[0]]
         self.lines = [text[start:end].rstrip() for start, end in self.spans]
         self.front: dict[str, str | tuple[str, ...]] = {}
         self.body_start = 0
@@ -110,20 +110,20 @@ def read_rst(text: str) -> Marks:
 
 def _explicit(page: _Reader, at: int) -> int:
     """Explicit markup: a directive, a target, a comment; the line to go on with."""
-    end, found = page.end_of_block(at), _DIRECTIVE.match(page.lines[at])
-    if found is None:
+    end, match = page.end_of_block(at), _DIRECTIVE.match(page.lines[at])
+    if match is None:
         if _NOTE.match(page.lines[at]):
             return at + 1
         page.hide(at, end)
         return end
-    if found[1] in _SILENT:
+    if match[1] in _SILENT:
         page.hide(at, end)
         return end
     inside = at + 1
     while inside < end and _OPTION.match(page.lines[inside]):
         inside += 1
-    page.hide(at if found[1] in _CODE or not found[2].strip() else at + 1, inside)
-    if found[1] not in _CODE:
+    page.hide(at if match[1] in _CODE or not match[2].strip() else at + 1, inside)
+    if match[1] not in _CODE:
         return inside
     page.hide(inside, end, _LITERAL)
     return end
@@ -254,8 +254,8 @@ def markdown_of(suffix: str, text: str) -> str:
     if suffix not in MARKUP:
         return text
     marks, lines = MARKUP[suffix](text), []
-    for found in _LINES.finditer(text):
-        start, line = found.start(), marks.text[found.start() : found.end()].rstrip()
+    for match in _LINES.finditer(text):
+        start, line = match.start(), marks.text[match.start() : match.end()].rstrip()
         if start in marks.headings:
             level, title = marks.headings[start]
             line = f"{'#' * min(level, 6)} {title}"

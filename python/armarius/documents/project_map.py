@@ -75,7 +75,7 @@ class MappedFile:
         return (self.edition == "main" or self.proposed) and not self.declared
 
 
-_FIELDS: Final = attrgetter(*(one.name for one in fields(MappedFile)))
+_FIELDS: Final = attrgetter(*(field.name for field in fields(MappedFile)))
 
 
 class ProjectMap:
@@ -97,24 +97,24 @@ class ProjectMap:
 
     def __init__(self, files: Iterable[MappedFile] = (), main: str | None = None) -> None:
         self.files: Mapping[str, MappedFile] = MappingProxyType(
-            {one.path: one for one in sorted(files, key=attrgetter("path"))}
+            {file.path: file for file in sorted(files, key=attrgetter("path"))}
         )
-        aside = (path for path, one in self.files.items() if one.kind in HIDDEN_KINDS or one.edition != "main")
+        aside = (path for path, file in self.files.items() if file.kind in HIDDEN_KINDS or file.edition != "main")
         self.is_code = _is_code(self.files.values())
         self.hidden = frozenset(() if self.is_code else aside)
         self.guessed = frozenset(path for path in self.hidden if self.files[path].is_guessed)
-        unsure = [one for one in self.files.values() if one.confidence < _DOUBTFUL and not one.declared]
-        self.doubtful = tuple(sorted(unsure, key=lambda one: (one.confidence, one.path)))
+        unsure = [file for file in self.files.values() if file.confidence < _DOUBTFUL and not file.declared]
+        self.doubtful = tuple(sorted(unsure, key=lambda file: (file.confidence, file.path)))
         numbered = [one.path for one in self.files.values() if one.kind in STORY_KINDS and one.number is not None]
         scenes = sum(1 for path in numbered if SCENE.fullmatch(parts_of(path).stem))
         self.of_scenes = 2 * scenes > len(numbered)
         self._main = main
         stories: dict[str, list[MappedFile]] = {}
-        for one in self.files.values():
-            if one.order is not None:
-                stories.setdefault(one.story, []).append(one)
+        for file in self.files.values():
+            if file.order is not None:
+                stories.setdefault(file.story, []).append(file)
         self._stories = {
-            story: tuple([one.path for one in sorted(inside, key=attrgetter("order"))])
+            story: tuple([file.path for file in sorted(inside, key=attrgetter("order"))])
             for story, inside in stories.items()
         }
 
@@ -124,9 +124,9 @@ class ProjectMap:
         if len(maps) == 1:
             return maps[""]
         files = [
-            replace(one, path=f"{name}/{one.path}", story=f"{name}/{one.story}") if name else one
+            replace(file, path=f"{name}/{file.path}", story=f"{name}/{file.story}") if name else file
             for name, part in maps.items()
-            for one in part.files.values()
+            for file in part.files.values()
         ]
         return cls(files, maps[""]._main)
 
@@ -141,7 +141,7 @@ class ProjectMap:
         """What `to_text` gave. Cost: 5 µs a file."""
         main, *columns = json.loads(zlib.decompress(base64.b64decode(text)))
         rows: Iterable[list[Any]] = (
-            [tuple(one) if isinstance(one, list) else one for one in row] for row in zip(*columns, strict=True)
+            [tuple(cell) if isinstance(cell, list) else cell for cell in row] for row in zip(*columns, strict=True)
         )
         return cls((MappedFile(*row) for row in rows), main)
 
@@ -167,8 +167,8 @@ class ProjectMap:
         Args:
             path: Of the edition of this file; None, and a file outside the story, mean the main edition.
         """
-        one = None if path is None else self.files.get(path)
-        which = self._main if one is None or one.kind not in STORY_KINDS or one.order is None else one.story
+        file = None if path is None else self.files.get(path)
+        which = self._main if file is None or file.kind not in STORY_KINDS or file.order is None else file.story
         return () if which is None else self._stories.get(which, ())
 
     def before(self, path: str) -> str | None:
@@ -180,18 +180,18 @@ class ProjectMap:
         return self._beside(path, 1)
 
     def _beside(self, path: str, step: int) -> str | None:
-        one = self.files.get(path)
-        if one is None or one.order is None:
+        file = self.files.get(path)
+        if file is None or file.order is None:
             return None
-        at, inside = one.order + step, self._stories[one.story]
+        at, inside = file.order + step, self._stories[file.story]
         return inside[at] if 0 <= at < len(inside) else None
 
 
 def _is_code(files: Iterable[MappedFile]) -> bool:
     code = story = 0
-    for one in files:
-        code += one.kind == "code"
-        story += one.kind in STORY_KINDS
+    for file in files:
+        code += file.kind == "code"
+        story += file.kind in STORY_KINDS
     return code > story
 
 
@@ -256,7 +256,7 @@ class _Left:
     """The doubtful files of a map that no pattern matches yet, and how many files there are in each folder."""
 
     def __init__(self, mapped: ProjectMap) -> None:
-        self.kinds = {one.path: one.kind for one in mapped.doubtful}
+        self.kinds = {file.path: file.kind for file in mapped.doubtful}
         self._paths = sorted(mapped.files)
         self._beside = defaultdict[str, list[str]](list)  # folder to its own files
         for path in self._paths:
@@ -277,17 +277,17 @@ class _Left:
                 first = bisect_left(self._paths, folder)
                 yield f"{folder}**", self._paths[first : first + self._every[folder]]
         folder, here = path.removesuffix(_name(path)), self._beside[folder_of(path)]
-        names = [_name(one) for one in here if self.kinds.get(one) == kind]
-        first_part, last = _common(names), _common([one[::-1] for one in names])[::-1]
+        names = [_name(item) for item in here if self.kinds.get(item) == kind]
+        first_part, last = _common(names), _common([name[::-1] for name in names])[::-1]
         ending = last.rpartition(".")[0]
-        for pattern, found in (
-            (f"{folder}*{last}", [one for one in here if _width(ending) >= _TELLING and one.endswith(last)]),
+        for pattern, paths in (
+            (f"{folder}*{last}", [item for item in here if _width(ending) >= _TELLING and item.endswith(last)]),
             (f"{folder}{first_part}*", [
-                one for one in here if _width(first_part) >= _TELLING and _name(one).startswith(first_part)
+                item for item in here if _width(first_part) >= _TELLING and _name(item).startswith(first_part)
             ]),
         ):  # fmt: skip
-            if len(found) >= _FOLDED and all(self.kinds.get(one) == kind for one in found):
-                yield pattern, found
+            if len(paths) >= _FOLDED and all(self.kinds.get(item) == kind for item in paths):
+                yield pattern, paths
 
 
 class ShownMap(ResultList[MappedFile]):
@@ -331,8 +331,8 @@ class ShownMap(ResultList[MappedFile]):
         kinds = [_what(list(files), frozenset()) for _, files in _alike(self)]
         more = [f"{len(self.doubts)} doubtful"] if self.doubts else []
         more += [f"{sum(self.unread.values()):,} not read"] if self.unread else []
-        held = counted(len(self), *self.noun)
-        return f"<{held}{': ' * bool(kinds)}{'; '.join(kinds)}{''.join(f'; {one}' for one in more)}>"
+        count = counted(len(self), *self.noun)
+        return f"<{count}{': ' * bool(kinds)}{'; '.join(kinds)}{''.join(f'; {part}' for part in more)}>"
 
     def __str__(self) -> str:
         return self.tree()
@@ -354,21 +354,21 @@ class ShownMap(ResultList[MappedFile]):
         if not self.doubts:
             return []
         alike: dict[object, list[Doubt]] = {}
-        for one in self.doubts:
-            alike.setdefault(one if every else (folder_of(one.pattern), one.kind), []).append(one)
-        shown = list(alike.values())[: None if every else _MOST_DOUBTS]
-        rest = len(self.doubts) - sum(map(len, shown))
+        for doubt in self.doubts:
+            alike.setdefault(doubt if every else (folder_of(doubt.pattern), doubt.kind), []).append(doubt)
+        groups = list(alike.values())[: None if every else _MOST_DOUBTS]
+        rest = len(self.doubts) - sum(map(len, groups))
         head = f"[documents]  # {counted(len(self.doubts), 'doubt')}: write what is right into armarius.toml"
         lines = [
             f"{first.line}  # {first.reason}{f'; and {len(others)} more of its folder' if others else ''}"
-            for first, *others in shown
+            for first, *others in groups
         ]
         return [head, *lines, *([f"# and {rest} more"] if rest else []), ""]
 
     def to_wire(self) -> dict[str, Any]:
         """The map as plain JSON."""
-        files = [_wire(one) | {"hidden": one.path in self.hidden} for one in self]
-        doubts = [_wire(one) | {"line": one.line} for one in self.doubts]
+        files = [_wire(file) | {"hidden": file.path in self.hidden} for file in self]
+        doubts = [_wire(doubt) | {"line": doubt.line} for doubt in self.doubts]
         return {"files": files, "doubts": doubts, "unread": dict(self.unread)}
 
     def __rich__(self) -> "Table":
@@ -380,51 +380,52 @@ class ShownMap(ResultList[MappedFile]):
         return html_table(("", "", ""), [(name.replace(" ", "\u00a0"), *others) for name, *others in self._shown()])
 
     def _shown(self) -> list[_Row]:
-        doubts = ((f"? {one.line}", _share(one.confidence), one.reason) for one in self.doubts)
+        doubts = ((f"? {doubt.line}", _share(doubt.confidence), doubt.reason) for doubt in self.doubts)
         return [*doubts, *self._rows(every=False)]
 
     def _rows(self, *, every: bool) -> Iterator[_Row]:
         yield from self._below("", list(self), 0, every=every)
         rows = list(self.unread.items())
-        shown = rows if every else rows[:_MOST_UNREAD]
-        yield from ((name, "", f"{counted(files, 'file')}, not read") for name, files in shown)
-        if len(shown) < len(rows):
-            yield "…", "", f"{counted(sum(files for _, files in rows[len(shown) :]), 'file')} more, not read"
+        head = rows if every else rows[:_MOST_UNREAD]
+        yield from ((name, "", f"{counted(files, 'file')}, not read") for name, files in head)
+        if len(head) < len(rows):
+            yield "…", "", f"{counted(sum(files for _, files in rows[len(head) :]), 'file')} more, not read"
 
     def _below(self, folder: str, files: list[MappedFile], depth: int, *, every: bool) -> Iterator[_Row]:
         """Rows of what lies in a folder: its folders and files by name."""
         indent = "  " * depth
-        for is_folder, part, held in _parts(folder, files):
+        for is_folder, part, members in _parts(folder, files):
             if not is_folder:
-                for _, alike in _alike(held):
+                for _, alike in _alike(members):
                     rows = list(alike)
                     if len(rows) >= _FOLDED and not every:
                         yield f"{indent}{_span(rows)}", _least(rows), _what(rows, self.hidden)
                     else:
                         yield from (
-                            (f"{indent}{_name(one.path)}", _least([one]), self._one(one, every=every)) for one in rows
+                            (f"{indent}{_name(file.path)}", _least([file]), self._one(file, every=every))
+                            for file in rows
                         )
                 continue
-            if len(held) == 1:
-                path = held[0].path[len(folder) :]
-                yield f"{indent}{path}", _least(held), self._one(held[0], every=every)
+            if len(members) == 1:
+                path = members[0].path[len(folder) :]
+                yield f"{indent}{path}", _least(members), self._one(members[0], every=every)
                 continue
-            while len(inner := _parts(f"{folder}{part}", held)) == 1 and inner[0][0]:
+            while len(inner := _parts(f"{folder}{part}", members)) == 1 and inner[0][0]:
                 part += inner[0][1]
-            if len({_key(one) for one in held}) == 1 and not every:
-                yield f"{indent}{part}", _least(held), _what(held, self.hidden)
+            if len({_key(file) for file in members}) == 1 and not every:
+                yield f"{indent}{part}", _least(members), _what(members, self.hidden)
             else:
                 yield f"{indent}{part}", "", ""
-                yield from self._below(f"{folder}{part}", held, depth + 1, every=every)
+                yield from self._below(f"{folder}{part}", members, depth + 1, every=every)
 
     def _one(self, file: MappedFile, *, every: bool) -> str:
         what = _what([file], self.hidden)
         return f"{what}: {'; '.join(file.evidence)}" if every and file.evidence else what
 
 
-def _wire(one: MappedFile | Doubt) -> dict[str, Any]:
-    values = {field.name: getattr(one, field.name) for field in fields(one) if field.name != "chapters"}
-    return values | {"confidence": round(one.confidence, 2), "evidence": list(one.evidence)}
+def _wire(item: MappedFile | Doubt) -> dict[str, Any]:
+    values = {field.name: getattr(item, field.name) for field in fields(item) if field.name != "chapters"}
+    return values | {"confidence": round(item.confidence, 2), "evidence": list(item.evidence)}
 
 
 def _common(names: Collection[str]) -> str:
@@ -435,12 +436,12 @@ def _common(names: Collection[str]) -> str:
 
 def _parts(folder: str, files: Iterable[MappedFile]) -> list[tuple[bool, str, list[MappedFile]]]:
     """Whether it is a folder, its name with a slash ("" for the files of the folder itself, last), what it holds."""
-    held: dict[str, list[MappedFile]] = {}
-    for one in files:
-        name, slash, _ = one.path[len(folder) :].partition("/")
-        held.setdefault(name + slash if slash else "", []).append(one)
-    own = held.pop("", [])
-    return [*((True, name, rows) for name, rows in held.items()), *([(False, "", own)] if own else [])]
+    groups: dict[str, list[MappedFile]] = {}
+    for file in files:
+        name, slash, _ = file.path[len(folder) :].partition("/")
+        groups.setdefault(name + slash if slash else "", []).append(file)
+    own = groups.pop("", [])
+    return [*((True, name, rows) for name, rows in groups.items()), *([(False, "", own)] if own else [])]
 
 
 def _key(file: MappedFile) -> tuple[str, ...]:
@@ -454,34 +455,34 @@ def _state(file: MappedFile) -> str:
 
 def _alike(files: Iterable[MappedFile]) -> Iterator[tuple[tuple[str, ...], Iterator[MappedFile]]]:
     """Files of one kind, edition and state; those with most files first."""
-    held = list(files)
-    by_key = Counter(map(_key, held))
-    return groupby(sorted(held, key=lambda one: (-by_key[_key(one)], _key(one))), key=_key)
+    rows = list(files)
+    by_key = Counter(map(_key, rows))
+    return groupby(sorted(rows, key=lambda file: (-by_key[_key(file)], _key(file))), key=_key)
 
 
 def _what(files: Sequence[MappedFile], hidden: frozenset[str]) -> str:
     """`300 chapters, 1–300, a copy`, of files that are alike."""
     first = files[0]
-    numbers = sorted({one.number for one in files if one.number is not None})
+    numbers = sorted({file.number for file in files if file.number is not None})
     one_or_many = first.kind if len(files) == 1 or first.kind in _NO_PLURAL else f"{first.kind}s"
     words = [one_or_many if len(files) == 1 else f"{len(files):,} {one_or_many}"]
     if len(files) == 1 and numbers:
         words[0] += f" {numbers[0]}"
     elif len(numbers) > 1:
         words.append(f"{numbers[0]}–{numbers[-1]}{_gaps(numbers) if first.kind == 'chapter' else ''}")
-    if chapters := sum(one.chapters for one in files):
+    if chapters := sum(file.chapters for file in files):
         words.append(counted(chapters, "chapter"))
     words += [_EDITIONS[first.edition]] if first.edition in _EDITIONS else []
     words += [_state(first)] if _state(first) else []
-    words += ["declared"] if all(one.declared for one in files) else []
-    if hidden and all(one.path in hidden for one in files):
-        words.append("in questions alone" if any(one.is_guessed for one in files) else "in no prompt")
+    words += ["declared"] if all(file.declared for file in files) else []
+    if hidden and all(file.path in hidden for file in files):
+        words.append("in questions alone" if any(file.is_guessed for file in files) else "in no prompt")
     return ", ".join(words)
 
 
 def _gaps(numbers: Sequence[int]) -> str:
     """Of a series that lacks less than it has: ` without 5, 9–11`."""
-    gaps = [(one + 1, two - 1) for one, two in pairwise(numbers) if two > one + 1]
+    gaps = [(number + 1, two - 1) for number, two in pairwise(numbers) if two > number + 1]
     if not gaps or sum(last - first + 1 for first, last in gaps) >= len(numbers):
         return ""
     return " without " + ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in gaps)
@@ -502,7 +503,7 @@ def _folders(path: str) -> list[str]:
 
 
 def _least(files: Sequence[MappedFile]) -> str:
-    return _share(min(one.confidence for one in files))
+    return _share(min(file.confidence for file in files))
 
 
 def _share(confidence: float) -> str:

@@ -324,34 +324,34 @@ def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
 
     Cost: one pass over the text.
     """
-    found: list[_Definition] = []
+    defs: list[_Definition] = []
     open_: list[tuple[int, bool, tuple[str, ...]]] = []
-    for one in _core.python_outline(text):
-        while open_ and open_[-1][0] < one.first_line:
+    for item in _core.python_outline(text):
+        while open_ and open_[-1][0] < item.first_line:
             open_.pop()
         if open_ and not open_[-1][1]:
             continue  # inside of a function: part of it
         if len(open_) >= _DEEPEST:
             continue
-        path = (*(open_[-1][2] if open_ else ()), one.name)
-        found.append((one.first_line, one.last_line, path))
-        open_.append((one.last_line, one.kind == "class", path))
-    return _split(text, found)
+        path = (*(open_[-1][2] if open_ else ()), item.name)
+        defs.append((item.first_line, item.last_line, path))
+        open_.append((item.last_line, item.kind == "class", path))
+    return _split(text, defs)
 
 
 def split_braces(text: str, body_start: int = 0) -> list[Paragraph]:
     """Paragraphs of a language with braces, as `split_python`; finds definitions by their headers."""
-    found: list[_Definition] = []
+    defs: list[_Definition] = []
     open_: list[tuple[int, tuple[str, ...]]] = []
-    for one in _core.brace_outline(text):
-        while open_ and open_[-1][0] < one.first_line:
+    for item in _core.brace_outline(text):
+        while open_ and open_[-1][0] < item.first_line:
             open_.pop()
         if len(open_) >= _DEEPEST:
             continue
-        path = (*(open_[-1][1] if open_ else ()), one.name)
-        found.append((one.first_line, one.last_line, path))
-        open_.append((one.last_line, path))
-    return _split(text, found)
+        path = (*(open_[-1][1] if open_ else ()), item.name)
+        defs.append((item.first_line, item.last_line, path))
+        open_.append((item.last_line, path))
+    return _split(text, defs)
 
 
 # By file suffix; any other code is split by `segments.split_code`.
@@ -362,14 +362,14 @@ SPLITTERS: Mapping[str, Splitter] = {
 }
 
 
-def _split(text: str, found: list[_Definition]) -> list[Paragraph]:
+def _split(text: str, defs: list[_Definition]) -> list[Paragraph]:
     """Assign every line to its innermost definition; adjacent lines of one owner are one paragraph.
 
     The comment above a definition belongs to it.
     """
     lines = [match.span() for match in re.finditer(r"[^\n]*\n|[^\n]+\Z", text)]
     owner: list[tuple[int, tuple[str, ...]]] = [(-1, ())] * len(lines)
-    for number, (first, last, path) in enumerate(found):
+    for number, (first, last, path) in enumerate(defs):
         around = owner[first - 1] if first <= len(lines) else (-1, ())
         for line in range(_commented(text, lines, owner, first - 1, around), min(last, len(lines))):
             owner[line] = (number, path)

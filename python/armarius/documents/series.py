@@ -39,10 +39,10 @@ def place_of(name: str) -> Place | None:
     """The numbers that a name begins with, or has behind a unit of the story; None for a date and a plain name."""
     if _DATE.search(name):
         return None
-    if (found := _MARKED.search(name)) and (number := chapter_number(found[0])) is not None:
-        volume = volume_number(name[: found.start()])
+    if (match := _MARKED.search(name)) and (number := chapter_number(match[0])) is not None:
+        volume = volume_number(name[: match.start()])
         before = () if volume is None else (float(volume),)
-        return Place("第#章", (*before, float(number)), name[found.end() :])
+        return Place("第#章", (*before, float(number)), name[match.end() :])
     first = _NUMBER.search(name)
     if first is None or first.start() > _LONGEST:
         return None
@@ -111,9 +111,9 @@ def series_of(features: Mapping[str, Features]) -> list[Series]:
         else:
             for path, place in places.items():
                 groups[folder, place.frame][path] = place
-    found = [one for (folder, frame), places in groups.items() for one in _parted(folder, frame, places)]
-    _accompany(found, features)
-    return sorted(found, key=lambda one: (one.text is not None, one.folder, one.frame, one.ending))
+    runs = [run for (folder, frame), places in groups.items() for run in _parted(folder, frame, places)]
+    _accompany(runs, features)
+    return sorted(runs, key=lambda run: (run.text is not None, run.folder, run.frame, run.ending))
 
 
 def _parted(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Series]:
@@ -147,39 +147,39 @@ def _parted(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Se
     )
 
 
-def _accompany(found: list[Series], features: Mapping[str, Features]) -> None:
+def _accompany(runs: list[Series], features: Mapping[str, Features]) -> None:
     """Give each series the text with the same numbers, beside it or in another folder."""
-    worth = {id(one): _worth(one, features) for one in found}
+    worth = {id(run): _worth(run, features) for run in runs}
     beside: defaultdict[tuple[str, str], list[Series]] = defaultdict(list)
-    for one in found:
-        beside[one.folder, one.frame].append(one)
+    for run in runs:
+        beside[run.folder, run.frame].append(run)
     for group in beside.values():
-        best = max(group, key=lambda one: (worth[id(one)], not one.ending, one.ending))
-        for one in group:
-            if one is not best and worth[id(best)] and one.numbers & best.numbers:
-                one.text = best
-    texts = [one for one in found if one.text is None and len(one.paths) > 1 and worth[id(one)]]
-    for one in found:
-        if one.text is not None or about(one) in (None, *STORY_KINDS):
+        best = max(group, key=lambda run: (worth[id(run)], not run.ending, run.ending))
+        for run in group:
+            if run is not best and worth[id(best)] and run.numbers & best.numbers:
+                run.text = best
+    texts = [run for run in runs if run.text is None and len(run.paths) > 1 and worth[id(run)]]
+    for run in runs:
+        if run.text is not None or about(run) in (None, *STORY_KINDS):
             continue
         parallel = [
             text
             for text in texts
-            if text.folder != one.folder
+            if text.folder != run.folder
             and about(text) in (None, *STORY_KINDS)
-            and 2 * len(text.numbers & one.numbers) >= len(one.numbers)
+            and 2 * len(text.numbers & run.numbers) >= len(run.numbers)
         ]
-        if parallel and not any(features[path].spoken >= SPOKEN for path in one.paths):
-            one.text = max(parallel, key=lambda text: (worth[id(text)], text.folder))
+        if parallel and not any(features[path].spoken >= SPOKEN for path in run.paths):
+            run.text = max(parallel, key=lambda text: (worth[id(text)], text.folder))
 
 
 def _worth(series: Series, features: Mapping[str, Features]) -> float:
     """What speaks for it as the text: its length in prose and in speech; nothing for records."""
     worth = 0.0
     for path in series.paths:
-        one = features[path]
-        if one.kind != "code" and one.prose >= 0.5 and not is_data(path):
-            worth += one.length * (0.3 + one.prose) * (3.0 if one.spoken >= SPOKEN else 1.0)
+        traits = features[path]
+        if traits.kind != "code" and traits.prose >= 0.5 and not is_data(path):
+            worth += traits.length * (0.3 + traits.prose) * (3.0 if traits.spoken >= SPOKEN else 1.0)
     kind = kind_of_name(series.ending)
     return worth * (0.1 if kind not in (None, *STORY_KINDS) or series.edition else 1.0)
 
@@ -198,8 +198,8 @@ def kind_of_name(name: str) -> Kind | None:
 @lru_cache(maxsize=1024)
 def kind_of_folder(folder: str) -> Kind | None:
     """The kind that the nearest folder with a word of a kind in its name speaks for."""
-    found = (named(part) for part in reversed(folder.split("/")))
-    return next((kinds[0][0] for kinds in found if kinds), None)
+    groups = (named(part) for part in reversed(folder.split("/")))
+    return next((kinds[0][0] for kinds in groups if kinds), None)
 
 
 @lru_cache(maxsize=1024)
@@ -209,8 +209,8 @@ def editions_of(name: str) -> frozenset[str]:
     words = set(re.findall(r"[^\W\d_]+", lowered))
     return frozenset(
         edition
-        for edition, known in EDITION_WORDS.items()
-        if words & known or any(not word.isascii() and word in lowered for word in known)
+        for edition, group in EDITION_WORDS.items()
+        if words & group or any(not word.isascii() and word in lowered for word in group)
     )
 
 
@@ -221,32 +221,36 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
 
     Cost: linear in the names that the files list.
     """
-    lists = {path: one.listed for path, one in features.items() if len(one.listed) > 2 and one.kind not in STORY_KINDS}
+    lists = {
+        path: traits.listed
+        for path, traits in features.items()
+        if len(traits.listed) > 2 and traits.kind not in STORY_KINDS
+    }
     if not lists:
         return []
-    known = defaultdict[str, list[str]](list)
+    index = defaultdict[str, list[str]](list)
     folders = defaultdict[str, dict[str, tuple[float, ...]]](dict)
-    numbers = {path: number for one in series if one.text is None for path, number in one.paths.items()}
+    numbers = {path: number for run in series if run.text is None for path, number in run.paths.items()}
     for path in features:
         for name in {path, path.rpartition(".")[0], path.rpartition("/")[2], parts_of(path).stem}:
-            known[name].append(path)
+            index[name].append(path)
         if not is_data(path):
             folders[folder_of(path)][path] = numbers.get(path, ())
-    told = [texts for texts in folders.values() if len(texts) > 2 and _is_told(map(features.__getitem__, texts))]
+    stories = [texts for texts in folders.values() if len(texts) > 2 and _is_told(map(features.__getitem__, texts))]
     orders = []
     for path, names in lists.items():
         folder = f"{folder_of(path)}/".lstrip("/")
         order = dict[str, None]()
         for name in names:
-            for one in (f"{folder}{name}", f"{folder}content/{name}.nwd", name, name.rpartition(" ")[2]):
-                near = [place for place in known.get(one, ()) if place.startswith(folder) and place != path]
+            for key in (f"{folder}{name}", f"{folder}content/{name}.nwd", name, name.rpartition(" ")[2]):
+                near = [place for place in index.get(key, ()) if place.startswith(folder) and place != path]
                 if near:
                     order[min(near, key=lambda place: (place.count("/"), place))] = None
                     break
         of_story, in_sequence = dict[str, None](), True
-        for texts in told:
-            named = [one for one in order if one in texts]
-            whole, listed = (sum(features[one].length for one in part) for part in ({*texts} - {path}, named))
+        for texts in stories:
+            named = [item for item in order if item in texts]
+            whole, listed = (sum(features[item].length for item in part) for part in ({*texts} - {path}, named))
             if listed >= _LEAST_NAMED * whole:
                 pairs = [*zip(map(texts.__getitem__, named), map(texts.__getitem__, named[1:]), strict=False)]
                 in_sequence &= sum(a < b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
@@ -259,7 +263,7 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
 
 def _is_told(files: Iterable[Features]) -> bool:
     """Whether most of what they hold is prose of the story, or of no kind."""
-    held = Counter[bool]()
-    for one in files:
-        held[one.prose >= 0.5 and one.kind in (*STORY_KINDS, "note")] += one.length
-    return held[True] > held[False]
+    lengths = Counter[bool]()
+    for traits in files:
+        lengths[traits.prose >= 0.5 and traits.kind in (*STORY_KINDS, "note")] += traits.length
+    return lengths[True] > lengths[False]

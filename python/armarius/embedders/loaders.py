@@ -256,8 +256,8 @@ def _settings_of(
         raise folder.unsupported("modules.json names a Dense layer behind the pooling", "Export it whole to ONNX")
     family = family_of(folder)
     if normalise is None:
-        known = folder.first("modules.json") is None and family is not None
-        normalise = known or folder.says("Normalize")
+        default = folder.first("modules.json") is None and family is not None
+        normalise = default or folder.says("Normalize")
     return Settings(max_length, pooling or pooling_of(folder, family.pooling if family else "mean"), normalise, prompts)
 
 
@@ -318,9 +318,9 @@ def _of_the_user(user: UserConfig, project: Mapping[str, Any]) -> Embedder | Non
         return None if model is None else named
     path = Path(os.path.expanduser(model))  # noqa: PTH111 - Path raises where there is no home
     if not path.is_absolute():
-        known = ", ".join(sorted({*user.models, *user.servers, *BUILT_IN_MODELS}))
+        names = ", ".join(sorted({*user.models, *user.servers, *BUILT_IN_MODELS}))
         raise EmbeddingError(
-            f"{user.name}: embedding.model {model!r} is no name known there ({known}) and no absolute path"
+            f"{user.name}: embedding.model {model!r} is no name known there ({names}) and no absolute path"
         )
     return _folder(ModelFolder.open(path), table)
 
@@ -343,10 +343,10 @@ def _folder(folder: ModelFolder, table: Mapping[str, Any]) -> Embedder:
 
 def _server(server: Mapping[str, Any], table: Mapping[str, Any]) -> Embedder:
     key = os.environ.get(server["api_key_env"], "") if "api_key_env" in server else server.get("api_key", "")
-    said = {name: value for name, value in server.items() if name not in ("api_key", "api_key_env")}
-    said |= {name: table[name] for name in ("query_prompt", "document_prompt") if name in table}
+    options = {name: value for name, value in server.items() if name not in ("api_key", "api_key_env")}
+    options |= {name: table[name] for name in ("query_prompt", "document_prompt") if name in table}
     try:
-        return openai(**said, api_key=key)
+        return openai(**options, api_key=key)
     except ValueError as error:
         raise EmbeddingError(f"[servers]: {error}") from error
 

@@ -108,8 +108,8 @@ class Endpoint:
                     raise EmbeddingError(f"{self.name}: it answered with more than {_MOST_BYTES:,} bytes")
                 if time.monotonic() > deadline:  # the socket timeout applies to each read, not to the whole answer
                     raise TimeoutError("the answer took too long")
-            asked = response.headers.get("Retry-After", "")
-            return response.status, float(asked) if asked.isdecimal() else 0.0, bytes(body)
+            delay = response.headers.get("Retry-After", "")
+            return response.status, float(delay) if delay.isdecimal() else 0.0, bytes(body)
         finally:
             connection.close()
 
@@ -118,11 +118,11 @@ def _reason(answer: bytes) -> str:
     """The error message of an answer: OpenAI's field, else the beginning of the text."""
     text = answer[:2_000].decode("utf-8", "replace")
     try:
-        said = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError):
-        said = None
-    if isinstance(said, dict):
-        inner = said.get("error", said.get("detail", text))
+        data = None
+    if isinstance(data, dict):
+        inner = data.get("error", data.get("detail", text))
         text = str(inner.get("message", inner) if isinstance(inner, dict) else inner)
     return "".join(char for char in text[:200] if char.isprintable()) or "nothing more"
 
@@ -238,9 +238,9 @@ class ServerEmbedder:
     def _rows(self, answer: object, count: int) -> list[list[float]]:
         """The vectors of an answer, in the order of the texts."""
         data = answer.get("data") if isinstance(answer, dict) else None
-        if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
+        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
             raise EmbeddingError(f"{self._endpoint.name}: the answer has no list of embeddings under data")
-        placed = {one.get("index", at): one.get("embedding") for at, one in enumerate(data)}
+        placed = {item.get("index", at): item.get("embedding") for at, item in enumerate(data)}
         if len(data) != count or set(placed) != set(range(count)):
             raise EmbeddingError(f"{self._endpoint.name}: {len(data)} embeddings came back for {count} texts")
         rows = [placed[at] for at in range(count)]
@@ -248,7 +248,7 @@ class ServerEmbedder:
             if (
                 not isinstance(row, list)
                 or len(row) != len(rows[0])
-                or not all(type(one) in (int, float) for one in row)
+                or not all(type(value) in (int, float) for value in row)
             ):
                 raise EmbeddingError(f"{self._endpoint.name}: an embedding is no list of numbers as long as the others")
         return rows
@@ -256,11 +256,11 @@ class ServerEmbedder:
 
 def _batches(texts: Sequence[str]) -> "list[tuple[int, Sequence[str]]]":
     """Offset and texts of each batch: at most 64 texts and 100,000 characters, but at least one text."""
-    found: list[tuple[int, Sequence[str]]] = []
+    batches: list[tuple[int, Sequence[str]]] = []
     start = size = 0
     for at, text in enumerate(texts):
         if at > start and (at - start >= _BATCH or size + len(text) > _BATCH_CHARACTERS):
-            found.append((start, texts[start:at]))
+            batches.append((start, texts[start:at]))
             start, size = at, 0
         size += len(text)
-    return [*found, (start, texts[start:])] if start < len(texts) else found
+    return [*batches, (start, texts[start:])] if start < len(texts) else batches

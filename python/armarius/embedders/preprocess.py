@@ -101,8 +101,8 @@ class Tokens:
         if model.get("unk_id") is not None:
             return int(model["unk_id"])
         token = model.get("unk_token")
-        found: int | None = None if token is None else self._tokenizer.token_to_id(token)
-        return found
+        token_id: int | None = None if token is None else self._tokenizer.token_to_id(token)
+        return token_id
 
     @property
     def median_length(self) -> int:
@@ -129,8 +129,8 @@ class Tokens:
 
     def _token(self, named: object) -> int | None:
         content = named.get("content") if isinstance(named, dict) else named
-        found: int | None = self._tokenizer.token_to_id(content) if isinstance(content, str) else None
-        return found
+        token_id: int | None = self._tokenizer.token_to_id(content) if isinstance(content, str) else None
+        return token_id
 
     def batches(self, texts: Sequence[str], batch_tokens: int = BATCH_TOKENS) -> Iterator[Batch]:
         """Batches of at most `batch_tokens` tokens (at least one text), longest first, ties by position."""
@@ -238,10 +238,10 @@ def _word_pieces(vocabulary: str, lowercase: bool) -> Any:  # noqa: ANN401
     tokenizer = Tokenizer(model)
     ids: dict[str, int] = {}
     for token in ("[CLS]", "[SEP]", "[UNK]"):
-        found = tokenizer.token_to_id(token)
-        if found is None:
+        token_id = tokenizer.token_to_id(token)
+        if token_id is None:
             raise ValueError(f"it lacks {token}")
-        ids[token] = found
+        ids[token] = token_id
     tokenizer.normalizer = BertNormalizer(lowercase=lowercase)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
@@ -322,18 +322,22 @@ def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str |
         EmbeddingError: Prompts that are not strings, or a default name that is not among them.
     """
     settings = folder.json(_FILE)
-    said, default = settings.get("prompts") or {}, settings.get("default_prompt_name")
+    texts, default = settings.get("prompts") or {}, settings.get("default_prompt_name")
     path = folder.first(_FILE) or folder.path
-    if not isinstance(said, dict) or not all(isinstance(one, str) and len(one) <= _LONGEST for one in said.values()):
-        raise folder.broken(path, f"says prompts {str(said)[:80]!r}, expected texts of at most {_LONGEST:,} characters")
-    if default is not None and default not in said:
+    if not isinstance(texts, dict) or not all(
+        isinstance(text, str) and len(text) <= _LONGEST for text in texts.values()
+    ):
+        raise folder.broken(
+            path, f"says prompts {str(texts)[:80]!r}, expected texts of at most {_LONGEST:,} characters"
+        )
+    if default is not None and default not in texts:
         raise folder.broken(path, f"says default_prompt_name {str(default)[:80]!r}, which none of its prompts has")
-    if any(said.values()):
-        found = EmbeddingPrompts(_one(said, _QUERY, default), _one(said, _DOCUMENT, default))
+    if any(texts.values()):
+        result = EmbeddingPrompts(_one(texts, _QUERY, default), _one(texts, _DOCUMENT, default))
     else:
         family = family_of(folder)
-        found = EmbeddingPrompts(family.query, family.document) if family else EmbeddingPrompts()
-    return EmbeddingPrompts(found.query if query is None else query, found.document if document is None else document)
+        result = EmbeddingPrompts(family.query, family.document) if family else EmbeddingPrompts()
+    return EmbeddingPrompts(result.query if query is None else query, result.document if document is None else document)
 
 
 def prompted(prompt: str, texts: Sequence[str]) -> Sequence[str]:
@@ -372,9 +376,9 @@ class PromptedEmbedder:
         raise NotImplementedError
 
 
-def _one(said: dict[str, str], names: tuple[str, ...], default: str | None) -> str:
+def _one(texts: dict[str, str], names: tuple[str, ...], default: str | None) -> str:
     """The first prompt of `names` that is not empty; the default only if none of `names` is there at all."""
-    there = [said[name] for name in names if name in said]
+    there = [texts[name] for name in names if name in texts]
     if there:
         return next((prompt for prompt in there if prompt), "")
-    return said[default] if default is not None else ""
+    return texts[default] if default is not None else ""

@@ -58,9 +58,9 @@ class StaticEmbedder(PromptedEmbedder):
         out = np.zeros((len(texts), self.fingerprint.dimension), np.float32)
         cut = [text[: self.characters or None] for text in texts]
         for row, ids in enumerate(self.tokens.encode(cut, special=False)):
-            known = [token for token in ids if token != self.unknown]
-            if known:
-                out[row] = self._rows(known).mean(axis=0)
+            tokens = [token for token in ids if token != self.unknown]
+            if tokens:
+                out[row] = self._rows(tokens).mean(axis=0)
         return unit_rows(out) if self.fingerprint.normalise else out
 
     def _rows(self, ids: list[int]) -> NDArray[np.float32]:
@@ -135,22 +135,22 @@ def _max_length(folder: ModelFolder, config: Mapping[str, Any]) -> int:
 def _mapping(
     folder: ModelFolder, path: Path, tensors: Mapping[str, NDArray[np.generic]], rows: int
 ) -> NDArray[np.int64] | None:
-    found = tensors.get("mapping")
-    if found is None:
+    tensor = tensors.get("mapping")
+    if tensor is None:
         return None
-    if found.ndim != 1 or found.dtype.kind not in "iu":
-        raise folder.broken(path, f"has a mapping of {found.dtype.name} and shape {found.shape}, expected integers")
-    mapping = np.ascontiguousarray(found, np.int64)
+    if tensor.ndim != 1 or tensor.dtype.kind not in "iu":
+        raise folder.broken(path, f"has a mapping of {tensor.dtype.name} and shape {tensor.shape}, expected integers")
+    mapping = np.ascontiguousarray(tensor, np.int64)
     if len(mapping) and not 0 <= int(mapping.min()) <= int(mapping.max()) < rows:
         raise folder.broken(path, f"maps tokens to rows up to {int(mapping.max())}, the table has {rows}")
     return mapping
 
 
 def _weights(folder: ModelFolder, path: Path, tensors: Mapping[str, NDArray[np.generic]]) -> NDArray[np.float32] | None:
-    found = tensors.get("weights")
-    if found is None:
+    tensor = tensors.get("weights")
+    if tensor is None:
         return None
-    weights = np.ascontiguousarray(found, np.float32).reshape(-1)
+    weights = np.ascontiguousarray(tensor, np.float32).reshape(-1)
     if not np.isfinite(weights).all():
         raise folder.broken(path, "has weights that are not all finite")
     return weights

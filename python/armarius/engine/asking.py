@@ -84,7 +84,7 @@ class Group:
         parts = [path.split("/") for path in self.paths]
         if len({*map(len, parts)}) == 1:
             yield "/".join(_common(names) for names in zip(*parts, strict=True))
-        folder = "/".join(islice(_same([one[:-1] for one in parts]), 64))
+        folder = "/".join(islice(_same([names[:-1] for names in parts]), 64))
         yield f"{folder}/**" if folder else "**"
 
 
@@ -99,11 +99,11 @@ class Asking:
         self.view: ProjectView = project.view()
         self.index = project.index
         self.config = self.index.config
-        closed = [glob(one) for one in self.config.never]
+        closed = [glob(pattern) for pattern in self.config.never]
         mapped = self.view.map.files
-        self.files = {path: one for path, one in mapped.items() if not any(glob.matches(path) for glob in closed)}
-        said = {line_key(line) for line in _lines_of(self.config)}
-        self.out = {*kept.get("out", ()), *(one for one in kept.get("applied", ()) if one not in said)}
+        self.files = {path: file for path, file in mapped.items() if not any(glob.matches(path) for glob in closed)}
+        keys = {line_key(line) for line in _lines_of(self.config)}
+        self.out = {*kept.get("out", ()), *(key for key in kept.get("applied", ()) if key not in keys)}
         self.groups: list[Group] = []
         self._proposed: list[Sequence[ProposedName]] | None = None
 
@@ -111,7 +111,7 @@ class Asking:
     def hash(self) -> str:
         """Of paths, heads and, once there are `messages`, the groups: by it numbers mean the same files."""
         rows = [f"{path} {self._head(path, 200)[0]}" for path in sorted(self.files)]
-        rows += [" ".join(one.paths) for one in self.groups]
+        rows += [" ".join(group.paths) for group in self.groups]
         return hashlib.blake2b("\n".join(rows).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     @cached_property
@@ -122,7 +122,7 @@ class Asking:
     @cached_property
     def unread(self) -> Mapping[str, int]:
         """What is not read, folders and endings to their number of files."""
-        why = {one.path: one.reason for one in self.view.skipped}
+        why = {file.path: file.reason for file in self.view.skipped}
         root = self.index.root
         return {} if root is None else unread_files(root, self.config, self.view.stamps, why)
 
@@ -138,21 +138,21 @@ class Asking:
         return Message(role="system", content=system), Message(role="user", content=user)
 
     def _grouped(self, depth: int) -> list[Group]:
-        prose = {path: one for path, one in self.features.items() if path in self.files and one.kind != "code"}
-        series = sorted(series_of(prose), key=lambda one: -len(one.paths))[: _MOST_GROUPS // 2]
+        prose = {path: file for path, file in self.features.items() if path in self.files and file.kind != "code"}
+        series = sorted(series_of(prose), key=lambda row: -len(row.paths))[: _MOST_GROUPS // 2]
         groups = [
-            Group(f"{one.folder}/{one.frame}{one.ending}".lstrip("/"), sorted(one.paths), series=True)
-            for one in series
-            if len(one.paths) >= _LEAST
+            Group(f"{row.folder}/{row.frame}{row.ending}".lstrip("/"), sorted(row.paths), series=True)
+            for row in series
+            if len(row.paths) >= _LEAST
         ]
-        taken = {path for one in groups for path in one.paths}
+        members = {path for group in groups for path in group.paths}
         folders = defaultdict[str, list[str]](list)
         for path in self.files:
-            if path not in taken:
+            if path not in members:
                 folders["/".join(folder_of(path).split("/")[:depth])].append(path)
-        largest = sorted(folders, key=lambda one: -len(folders[one]))[:_MOST_GROUPS]
+        largest = sorted(folders, key=lambda folder: -len(folders[folder]))[:_MOST_GROUPS]
         groups += [Group(f"{folder}/".lstrip("/") or "(root)", folders[folder]) for folder in largest]
-        return sorted(groups, key=lambda one: (folder_of(one.paths[0]), one.name))
+        return sorted(groups, key=lambda group: (folder_of(group.paths[0]), group.name))
 
     def _told(self, head: int, samples: int, names: int, people: int) -> Iterator[str]:
         yield "GROUPS"
@@ -164,44 +164,44 @@ class Asking:
         if self.unread:
             yield "UNREAD " + ", ".join(f"{name} {files}" for name, files in islice(self.unread.items(), 12))
         entities = entities_for_models(self.view.codex.entities, self.config)
-        known = [one for one in entities if one.type == "character"]
-        others = [one for one in entities if one.type != "character"]
-        for title, found in (("PEOPLE", known), ("OTHER NAMES", others)):
-            rows = [_shown(one.name, one.aliases) for one in found[:people]]
-            yield f"{title} known: {'; '.join(rows) or 'nobody'}{' …' * (len(found) > people)}"
+        cast = [entity for entity in entities if entity.type == "character"]
+        others = [entity for entity in entities if entity.type != "character"]
+        for title, bearers in (("PEOPLE", cast), ("OTHER NAMES", others)):
+            rows = [_shown(entity.name, entity.aliases) for entity in bearers[:people]]
+            yield f"{title} known: {'; '.join(rows) or 'nobody'}{' …' * (len(bearers) > people)}"
         if people:
             for where, unnamed in zip(("the story uses", "settings and plans use"), self._unnamed(), strict=True):
-                listed = ", ".join(f"{one.name} {one.count}" for one in unnamed[: people // 2])
+                listed = ", ".join(f"{proposal.name} {proposal.count}" for proposal in unnamed[: people // 2])
                 yield f"NAMES that {where}, of nobody known: {listed or 'none'}"
-            tables = sorted(self.tables(), key=lambda one: ("name" in map(role_of, one[1]), len(one[2])))
-            by_header = {tuple(one[1]): one for one in tables}  # forms of one kind have one table
-            by_path = {path: one for path, *one in by_header.values()}
+            tables = sorted(self.tables(), key=lambda table: ("name" in map(role_of, table[1]), len(table[2])))
+            by_header = {tuple(table[1]): table for table in tables}  # forms of one kind have one table
+            by_path = {path: table for path, *table in by_header.values()}
             for path, (header, lines) in islice(reversed(by_path.items()), 6):
                 yield f"TABLE {path}: columns {' | '.join(header)}, {len(lines)} rows, first: {lines[0][:100]}"
             yield from self._beginnings(min(400, 2 * head + 60))
 
     def _samples(self, group: Group, most: int) -> Sequence[str]:
         """Files whose heads are shown: of each kind the least sure one, the least sure kind first."""
-        files = sorted((self.files[one] for one in group.paths), key=lambda one: (one.confidence, one.path))
-        first = {one.kind: one.path for one in reversed(files) if one.path in self.view.documents}
-        others = (one.path for one in files if one.path in self.view.documents)
-        return [*dict.fromkeys((*sorted(first.values(), key=[one.path for one in files].index), *others))][:most]
+        files = sorted((self.files[path] for path in group.paths), key=lambda file: (file.confidence, file.path))
+        first = {file.kind: file.path for file in reversed(files) if file.path in self.view.documents}
+        others = (file.path for file in files if file.path in self.view.documents)
+        return [*dict.fromkeys((*sorted(first.values(), key=[file.path for file in files].index), *others))][:most]
 
     def _names(self, group: Group, most: int) -> str:
         """What lies in a group, by name, with what it is taken for where that differs."""
         files = [self.files[path] for path in group.paths]
-        if not most or (group.series and (len(files) > most or len({one.kind for one in files}) == 1)):
-            numbers = sorted(one.number for one in files if one.number is not None)
+        if not most or (group.series and (len(files) > most or len({file.kind for file in files}) == 1)):
+            numbers = sorted(file.number for file in files if file.number is not None)
             return f" ({numbers[0]}–{numbers[-1]})" if numbers else ""
-        mixed = len({one.kind for one in files}) > 1
-        base = f"{'/'.join(_same([one.path.split('/')[:-1] for one in files]))}/".lstrip("/")
-        named = [one.path.removeprefix(base) + f" {one.kind}" * mixed for one in files[:most]]
+        mixed = len({file.kind for file in files}) > 1
+        base = f"{'/'.join(_same([file.path.split('/')[:-1] for file in files]))}/".lstrip("/")
+        named = [file.path.removeprefix(base) + f" {file.kind}" * mixed for file in files[:most]]
         return f": {', '.join(named)}{', …' * (len(files) > most)}"
 
     def now(self, paths: Sequence[str]) -> str:
         """`chapter 224, chapter of a copy 76`."""
-        told = Counter(_taken_for(self.files[path]) for path in paths)
-        return ", ".join(f"{what} {count}" if len(told) > 1 else what for what, count in told.most_common())
+        counts = Counter(_taken_for(self.files[path]) for path in paths)
+        return ", ".join(f"{what} {count}" if len(counts) > 1 else what for what, count in counts.most_common())
 
     def _head(self, path: str, most: int) -> tuple[str, str]:
         """How a file begins, and its further headings."""
@@ -209,7 +209,7 @@ class Asking:
         if document is None:
             return "", ""
         begins = " ".join(document.text[: 4 * most].split())[:most]
-        titles = (one.heading_path[-1] for one in document.paragraphs if one.role == "heading" and one.start >= most)
+        titles = (row.heading_path[-1] for row in document.paragraphs if row.role == "heading" and row.start >= most)
         headings = " / ".join(islice(titles, 8))[: most // 2]
         return begins, f" headings: {headings}" if headings else ""
 
@@ -220,14 +220,14 @@ class Asking:
         """
         if self._proposed is None:
             story = [path for path in self.view.map.story() if path in self.files]
-            plans = [path for path, one in self.files.items() if one.kind in CARD_KINDS and one.edition == "main"]
-            known = [name for one in self.view.codex.entities for name in (one.name, *one.aliases)]
-            known += [one.text for one in self.index.snapshot.short_names]
+            plans = [path for path, file in self.files.items() if file.kind in CARD_KINDS and file.edition == "main"]
+            names = [name for entity in self.view.codex.entities for name in (entity.name, *entity.aliases)]
+            names += [term.text for term in self.index.snapshot.short_names]
             self._proposed = []
             for paths in (story, plans):
-                texts = [(one.path, one.text) for path in paths if (one := self.view.documents.get(path)) is not None]
+                texts = [(doc.path, doc.text) for path in paths if (doc := self.view.documents.get(path)) is not None]
                 step = 1 + sum(len(text) for _, text in texts) // 300_000
-                self._proposed.append(propose_names(texts[::step], known=known, least=4))
+                self._proposed.append(propose_names(texts[::step], known=names, least=4))
         return self._proposed
 
     def tables(self) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -235,9 +235,9 @@ class Asking:
         for path, file in self.files.items():
             document = self.view.documents.get(path)
             if document is not None and file.kind not in (*STORY_KINDS, "code"):
-                for found in _TABLE.finditer(document.text):
-                    header = [one.strip() for one in found[1].strip().strip("|").split("|")]
-                    if len(rows := found[2].strip().split("\n")) >= _LEAST and len(header) > 1:
+                for match in _TABLE.finditer(document.text):
+                    header = [cell.strip() for cell in match[1].strip().strip("|").split("|")]
+                    if len(rows := match[2].strip().split("\n")) >= _LEAST and len(header) > 1:
                         yield path, header, rows
 
     def _beginnings(self, most: int) -> Iterator[str]:
@@ -286,16 +286,16 @@ def _same(folders: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def _lines_of(config: Any) -> Iterator[tuple[str, str, Any]]:  # noqa: ANN401 - of trust.settings
     """What stands in `[proposed.*]` and in the user's own tables of the same form, as lines of proposals."""
-    for one in config.lines:
-        said = {name: value for name in ("kind", "edition", "place") if (value := getattr(one, name))}
-        yield "documents", one.pattern, said["kind"] if said.keys() == {"kind"} else said
+    for line in config.lines:
+        fields = {name: value for name in ("kind", "edition", "place") if (value := getattr(line, name))}
+        yield "documents", line.pattern, fields["kind"] if fields.keys() == {"kind"} else fields
     yield from (("documents", pattern, kind) for kind, pattern in config.kinds)
     yield from (("documents", "read", pattern) for pattern in config.read)
     for people in (config.people, config.proposed_people):
         yield from (("people", name, [*aliases]) for name, aliases in people.names)
         yield from (("people", "no_names", name) for name in people.no_names)
-        yield from (("people", "tables", table_row(one)) for one in people.tables)
-    yield from (("project", key, said) for key, said in config.about.items())
+        yield from (("people", "tables", table_row(table)) for table in people.tables)
+    yield from (("project", key, value) for key, value in config.about.items())
 
 
 def line_key(line: tuple[str, str, Any]) -> str:
@@ -303,9 +303,9 @@ def line_key(line: tuple[str, str, Any]) -> str:
     return json.dumps(line, ensure_ascii=False)
 
 
-def table_row(one: PeopleTable) -> dict[str, Any]:
+def table_row(table: PeopleTable) -> dict[str, Any]:
     """A table of people as armarius.toml has it."""
-    return {"path": one.path, "name": one.name, **({"aliases": [*one.aliases]} if one.aliases else {})}
+    return {"path": table.path, "name": table.name, **({"aliases": [*table.aliases]} if table.aliases else {})}
 
 
 def count(text: str) -> int:

@@ -69,11 +69,11 @@ class EngineParts:
         folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
         _check_graph(graph)
         reranking = Reranking.of(rerank)
-        given = None if embedder is None else doors.as_embedder(embedder)
+        model = None if embedder is None else doors.as_embedder(embedder)
         config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
         settings = read_settings(config)
         # What the caller decides is not asked of the project.
-        given_keys = [*(["embedding.model"] if given else []), *(["graph.store", "graph.path"] if graph else [])]
+        given_keys = [*(["embedding.model"] if model else []), *(["graph.store", "graph.path"] if graph else [])]
         config = without(config, given_keys)
         permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
         graphs = read_graph_options(config, folder, permissions=permissions)
@@ -86,7 +86,7 @@ class EngineParts:
             permissions=permissions, with_=with_,
         )  # fmt: skip
         try:
-            recall, no_recall = _recall(index, given, config, permissions)
+            recall, no_recall = _recall(index, model, config, permissions)
         except BaseException:
             index.close()
             raise
@@ -113,12 +113,14 @@ class EngineParts:
 
 
 def _check_fetchers(fetchers: Sequence[Fetcher]) -> None:
-    for one in fetchers:
-        if not isinstance(one, Fetcher):
-            kind = type(one).__name__
+    for item in fetchers:
+        if not isinstance(item, Fetcher):
+            kind = type(item).__name__
             raise ContractError(f"fetchers: {kind} is no Fetcher, which has a name, a layer and fetch(request)")
-        if one.layer not in LAYERS:
-            raise ContractError(f"fetchers: {one.name!r} is for the layer {one.layer!r}; there are {', '.join(LAYERS)}")
+        if item.layer not in LAYERS:
+            raise ContractError(
+                f"fetchers: {item.name!r} is for the layer {item.layer!r}; there are {', '.join(LAYERS)}"
+            )
 
 
 def _check_graph(graph: GraphStore | None) -> None:

@@ -423,11 +423,11 @@ class ContextEngine:
             raise ProjectError("the texts of this project are in no folder; write them where they are kept")
         if expect is not None:
             raise ContractError("expect: a folder has no versions")
-        given = {path: one if isinstance(one, bytes) else encoded(path, one) for path, one in (files or {}).items()}
+        contents = {path: raw if isinstance(raw, bytes) else encoded(path, raw) for path, raw in (files or {}).items()}
         gone = [remove] if isinstance(remove, str) else list(remove)
         with folder_lock(root / FOLDER, below=root):
-            write_files(root, given, gone)
-        self.index.refresh([*given, *gone])
+            write_files(root, contents, gone)
+        self.index.refresh([*contents, *gone])
         return 0
 
     def move(self, document: str, to: str) -> int:
@@ -437,7 +437,7 @@ class ContextEngine:
             UnknownDocument: There is no such document.
             ContractError: There is a document at the new path.
         """
-        if any(one.path == to for one in self.documents()):
+        if any(entry.path == to for entry in self.documents()):
             raise ContractError(f"to: there is a document at {to!r}")
         root, text = self.root, self.document(document).text
         data = text.encode() if root is None else read_file(root / document, limit=MAX_BYTES, below=root)

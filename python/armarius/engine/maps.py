@@ -82,14 +82,14 @@ class Maps:
 
     def _unread(self, view: ProjectView) -> Mapping[str, int]:
         index = self._project.index
-        why = {one.path: one.reason for one in view.skipped}
+        why = {file.path: file.reason for file in view.skipped}
         return {} if index.root is None else unread_files(index.root, index.config, view.stamps, why)
 
     def _write_kind(self, pattern: str, kind: str) -> None:
         def changed(text: str) -> str:
-            stated = [one for _, one in parse_config(text).kinds]  # an error says what is wrong with it
+            stated = [entry for _, entry in parse_config(text).kinds]  # an error says what is wrong with it
             before = stated[: stated.index(pattern)] if pattern in stated else []
-            if broader := [one for one in before if glob(one).matches(pattern)]:
+            if broader := [entry for entry in before if glob(entry).matches(pattern)]:
                 what = f"{quoted(broader[0])} stands before {quoted(pattern)} and decides: put it below"
                 raise ConfigError(f"{CONFIG_NAME}: documents: {what}")
             written = _declared(text, "documents", pattern, kind)
@@ -105,8 +105,8 @@ def _declared(text: str, table: str, key: str, value: Any, comment: str = "") ->
     Raises:
         ConfigError: No line can be put into it; says the line to write by hand.
     """
-    stated = (one for _, one in parse_config(text).kinds if one != key) if table == "documents" else ()
-    narrower = [one for one in stated if glob(key).matches(one)]
+    stated = (entry for _, entry in parse_config(text).kinds if entry != key) if table == "documents" else ()
+    narrower = [entry for entry in stated if glob(key).matches(entry)]
     written = with_value(text, table, key, value, comment=comment, below=narrower)
     if written is None:
         line = f"{quoted(key)} = {value_of(value)}"
@@ -126,10 +126,10 @@ def _pattern(pattern: object) -> str:
 
 
 def _kind(kind: object) -> Kind:
-    for one in KINDS:
-        if one == kind:
-            found: Kind = one
-            return found
+    for name in KINDS:
+        if name == kind:
+            match: Kind = name
+            return match
     raise ContractError(
         f"kind must be one of {', '.join(KINDS)}, got {shown(kind)}{suggestion(near(str(kind), KINDS))}"
     )
@@ -199,21 +199,21 @@ class Understanding:
         return self.answered(self.understanding_request(), model, model_name, timeout_s)
 
     def answered(
-        self, asked: UnderstandingRequest, model: Model, model_name: str, timeout_s: float | None
+        self, request: UnderstandingRequest, model: Model, model_name: str, timeout_s: float | None
     ) -> "Proposals":
         """What a model proposes to a request; nothing of the index is held while it replies."""
         name, kept = valid_text("model_name", model_name) or _name_of(model), self._kept()
-        if kept.get("hash") == asked.hash and kept.get("text"):
-            return asked.parse(kept["text"], model=kept.get("model") or name)
+        if kept.get("hash") == request.hash and kept.get("text"):
+            return request.parse(kept["text"], model=kept.get("model") or name)
         log, reply = self._project.model_log, None
         try:
-            reply = _replied(model, asked, 120.0 if timeout_s is None else seconds("timeout_s", timeout_s))
-            found = asked.parse(reply, model=name)
+            reply = _replied(model, request, 120.0 if timeout_s is None else seconds("timeout_s", timeout_s))
+            proposals = request.parse(reply, model=name)
         except Exception as error:
-            log.add("understand", asked, reply, type(error).__name__)
+            log.add("understand", request, reply, type(error).__name__)
             raise
-        log.add("understand", asked, reply, counted(len(found), *found.noun))
-        return found
+        log.add("understand", request, reply, counted(len(proposals), *proposals.noun))
+        return proposals
 
     def model_log(self) -> tuple[ModelCall, ...]:
         """What was asked of models of the host's since the project was opened, the oldest first: tokens, and what came.
@@ -238,28 +238,28 @@ class Understanding:
         from armarius.engine.replies import Reading
 
         model = valid_text("model", model)
-        found = Reading(asking).proposals(reply, model, partial(self._write, asking))
+        proposals = Reading(asking).proposals(reply, model, partial(self._write, asking))
         text = said_in(reply).strip() or json.dumps(reply, ensure_ascii=False, default=str)
         with suppress(StoreError):  # a folder that nobody may write into: the next time it costs a call
-            if not found.cut:
+            if not proposals.cut:
                 self._keep(hash=asking.hash, model=model, text=text)
-        return found
+        return proposals
 
     def _kept(self) -> dict[str, Any]:
-        return next((dict(one.data or {}) for one in self._file.records()), {})
+        return next((dict(record.data or {}) for record in self._file.records()), {})
 
     def _keep(self, **changes: Any) -> None:  # noqa: ANN401
-        known = self._kept()
-        data = {**known, **changes, "id": "last"}
-        if data != known:
-            (self._file.replace if known else self._file.add)("reply", data)
+        record = self._kept()
+        data = {**record, **changes, "id": "last"}
+        if data != record:
+            (self._file.replace if record else self._file.add)("reply", data)
 
     def _write(self, asking: "Asking", proposals: "Proposals", declared: bool) -> None:
         from armarius.engine.asking import line_key
 
-        wanted = [line for one in proposals for line in one.lines]
+        wanted = [line for proposal in proposals for line in proposal.lines]
         keys = {line_key(line) for line in wanted}
-        out = {*asking.out, *(line_key(line) for one in proposals.every for line in one.lines)} - keys
+        out = {*asking.out, *(line_key(line) for proposal in proposals.every for line in proposal.lines)} - keys
         before, kept = "", list[tuple[str, str, Any]]()
 
         def changed(text: str) -> str:
@@ -280,14 +280,14 @@ class Understanding:
             raise
 
 
-def _replied(model: Model, asked: UnderstandingRequest, timeout_s: float) -> Any:  # noqa: ANN401 - of any library
+def _replied(model: Model, request: UnderstandingRequest, timeout_s: float) -> Any:  # noqa: ANN401 - of any library
     """The reply of a model, in a thread of its own, so that a coroutine has a loop."""
 
     def late(waited: float) -> Exception:
         return ArmariusError(f"model: no reply within {waited:g} s")
 
     with calling("understand", timeout_s):
-        return run_with_deadline(partial(reply_of, model, asked, timeout_s=timeout_s, caller=CALLER.get()), late)
+        return run_with_deadline(partial(reply_of, model, request, timeout_s=timeout_s, caller=CALLER.get()), late)
 
 
 def _name_of(model: object) -> str:
@@ -304,7 +304,7 @@ def _proposed(text: str) -> Iterator[tuple[str, str, Any]]:
     """The lines that an earlier reply has put into armarius.toml."""
     for table, rows in tomllib.loads(text).get("proposed", {}).items():
         for key, value in rows.items():
-            yield from (((table, key, one) for one in value) if (table, key) in _LISTS else [(table, key, value)])
+            yield from (((table, key, item) for item in value) if (table, key) in _LISTS else [(table, key, value)])
 
 
 def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str) -> str:
@@ -339,7 +339,7 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
         )
     whole = f"{whole}{end}" if whole else ""
     after = parse_config(whole)
-    own = [_person_part(one) for one in (before, after)]
+    own = [_person_part(config) for config in (before, after)]
     if own[0] != own[1]:
         raise ConfigError(
             f"{CONFIG_NAME}: no line can be put into it: write [proposed.*] tables as tables of their own"
@@ -354,7 +354,7 @@ def _with_declared(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
         if (table, key) in _LISTS or isinstance(value, list):
             added = [value] if (table, key) in _LISTS else value
             value = [*(own if isinstance(own, list) else ()), *added]
-            value = [one for at, one in enumerate(value) if one not in value[:at]]
+            value = [item for at, item in enumerate(value) if item not in value[:at]]
         text = _declared(text, table, key, value, f"proposed by {_printable(model)}")
     parse_config(text)
     return text
@@ -365,5 +365,5 @@ def _printable(model: str) -> str:
 
 
 def _person_part(config: Any) -> tuple[Any, ...]:  # noqa: ANN401
-    own = [one for one in config.lines if not one.proposed]
+    own = [line for line in config.lines if not line.proposed]
     return config.kinds, own, config.people, config.exclude, config.max_bytes, config.index_dir, dict(config.tables)

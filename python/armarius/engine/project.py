@@ -133,7 +133,7 @@ class ProjectView:
     @property
     def stale(self) -> tuple[ContextWarning, ...]:
         """Those of `warnings` that say that documents may be missing or old (`INDEX_STALE`)."""
-        return tuple(one for one in self.warnings if one.code == INDEX_BUILDING.code)
+        return tuple(warning for warning in self.warnings if warning.code == INDEX_BUILDING.code)
 
     def resolve_pins(
         self, request: AssembleRequest, live: Document | None, /
@@ -148,7 +148,7 @@ class ProjectView:
             UnknownId: The request names an unknown target.
             ContractError: The request pins and mutes the same target.
         """
-        found, hidden, unknown = wishes(
+        targets, hidden, unknown = wishes(
             self.codex,
             self.who,
             self.documents,
@@ -158,21 +158,21 @@ class ProjectView:
             named=self.named_in(request.query),
             described=cache(lambda: self.described_entities(live)),
         )
-        return found, hidden, [*file_warnings(self.pins), *(unknown if self.complete else ())]
+        return targets, hidden, [*file_warnings(self.pins), *(unknown if self.complete else ())]
 
     def named_in(self, query: str) -> Collection[str]:
         """Ids of entities at `manual_only` that a query names. Cost: one match of the query, if there are any."""
-        waiting = {one.id for one in self.codex.entities if one.level == "manual_only"}
+        waiting = {entity.id for entity in self.codex.entities if entity.level == "manual_only"}
         if not waiting or not query.strip():
             return ()
         readable = query.encode("utf-8", "replace").decode()  # no name holds a lone surrogate
-        return waiting.intersection(one.entity_id for one in self.matcher.find_in_question(readable))
+        return waiting.intersection(mention.entity_id for mention in self.matcher.find_in_question(readable))
 
     def skipped_in(self, query: str) -> tuple[ContextWarning, ...]:
         """Warnings about the files that a query names, with their ending, and that could not be read."""
         words = query.casefold()
-        names = ((PurePosixPath(one.path.casefold()), one) for one in self.skipped)
-        return tuple(_skipped(one) for path, one in names if path.suffix and path.name in words)
+        names = ((PurePosixPath(file.path.casefold()), file) for file in self.skipped)
+        return tuple(_skipped(file) for path, file in names if path.suffix and path.name in words)
 
     def described_entities(self, live: Document | None = None) -> Mapping[str, Sequence[About]]:
         """The sections of settings, outlines and notes about a single entity, by path; `live` replaces its saved text.
@@ -181,20 +181,20 @@ class ProjectView:
         """
         documents = self.documents if live is None else {**self.documents, live.path: live}
         cast = self.codex.entities, self.matcher
-        cards = {path: one for path, one in documents.items() if one.kind in CARD_KINDS}
-        return {path: self.described.of(one, *cast, self.documents.get(path)) for path, one in cards.items()}
+        cards = {path: document for path, document in documents.items() if document.kind in CARD_KINDS}
+        return {path: self.described.of(document, *cast, self.documents.get(path)) for path, document in cards.items()}
 
     def named(self, name: str, /) -> Collection[str]:
         """Ids of candidates (cards, relations) of the entities with that id, name or alias."""
         entities = self.codex.entities
-        bearers = {one.id for one in entities if name == one.id} or {one.id for one in entities if name == one.name}
-        bearers = bearers or {one.id for one in entities if name in one.aliases}
-        tied = [one for one in self.codex.relations if not bearers.isdisjoint((one.source, one.target))]
-        return {f"entity:{id_}" for id_ in bearers} | {relation_source(one) for one in tied}
+        bearers = {row.id for row in entities if name == row.id} or {row.id for row in entities if name == row.name}
+        bearers = bearers or {row.id for row in entities if name in row.aliases}
+        tied = [edge for edge in self.codex.relations if not bearers.isdisjoint((edge.source, edge.target))]
+        return {f"entity:{id_}" for id_ in bearers} | {relation_source(edge) for edge in tied}
 
     def entities(self) -> Mapping[str, Entity]:
         """Every entity by its id. Cost: built at each call."""
-        return {one.id: one for one in self.codex.entities}
+        return {entity.id: entity for entity in self.codex.entities}
 
     def unsaved(self, document_id: str, text: str, /) -> tuple[Document, bool]:
         """The document with an editor's text, and whether it differs from the saved one.
@@ -202,9 +202,9 @@ class ProjectView:
         Raises:
             UnknownDocument: The path leads out of the project.
         """
-        known = self.documents.get(document_id)
-        if known is not None and known.text == text:
-            return known, False
+        document = self.documents.get(document_id)
+        if document is not None and document.text == text:
+            return document, False
         return self.lives.read(document_id, text), True
 
     def document(self, document_id: str, /) -> Document:
@@ -213,18 +213,18 @@ class ProjectView:
         Raises:
             UnknownDocument: There is no document of that path; `DocumentSkipped` if the file could not be read.
         """
-        known = self.documents.get(document_id)
-        if known is None:
+        document = self.documents.get(document_id)
+        if document is None:
             try:
                 return self.source.document(document_id)
             except DocumentSkipped:
                 raise
             except UnknownDocument as error:
                 number = chapter_number(PurePosixPath(document_id).stem)
-                named = [path for path, one in self.documents.items() if number and one.chapter == number]
+                named = [path for path, entry in self.documents.items() if number and entry.chapter == number]
                 close = tuple(dict.fromkeys((*named, *near_paths(document_id, self.documents))))[:3]
                 raise UnknownDocument(f"{error}{suggestion(close)}", close) from None
-        return self.source.document(document_id, known)
+        return self.source.document(document_id, document)
 
     def entity(self, name: str, /) -> Entity:
         """The entity with that id, name, alias, or other name that matches only it, such as a short one.
@@ -233,14 +233,14 @@ class ProjectView:
             UnknownId: No entity has that name (the error names similar ones), or several have (it names their ids).
         """
         entities = self.codex.entities
-        found = self.who.one(name)
-        if found is None:
-            whole = [one.entity_id for one in self.matcher.find_all(name) if one.term == name.strip()]
-            found = next((one for one in entities if one.id in whole), None)
-        if found is None:
-            close = near(name, [called for one in entities for called in (one.name, *one.aliases, one.id)])
+        entity = self.who.one(name)
+        if entity is None:
+            whole = [mention.entity_id for mention in self.matcher.find_all(name) if mention.term == name.strip()]
+            entity = next((row for row in entities if row.id in whole), None)
+        if entity is None:
+            close = near(name, [called for row in entities for called in (row.name, *row.aliases, row.id)])
             raise UnknownId(f"no entity is called {shown(name)}{suggestion(close)}", close)
-        return found
+        return entity
 
 
 _SHOWN = ("always", "when_detected")
@@ -251,11 +251,11 @@ def entities_for_models(entities: Iterable[Entity], config: Config) -> list[Enti
 
     Those that prompts show without being asked, and that no file of `[model] never` describes.
     """
-    closed = [glob(one) for one in config.never]
+    closed = [glob(pattern) for pattern in config.never]
     return [
-        one
-        for one in entities
-        if one.level in _SHOWN and not any(glob.matches(origin.path) for origin in one.origins for glob in closed)
+        entity
+        for entity in entities
+        if entity.level in _SHOWN and not any(glob.matches(origin.path) for origin in entity.origins for glob in closed)
     ]
 
 
@@ -346,10 +346,10 @@ class FolderPages(Pages):
         return tuple(step.files)
 
     def _parse(self, path: str) -> Parse | None:
-        held = list(self._index.ask(lambda store: store.documents_of([path])))
-        if not held and (self._index.root is None or (self._index.root / path).exists()):
+        rows = list(self._index.ask(lambda store: store.documents_of([path])))
+        if not rows and (self._index.root is None or (self._index.root / path).exists()):
             return None  # a file that is not read
-        document = self._index.placed(held[0] if held else document_of(path, "", "utf-8", "", config=self._config))
+        document = self._index.placed(rows[0] if rows else document_of(path, "", "utf-8", "", config=self._config))
         return lambda text: profiles_in(replace(document, text=text), path, rules=self._config.kinds)
 
 
@@ -429,7 +429,7 @@ class Project:
         """Characters of the documents in the last view; no I/O."""
         view, measured = self._view, self._measured
         if view is not None and measured[0] is not view.documents:
-            measured = self._measured = (view.documents, sum(len(one.text) for one in view.documents.values()))
+            measured = self._measured = (view.documents, sum(len(doc.text) for doc in view.documents.values()))
         return measured[1]
 
     @property
@@ -457,12 +457,12 @@ class Project:
         snapshot = self.index.snapshot
         if self._graph is None:
             return snapshot, ()
-        known = self._graph.cast.missing_from(snapshot.codex)
-        if not known.entities:
-            return snapshot, known.warnings
-        if self._whole is None or self._whole[0] is not snapshot or self._whole[1].entities is not known.entities:
-            self._whole = (snapshot, known, snapshot.with_entities(known.entities))
-        return self._whole[2], known.warnings
+        cast = self._graph.cast.missing_from(snapshot.codex)
+        if not cast.entities:
+            return snapshot, cast.warnings
+        if self._whole is None or self._whole[0] is not snapshot or self._whole[1].entities is not cast.entities:
+            self._whole = (snapshot, cast, snapshot.with_entities(cast.entities))
+        return self._whole[2], cast.warnings
 
     def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
         behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
@@ -478,7 +478,7 @@ class Project:
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
             # Codex files and books have no stamp of their own: use the digest of the codex.
-            others = {one.path for entity in snapshot.codex.entities for one in entity.origins} - stamps.keys()
+            others = {origin.path for entity in snapshot.codex.entities for origin in entity.origins} - stamps.keys()
             stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE, *sorted(others)), snapshot.codex_digest)
             self._view = self._build(snapshot, documents, stamps, behind=behind, complete=complete, books=books)
             self._seen = (store, changed.generation, snapshot, behind, complete, books)
@@ -524,10 +524,10 @@ class Project:
         before = self._view.documents if self._view is not None else {}
         if not (changed.whole or changed.documents or changed.removed) and self._view is not None:
             return before
-        documents = {} if changed.whole else {path: one for path, one in before.items() if path not in changed.removed}
+        documents = {} if changed.whole else {path: doc for path, doc in before.items() if path not in changed.removed}
         for document in map(self.index.marked, changed.documents):
-            known = before.get(document.path)
-            documents[document.path] = known if known is not None and known == document else document
+            twin = before.get(document.path)
+            documents[document.path] = twin if twin is not None and twin == document else document
         return {path: documents[path] for path in sorted(documents)}
 
     def _build(
@@ -543,7 +543,7 @@ class Project:
         quiet = {path for path, document in documents.items() if document.kind in (*STORY_KINDS, "code")}
         watched = {path: stamp for path, stamp in stamps.items() if path not in quiet}
         files = self.index.map.files
-        declared = {path: one.kind for path, one in files.items() if one.declared}
+        declared = {path: file.kind for path, file in files.items() if file.declared}
         inputs = (snapshot.codex, snapshot.matcher, watched, declared)
         if inputs != self._fetcher_inputs:
             self._own_fetchers = self._own(snapshot, documents, declared)
@@ -565,7 +565,7 @@ class Project:
         scope = FileScope(self.index.map, documents)
         fetchers = self._given
         if fetchers is None:
-            paths = (*documents, *(one.path for one in self.index.skipped))
+            paths = (*documents, *(file.path for file in self.index.skipped))
             fetchers = (
                 *self._own_fetchers,
                 *(self.doors.lore_fetchers() if books else ()),
@@ -601,11 +601,11 @@ class Project:
         self, snapshot: Snapshot, documents: Mapping[str, Document], declared: Mapping[str, Kind]
     ) -> tuple[Fetcher, ...]:
         source = CodexSource(snapshot.codex)
-        every = {id(one) for one in snapshot.codex.entities}  # held by the snapshot: an id stays its own
+        every = {id(entity) for entity in snapshot.codex.entities}  # held by the snapshot: an id stays its own
         style = ProjectStyle(documents.values(), self._config, declared)
 
         def matcher(entities: Sequence[Entity]) -> EntityMatcher:
-            if {id(one) for one in entities} == every:
+            if {id(entity) for entity in entities} == every:
                 return snapshot.matcher
             return EntityMatcher.from_valid(entities, short_names=snapshot.short_names)[0]
 

@@ -176,7 +176,7 @@ class Prompts:
         documents = dict(view.documents) if opened is None else {opened.path: opened, **view.documents}
         if opened is not None:
             documents[opened.path] = opened
-        regions = (Region(path, path, 0, len(one.text)) for path, one in documents.items())
+        regions = (Region(path, path, 0, len(entry.text)) for path, entry in documents.items())
         return located(quote, regions, lambda path: documents[path].text)
 
     def budget_profile(self) -> BudgetProfile:

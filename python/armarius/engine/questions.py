@@ -84,25 +84,25 @@ class Rewords:
         skill: str = "",
     ) -> Worded:
         """`also` if not empty, else the variants of `model` or the engine's model; none for a task and no words."""
-        asked = None if model is False else self._own if model is None else self._of(model)
+        reworder = None if model is False else self._own if model is None else self._of(model)
         words = query.strip()
-        if also or asked is None or not words or "plain" not in understand(words, skill=skill).parts:
+        if also or reworder is None or not words or "plain" not in understand(words, skill=skill).parts:
             return Worded(also)
         config, log = (
             (view.config, None) if self.project is None else (self.project.index.config, self.project.model_log)
         )
-        found = asked.ask(words, log=log, **_told(view, words, config))
-        return Worded(found.wordings, () if found.warning is None else (found.warning,))
+        answer = reworder.ask(words, log=log, **_told(view, words, config))
+        return Worded(answer.wordings, () if answer.warning is None else (answer.warning,))
 
     def _of(self, model: "doors.Model | doors.Reworder") -> "doors.Reworder":
         """The cached `Reworder` of a model, which caches its answers."""
         if isinstance(model, doors.Reworder):
             return model
-        known = self._others.get(id(model))
-        if known is None or known.model is not model:
-            known = doors.Reworder(model)
-            self._others.keep(id(model), known)
-        return known
+        reworder = self._others.get(id(model))
+        if reworder is None or reworder.model is not model:
+            reworder = doors.Reworder(model)
+            self._others.keep(id(model), reworder)
+        return reworder
 
 
 def _told(view: ProjectView, query: str, config: Config) -> dict[str, Any]:
@@ -112,24 +112,24 @@ def _told(view: ProjectView, query: str, config: Config) -> dict[str, Any]:
     prompts, and no heading of a file that no request to a model may hold.
     """
     named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
-    near = {end for one in view.codex.relations if named & {one.source, one.target} for end in (one.source, one.target)}
-    closed = [glob(one) for one in config.never]
+    near = {end for arc in view.codex.relations if named & {arc.source, arc.target} for end in (arc.source, arc.target)}
+    closed = [glob(pattern) for pattern in config.never]
     entities = entities_for_models(view.codex.entities, config)
-    names = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
-    names += [one.name for one in entities if one.id in near] + [one.name for one in entities]
-    words = {one for one in _WORDS.findall(query.casefold()) if len(one) > _SHORT}
+    names = [name for entity in entities if entity.id in named for name in (entity.name, *entity.aliases)]
+    names += [entity.name for entity in entities if entity.id in near] + [entity.name for entity in entities]
+    words = {word for word in _WORDS.findall(query.casefold()) if len(word) > _SHORT}
     words |= {query[at : at + 2] for at in range(len(query) - 1) if all(map(is_han, query[at : at + 2]))}
-    found = Counter[str]()
+    headings = Counter[str]()
     for path, document in view.documents.items():
-        if words and document.kind not in HIDDEN_KINDS and not any(one.matches(path) for one in closed):
+        if words and document.kind not in HIDDEN_KINDS and not any(pattern.matches(path) for pattern in closed):
             for part in document.paragraphs:
-                if part.role == "heading" and (shared := sum(one in part.heading_path[-1].casefold() for one in words)):
-                    found[part.heading_path[-1]] = shared
+                if part.role == "heading" and (shared := sum(key in part.heading_path[-1].casefold() for key in words)):
+                    headings[part.heading_path[-1]] = shared
     about = ", ".join(config.about[key] for key in ABOUT if key in config.about)
     about = about or ("code" if view.map.is_code else "")
     return {
         "names": tuple(dict.fromkeys(names))[: doors.MOST_NAMES], "about": about,
-        "headings": tuple(title for title, _ in found.most_common(12)),
+        "headings": tuple(title for title, _ in headings.most_common(12)),
     }  # fmt: skip
 
 
@@ -171,14 +171,14 @@ def _stretch(
     if document is None or number >= document.paragraph_count:
         return None
     document = visible(document, bounds)
-    one = document.paragraphs[number]
-    start, end = stretch(document.text, one, grams)
+    part = document.paragraphs[number]
+    start, end = stretch(document.text, part, grams)
     text = document.text[start:end]
-    if not text.strip() or (worded and not any(find_terms([document.text[one.start : one.end]], list(grams)))):
+    if not text.strip() or (worded and not any(find_terms([document.text[part.start : part.end]], list(grams)))):
         return None
     return Hit(
-        path, (start, end), one.heading_path, 0.0, title=document.title, kind=document.kind, chapter=one.chapter,
-        paragraph=number, role=one.role, text=text, line=document.line_at(start),
+        path, (start, end), part.heading_path, 0.0, title=document.title, kind=document.kind, chapter=part.chapter,
+        paragraph=number, role=part.role, text=text, line=document.line_at(start),
     )  # fmt: skip
 
 
@@ -259,15 +259,15 @@ class Questions:
             worded = self._rewords.ask(view, spelled, others, reword)
             outside = view.files.outside(spelled, document=document, kinds=bounds.kinds)
         with stage("retrieve"):
-            found = retrieve(
+            answer = retrieve(
                 view.corpus, spelled, limit=limit, chapter=current, bounds=bounds, also=worded.also,
                 sources=view.sources, outside=outside,
             )  # fmt: skip
         leveled, language = _leveled(view), self._language or view.language
-        told = [replace(hit, reason=sentence([one.detail for one in hit.evidence], language)) for hit in found]
-        found = replace(found, hits=tuple(map(leveled, told)) if leveled else tuple(told))
-        warnings = (*view.stale, *found.warnings, *worded.warnings)
-        return replace(found, warnings=warnings, carried=carried)
+        hits = [replace(hit, reason=sentence([one.detail for one in hit.evidence], language)) for hit in answer]
+        answer = replace(answer, hits=tuple(map(leveled, hits)) if leveled else tuple(hits))
+        warnings = (*view.stale, *answer.warnings, *worded.warnings)
+        return replace(answer, warnings=warnings, carried=carried)
 
     def excerpt(self, hit: Hit, *, chapters: int | Chapters | None = OPEN, as_of: int | None = None) -> str:
         """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone.
@@ -319,18 +319,18 @@ class Questions:
         Raises:
             ContractError: A text, limit, chapters, kinds or wordings that are none; a `limit` below 1.
         """
-        asked, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
+        query, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
         bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
         with stage("look"):
             view = self._project.view()
-        shown = None if bounds.as_of is None else visible_text(view.documents, bounds)
+        text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)
         with view.corpus.acquire() as corpus:
             core = corpus.core
-        found = partial(
-            search, text=asked, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
+        lookup = partial(
+            search, text=query, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=text_of
         )
         with stage("search"):
-            hits = self._project.index.ask(lambda store: found(store, core))
+            hits = self._project.index.ask(lambda store: lookup(store, core))
         leveled = _leveled(view)
         hits = Hits(map(leveled, hits)) if leveled else hits
         hits.warnings = view.stale
@@ -370,10 +370,10 @@ class Questions:
         bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
         with stage("look"):
             view = self._project.view()
-        shown = None if bounds.as_of is None else visible_text(view.documents, bounds)
-        exact, found = is_quoted(query), Stretches()
+        text_of = None if bounds.as_of is None else visible_text(view.documents, bounds)
+        exact, results = is_quoted(query), Stretches()
         words = partial(
-            search, text=query, limit=_PLACES, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
+            search, text=query, limit=_PLACES, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=text_of
         )
         with view.corpus.acquire() as corpus:
             core = corpus.core
@@ -388,8 +388,8 @@ class Questions:
                 answer = find(scoped, query, understand(query), also=others, sources=view.sources, listed=False)
                 best, scores = answer.ranked, answer.ranked.scores
                 if best.outcome == "found" or best.stated or together or any_:
-                    ranked = [(one.path, one.index) for one in scores.paragraphs(_PLACES, scores.best * STOP_SHARE)]
-            found.missing, found.confidence = best.missing, answer.answer.confidence
+                    ranked = [(part.path, part.index) for part in scores.paragraphs(_PLACES, scores.best * STOP_SHARE)]
+            results.missing, results.confidence = best.missing, answer.answer.confidence
         turns = zip_longest(ranked, map(_place, any_))
         places = (*map(_place, together), *(place for turn in turns for place in turn if place is not None))
         worded = bool(any_) and view.sources.vectors is None  # else what is near in meaning shares no word
@@ -400,14 +400,14 @@ class Questions:
                 continue
             hit = replace(hit if leveled is None else leveled(hit), score=1 / (1 + at))
             room -= len(row_of(hit)) + 1
-            if room < 0 and found:
-                found.cursor = at
+            if room < 0 and results:
+                results.cursor = at
                 break
-            found.append(hit)
+            results.append(hit)
         if exact:
-            found.confidence = float(bool(together))
-        found.warnings = view.stale
-        return found
+            results.confidence = float(bool(together))
+        results.warnings = view.stale
+        return results
 
     def evidence(
         self,
@@ -451,21 +451,21 @@ class Questions:
         entity = view.entity(name)
         outside = view.files.outside(kinds=bounds.kinds, task=True)
         with view.corpus.acquire(bounds, outside=outside) as corpus:
-            said = said_of(corpus, entity.id, attribute, chapter=chapter)
+            rows = said_of(corpus, entity.id, attribute, chapter=chapter)
         leveled = _leveled(view)
-        found = Statements(map(leveled, said) if leveled else said)
-        found.warnings = view.stale
-        return found
+        results = Statements(map(leveled, rows) if leveled else rows)
+        results.warnings = view.stale
+        return results
 
     def entities(self) -> Entities:
         """All entities, of all files and the graph, with their mentions and what was taken for no entity."""
         view = self._project.view()
         codex, ask = view.codex, self._project.index.ask
-        found = Entities(
+        results = Entities(
             codex.entities, codex.rejected, lambda: ask(lambda store: count_by_entity(store, view.map.hidden))
         )
-        found.warnings = view.stale
-        return found
+        results.warnings = view.stale
+        return results
 
     def entity(self, name: str) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it; UnknownId names near ones."""
@@ -507,11 +507,11 @@ class Questions:
         """
         least, known = whole("least", least, least=2), flag("known", known)
         view = self._project.view()
-        shown = [one for one in view.documents.values() if one.path not in view.map.hidden and one.kind != "code"]
-        story = [one for one in shown if one.kind in STORY_KINDS] or shown
-        described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
-        described += [one.text for one in self._project.index.snapshot.short_names]  # as `detect` finds them
-        texts = [(one.path, one.text) for one in story]
+        documents = [doc for doc in view.documents.values() if doc.path not in view.map.hidden and doc.kind != "code"]
+        story = [doc for doc in documents if doc.kind in STORY_KINDS] or documents
+        described = [name for entity in view.codex.entities for name in (entity.name, *entity.aliases)]
+        described += [term.text for term in self._project.index.snapshot.short_names]  # as `detect` finds them
+        texts = [(doc.path, doc.text) for doc in story]
         from armarius.codex.proposals import propose_names  # 400 lines that no prompt needs
 
         return propose_names(texts, known=described, least=least, keep_known=known)
@@ -519,9 +519,9 @@ class Questions:
     def documents(self) -> Documents:
         """Every document of the project, by path."""
         view = self._project.view()
-        found = Documents(view.documents.values())
-        found.warnings = view.stale
-        return found
+        results = Documents(view.documents.values())
+        results.warnings = view.stale
+        return results
 
     def document(self, path: str) -> Document:
         """One document; raises UnknownDocument, and ContractError for what is no path."""
@@ -530,22 +530,22 @@ class Questions:
 
 def _leveled(view: ProjectView) -> Callable[[Found], Found] | None:
     """Adds to a result why prompts do not show it: the level of an entity, the kind or edition of a hidden file."""
-    never = {one.id for one in view.codex.entities if one.level == "never"}
-    kept = never | {one.id for one in view.codex.entities if one.level == "manual_only"}
+    never = {entity.id for entity in view.codex.entities if entity.level == "never"}
+    kept = never | {entity.id for entity in view.codex.entities if entity.level == "manual_only"}
     if not kept and not view.map.hidden:
         return None
     described = view.described_entities() if kept else {}
     levels = {"never": hidden(described, never), "manual_only": hidden(described, kept)}
     seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items() if spans}
 
-    def leveled(one: Found) -> Found:
-        if one.path in view.map.hidden:
-            file = view.map.files[one.path]
-            return replace(one, level=file.kind if file.edition == "main" else file.edition)
-        document, span = view.documents.get(one.path), one.span
+    def leveled(hit: Found) -> Found:
+        if hit.path in view.map.hidden:
+            file = view.map.files[hit.path]
+            return replace(hit, level=file.kind if file.edition == "main" else file.edition)
+        document, span = view.documents.get(hit.path), hit.span
         if document is None or span is None or not document.text[slice(*span)].strip():
-            return one
-        level = next((name for name, texts in seen.items() if not texts[one.path].text[slice(*span)].strip()), "")
-        return replace(one, level=level) if level else one
+            return hit
+        level = next((name for name, texts in seen.items() if not texts[hit.path].text[slice(*span)].strip()), "")
+        return replace(hit, level=level) if level else hit
 
     return leveled

@@ -84,22 +84,22 @@ class Proposals(ResultList[Proposal]):
         self._write = write
 
     @classmethod
-    def brief(cls, one: Proposal, /) -> str:
+    def brief(cls, row: Proposal, /) -> str:
         """The name and what it is."""
-        return f"{one.name}: {one.says}"
+        return f"{row.name}: {row.says}"
 
     @classmethod
-    def cells(cls, one: Proposal, /) -> tuple[str, ...]:
+    def cells(cls, row: Proposal, /) -> tuple[str, ...]:
         """One text for each column."""
-        many = [str(len(paths) or "") for paths in (one.enters, one.leaves)]
-        return one.about, one.name, one.says, one.now, str(one.files or ""), *many, one.warning
+        many = [str(len(paths) or "") for paths in (row.enters, row.leaves)]
+        return row.about, row.name, row.says, row.now, str(row.files or ""), *many, row.warning
 
     def to_wire(self) -> dict[str, Any]:
         """The proposals as plain JSON."""
-        names = [one.name for one in fields(Proposal) if one.name != "lines"]
-        items = [{name: value for name in names for value in [getattr(one, name)]} for one in self]
-        for one in items:
-            one |= {key: [*one[key]] for key in ("enters", "leaves")}
+        names = [part.name for part in fields(Proposal) if part.name != "lines"]
+        items = [{name: value for name in names for value in [getattr(proposal, name)]} for proposal in self]
+        for item in items:
+            item |= {key: [*item[key]] for key in ("enters", "leaves")}
         return {"items": items, "refused": [*self.refused], "unsure": [*self.unsure], "cut": self.cut}
 
     def apply(self, *, declared: bool = False) -> None:
@@ -144,8 +144,8 @@ class Reading:
 
     def proposals(self, reply: object, model: str, write: Callable[[Proposals, bool], None]) -> Proposals:
         """What is in it. Raises ContractError when there is nothing of the form."""
-        said, cut, formed = _parts_of(reply)
-        if not said and (cut or not formed):
+        parts, cut, formed = _parts_of(reply)
+        if not parts and (cut or not formed):
             what = (
                 "the reply holds no JSON with " + ", ".join(_PARTS[:4])
                 if not cut
@@ -154,49 +154,49 @@ class Reading:
             raise ContractError(f"model: {what}")
         if cut:
             self.refused.append("the reply ends in the middle: what is whole was taken, ask again for the rest")
-        self._project(said.get("about"))
-        self._files(said.get("files"))
-        self._unread(said.get("read"))
-        self._people(said.get("people"), said.get("same"))
-        self._tables(said.get("people_tables"))
-        self._no_names(said.get("no_names"))
+        self._project(parts.get("about"))
+        self._files(parts.get("files"))
+        self._unread(parts.get("read"))
+        self._people(parts.get("people"), parts.get("same"))
+        self._tables(parts.get("people_tables"))
+        self._no_names(parts.get("no_names"))
         unsure = [
-            f"{self._selected(*pair)[0] or pair[0]}: {_text(one.get('why'))}"
-            for one in _list(said.get("unsure"))
-            if isinstance(one, dict) and not _is_form(pair := (one.get("g"), one.get("path")))
+            f"{self._selected(*pair)[0] or pair[0]}: {_text(item.get('why'))}"
+            for item in _list(parts.get("unsure"))
+            if isinstance(item, dict) and not _is_form(pair := (item.get("g"), item.get("path")))
         ]
         rows = self._with_effects()
         return Proposals(rows, model=model, refused=self.refused, unsure=unsure, cut=cut, write=write)
 
-    def _add(self, one: Proposal, paths: Sequence[str] = ()) -> None:
-        lines = tuple(line for line in one.lines if line_key(line) not in self.asking.out)
+    def _add(self, proposal: Proposal, paths: Sequence[str] = ()) -> None:
+        lines = tuple(line for line in proposal.lines if line_key(line) not in self.asking.out)
         if not lines:
-            self.refused.append(f"{shown(one.name)}: {one.says}: was taken out before")
+            self.refused.append(f"{shown(proposal.name)}: {proposal.says}: was taken out before")
         else:
-            self.rows.append((one if lines == one.lines else replace(one, lines=lines), paths))
+            self.rows.append((proposal if lines == proposal.lines else replace(proposal, lines=lines), paths))
 
-    def _project(self, said: object) -> None:
-        for key, value in said.items() if isinstance(said, dict) else ():
+    def _project(self, values: object) -> None:
+        for key, value in values.items() if isinstance(values, dict) else ():
             text = _text(value)
             now = self.asking.config.table("project").get(key, "")
             if key in ABOUT and text not in ("", now) and not _is_form(text):
                 self._add(Proposal("project", key, text, now, lines=(("project", key, text[:200]),)))
 
-    def _files(self, said: object) -> None:
+    def _files(self, items: object) -> None:
         entries = []
-        for selector, values in _entries(said):
+        for selector, values in _entries(items):
             if _is_form(selector) or _is_form(values.get("kind")):
                 continue
             name, paths, group = self._selected(*selector)
             kind, edition, place = (_text(values.get(key)) for key in ("kind", "edition", "place"))
             if not paths:
                 self.refused.append(f"{name}: no file matches it")
-            elif kind and (found := _kind_of(kind)) is None:
+            elif kind and (meaning := _kind_of(kind)) is None:
                 self.refused.append(f"{name}: {shown(kind)} is no kind")
             elif edition and _edition_of(edition) is None:
                 self.refused.append(f"{name}: {shown(edition)} is no edition")
             else:
-                values = {"kind": found if kind else "", "edition": edition and _edition_of(edition)}
+                values = {"kind": meaning if kind else "", "edition": edition and _edition_of(edition)}
                 if place and _place_of(place) is None:
                     self.refused.append(f"{name}: {shown(place)} is no place")
                 values["place"] = _place_of(place) if place else ""
@@ -204,9 +204,9 @@ class Reading:
                 if stated:
                     entries.append((name, paths, group, stated))
         changes = [self._changes(paths, stated) for _, paths, _, stated in entries]
-        moved = {path for one in changes for path in one}
+        moved = {path for paths in changes for path in paths}
         for (name, paths, group, stated), changed in sorted(
-            zip(entries, changes, strict=True), key=lambda one: len(one[0][1])
+            zip(entries, changes, strict=True), key=lambda pair: len(pair[0][1])
         ):
             broader = any(len(other) > len(paths) and {*paths} & {*other} for _, other, _, _ in entries)
             if not changed and not (broader and moved.intersection(paths)):
@@ -217,49 +217,49 @@ class Reading:
                 continue
             value = stated["kind"] if stated.keys() == {"kind"} else stated
             said_of = (("/read" if pattern == "read" else pattern, kept or value) for pattern, kept in patterns)
-            lines = tuple(("documents", *one) for one in said_of)
+            lines = tuple(("documents", *pair) for pair in said_of)
             says = ", ".join(value if key != "edition" else f"{value} edition" for key, value in stated.items())
             self._add(Proposal("files", name, says, self.asking.now(paths), len(paths), lines=lines), paths)
 
-    def _changes(self, paths: Sequence[str], said: Mapping[str, str]) -> list[str]:
+    def _changes(self, paths: Sequence[str], values: Mapping[str, str]) -> list[str]:
         """Of these files those that are taken for something else, or for the same with a doubt."""
         mapped = self.asking.view.map
-        doubtful = {one.path for one in mapped.doubtful}
+        doubtful = {file.path for file in mapped.doubtful}
         return [
             path
             for path in paths
             for file in [self.asking.files[path]]
             if not file.declared
             and (
-                said.get("kind", file.kind) != file.kind
+                values.get("kind", file.kind) != file.kind
                 or path in doubtful
                 or file.proposed
-                or said.get("edition", file.edition) != file.edition
-                or "place" in said
+                or values.get("edition", file.edition) != file.edition
+                or "place" in values
             )
         ]
 
     def _selected(self, number: object, path: object = None) -> tuple[str, Sequence[str], Group | None]:
         """What an answer is about: its name, its files, and the group."""
         groups, files = self.asking.groups, self.asking.files
-        found = _NUMBER.fullmatch(str(number)) if number is not None else None
-        if found is not None and 0 < int(found[1]) <= len(groups) and not path:
-            group = groups[int(found[1]) - 1]
+        match = _NUMBER.fullmatch(str(number)) if number is not None else None
+        if match is not None and 0 < int(match[1]) <= len(groups) and not path:
+            group = groups[int(match[1]) - 1]
             return group.name, group.paths, group
         name = _text(path or number)
         if name in files:
             return name, [name], None
-        same = [one for one in groups if name and one.name.strip("/") == name.strip("/")]
+        same = [group for group in groups if name and group.name.strip("/") == name.strip("/")]
         if same:
             return same[0].name, same[0].paths, same[0]
         pattern = f"{name}**" if name.endswith("/") else name
         matching = glob(pattern) if name else None
-        paths = [one for one in files if matching is not None and matching.matches(one)]
-        if not paths and name and "*" not in name and found is not None:
-            inside = groups[int(found[1]) - 1].name if 0 < int(found[1]) <= len(groups) else ""
-            paths = [one for one in files if one == f"{inside}{name}"]
+        paths = [file for file in files if matching is not None and matching.matches(file)]
+        if not paths and name and "*" not in name and match is not None:
+            inside = groups[int(match[1]) - 1].name if 0 < int(match[1]) <= len(groups) else ""
+            paths = [file for file in files if file == f"{inside}{name}"]
         if not paths and name and "*" not in name:
-            ends = [one for one in files if one.endswith(f"/{name}")]
+            ends = [file for file in files if file.endswith(f"/{name}")]
             paths = ends if len(ends) == 1 else []
         return pattern or str(number), paths, Group(pattern, paths) if len(paths) > 1 else None
 
@@ -282,7 +282,7 @@ class Reading:
             return [(path, "") for path in paths]
         kept = list[tuple[str, str]]()
         left = [path for path in best[2] if path in files]
-        for other in sorted(self.asking.groups, key=lambda one: len(one.paths)):
+        for other in sorted(self.asking.groups, key=lambda group: len(group.paths)):
             mine = [path for path in left if path in {*other.paths}]
             kinds = {files[path].kind for path in mine}
             pattern = next(other.patterns()) if len(mine) > 2 else ""
@@ -293,41 +293,41 @@ class Reading:
             return [(path, "") for path in paths] if len(paths) <= _MOST_LINES else None
         return [*((path, files[path].kind) for path in left), *kept, (best[1], "")]
 
-    def _unread(self, said: object) -> None:
+    def _unread(self, items: object) -> None:
         index, config = self.asking.index, self.asking.config
-        for one in _list(said):
-            pattern = _text(one)
+        for item in _list(items):
+            pattern = _text(item)
             pattern = f"{pattern}**" if pattern.endswith("/") else pattern
             if _is_form(pattern):
                 continue
             if not pattern or is_closed(pattern) or ".." in pattern.split("/") or index.root is None:
-                self.refused.append(f"{shown(one)}: stays closed")
+                self.refused.append(f"{shown(item)}: stays closed")
             elif not has_files(index.root, config, pattern):
                 self.refused.append(f"{pattern}: no file matches it")
             elif any(part.startswith(".") for part in pattern.split("/")):
                 self._add(Proposal("read", pattern, "is read", "not read", lines=(("documents", "read", pattern),)))
 
-    def _people(self, said: object, same: object) -> None:
+    def _people(self, people: object, same: object) -> None:
         # Name or alias, folded, to the name of who has it
         found = {fold(alias): one.name for one in self.asking.view.codex.entities for alias in one.aliases}
-        known = found | {fold(one.name): one.name for one in self.asking.view.codex.entities}
+        bearers = found | {fold(one.name): one.name for one in self.asking.view.codex.entities}
         before = {fold(name): {*map(fold, aliases)} for name, aliases in self.asking.config.proposed_people.names}
-        asked, joined, owners = dict[str, tuple[str, list[str]]](), set[tuple[str, str]](), Counter[str]()
-        for name, aliases in (*_named(said), *((names[0], names[1:]) for names in _pairs(same))):
+        persons, joined, owners = dict[str, tuple[str, list[str]]](), set[tuple[str, str]](), Counter[str]()
+        for name, aliases in (*_named(people), *((names[0], names[1:]) for names in _pairs(same))):
             if not _is_form(name):
-                asked.setdefault(fold(name), (name, []))[1].extend(one for one in aliases if not _is_form(one))
-        joined = {(fold(names[0]), fold(one)) for names in _pairs(same) for one in names[1:]}
-        for key, (_, aliases) in asked.items():
+                persons.setdefault(fold(name), (name, []))[1].extend(alias for alias in aliases if not _is_form(alias))
+        joined = {(fold(names[0]), fold(name)) for names in _pairs(same) for name in names[1:]}
+        for key, (_, aliases) in persons.items():
             owners.update({key, *map(fold, aliases)})
-        for key, (name, aliases) in asked.items():
-            bearer = known.get(key)
+        for key, (name, aliases) in persons.items():
+            bearer = bearers.get(key)
             if bearer is None and (why := self._unfit(name)):
                 self.refused.append(f"{shown(name)}: {why}")
                 continue
             kept, cards = list[str](), [] if bearer is None else [bearer]
             said_before = before.get(fold(bearer or name), set())
-            for alias in {fold(one): one for one in aliases}.values():
-                other = known.get(fold(alias))
+            for alias in {fold(alias): alias for alias in aliases}.values():
+                other = bearers.get(fold(alias))
                 if fold(alias) == key or (other is not None and other == bearer and fold(alias) not in said_before):
                     continue
                 if why := self._unfit(alias):
@@ -345,8 +345,8 @@ class Reading:
             if main in OF_PEOPLE:
                 self.refused.append(f"{shown(main)}: a word of armarius.toml")
                 continue
-            others = [one for one in (name, *kept) if fold(one) != fold(main)]
-            files = sum(main in one.text for one in self.asking.view.documents.values())
+            others = [term for term in (name, *kept) if fold(term) != fold(main)]
+            files = sum(main in document.text for document in self.asking.view.documents.values())
             says = f"one with {', '.join(cards[1:])}" if len(cards) > 1 else ", ".join(others) or "a person"
             new = () if cards else (f"card {main}",)
             line = ("people", main, others)
@@ -360,63 +360,63 @@ class Reading:
         if is_generic(name) or group_of(name) is not None or len(name) > _LONGEST:
             return "no name"
         every = self.asking.view.documents.values()
-        return "" if any(name in one.text for one in every) else "stands in no file"
+        return "" if any(name in document.text for document in every) else "stands in no file"
 
-    def _tables(self, said: object) -> None:
-        for one in _list(said):
-            path, name = (_text(one.get(key)) for key in ("path", "name")) if isinstance(one, dict) else ("", "")
+    def _tables(self, items: object) -> None:
+        for item in _list(items):
+            path, name = (_text(item.get(key)) for key in ("path", "name")) if isinstance(item, dict) else ("", "")
             if _is_form(path):
                 continue
             headers = [header for of, header, _ in self.asking.tables() if of == path]
             header = next((header for header in headers if name in header), None)
             if header is None:
-                self.refused.append(f"{shown(path or one)}: no table with a column {shown(name)}")
+                self.refused.append(f"{shown(path or item)}: no table with a column {shown(name)}")
                 continue
-            others = [text for text in map(_text, _list(one.get("aliases"))) if text in header and text != name]
+            others = [text for text in map(_text, _list(item.get("aliases"))) if text in header and text != name]
             row = table_row(PeopleTable(path, name, tuple(others)))
             if row not in map(table_row, self.asking.config.people.tables):
                 self._add(
                     Proposal("table", path, ", ".join((name, *others)), files=1, lines=(("people", "tables", row),))
                 )
 
-    def _no_names(self, said: object) -> None:
-        known = (*self.asking.config.proposed_people.no_names, *(one.name for one in self.asking.view.codex.entities))
-        names = {fold(one): one for one in known}
-        for one in map(_text, _list(said)):
-            if _is_form(one):
+    def _no_names(self, items: object) -> None:
+        terms = (*self.asking.config.proposed_people.no_names, *(item.name for item in self.asking.view.codex.entities))
+        names = {fold(term): term for term in terms}
+        for name in map(_text, _list(items)):
+            if _is_form(name):
                 continue
-            if fold(one) not in names:
-                self.refused.append(f"{shown(one)}: nobody is called so")
+            if fold(name) not in names:
+                self.refused.append(f"{shown(name)}: nobody is called so")
             else:
-                card = (f"card {names[fold(one)]}",)
+                card = (f"card {names[fold(name)]}",)
                 self._add(
-                    Proposal("no name", one, "nobody", "known", leaves=card, lines=(("people", "no_names", one),))
+                    Proposal("no name", name, "nobody", "known", leaves=card, lines=(("people", "no_names", name),))
                 )
 
     def _with_effects(self) -> list[Proposal]:
         """The proposals with what enters and leaves prompts of tasks when all are applied."""
         asking = self.asking
-        own = [one for one in asking.config.lines if not one.proposed]
+        own = [line for line in asking.config.lines if not line.proposed]
         lines = [
             FileLine(key, **({"kind": value} if isinstance(value, str) else value), proposed=True)
-            for one, _ in self.rows
-            for table, key, value in one.lines
+            for proposal, _ in self.rows
+            for table, key, value in proposal.lines
             if table == "documents" and key != "read"
         ]
         if not lines:
-            return [one for one, _ in self.rows]
+            return [proposal for proposal, _ in self.rows]
         after = decide(asking.features, {"": asking.config.kinds}, {"": [*own, *lines]})
-        return [self._with_effect(one, paths, after) for one, paths in self.rows]
+        return [self._with_effect(proposal, paths, after) for proposal, paths in self.rows]
 
-    def _with_effect(self, one: Proposal, paths: Sequence[str], after: ProjectMap) -> Proposal:
+    def _with_effect(self, proposal: Proposal, paths: Sequence[str], after: ProjectMap) -> Proposal:
         before, story = self.asking.view.map, {*self.asking.view.map.story()}
         enters = tuple(path for path in paths if path in before.hidden and path not in after.hidden)
         leaves = tuple(path for path in paths if path in after.hidden and path not in before.hidden)
-        told = sum(path in story for path in leaves)
-        warning = f"hides {counted(told, 'chapter')}" if told else ""
+        count = sum(path in story for path in leaves)
+        warning = f"hides {counted(count, 'chapter')}" if count else ""
         if len(leaves) * 2 > len(before.files):
             warning = f"hides {len(leaves):,} of {len(before.files):,} files"
-        return replace(one, enters=enters or one.enters, leaves=leaves or one.leaves, warning=warning)
+        return replace(proposal, enters=enters or proposal.enters, leaves=leaves or proposal.leaves, warning=warning)
 
 
 def _parts_of(reply: object) -> tuple[dict[str, Any], bool, bool]:
@@ -424,117 +424,117 @@ def _parts_of(reply: object) -> tuple[dict[str, Any], bool, bool]:
 
     Of several objects the last that has a part counts.
     """
-    if isinstance(reply, list) and reply and all(isinstance(one, dict) and "type" not in one for one in reply):
+    if isinstance(reply, list) and reply and all(isinstance(item, dict) and "type" not in item for item in reply):
         reply = json.dumps(reply, ensure_ascii=False)  # what a library has read already
     answers = read_answers(reply)
-    said, formed = dict[str, Any](), False
+    sections, formed = dict[str, Any](), False
     for value in reversed(answers.values):
-        found = _renamed(value)
-        formed = formed or (isinstance(found, dict) and found.keys() <= {*_PARTS})
-        if isinstance(found, list):
-            rows = [one for one in found if isinstance(one, dict)]
-            inner = [one for one in rows if one.keys() & {*_PARTS}]
-            files = [one for one in rows if one.keys() & {"g", "path"}]
-            found = inner[-1] if inner else {"files": files} if files else {"people": rows} if rows else {}
-        if found.keys() & {"g", "path"} and "kind" in found:
-            found = {"files": [found]}
-        parts = {key: one for key, one in found.items() if key in _PARTS and one not in ([], {}, None)}
-        if not said.keys() & parts.keys():
-            said |= parts
-    return said, answers.cut, formed
+        answer = _renamed(value)
+        formed = formed or (isinstance(answer, dict) and answer.keys() <= {*_PARTS})
+        if isinstance(answer, list):
+            rows = [row for row in answer if isinstance(row, dict)]
+            inner = [row for row in rows if row.keys() & {*_PARTS}]
+            files = [row for row in rows if row.keys() & {"g", "path"}]
+            answer = inner[-1] if inner else {"files": files} if files else {"people": rows} if rows else {}
+        if answer.keys() & {"g", "path"} and "kind" in answer:
+            answer = {"files": [answer]}
+        parts = {key: part for key, part in answer.items() if key in _PARTS and part not in ([], {}, None)}
+        if not sections.keys() & parts.keys():
+            sections |= parts
+    return sections, answers.cut, formed
 
 
 def _renamed(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
     """JSON with the words of the form in place of others for them."""
     if isinstance(value, list):
-        return [_renamed(one, depth + 1) for one in value]
+        return [_renamed(item, depth + 1) for item in value]
     if not isinstance(value, dict):
         return value
-    known = {key: _KEYS.get(fold(str(key)).replace(" ", "_"), str(key)) for key in value}
-    return {known[key]: _renamed(one, depth + 1) if depth < 6 else one for key, one in value.items()}
+    keys = {key: _KEYS.get(fold(str(key)).replace(" ", "_"), str(key)) for key in value}
+    return {keys[key]: _renamed(item, depth + 1) if depth < 6 else item for key, item in value.items()}
 
 
-def _entries(said: object) -> Iterator[tuple[tuple[object, object], dict[str, Any]]]:
+def _entries(items: object) -> Iterator[tuple[tuple[object, object], dict[str, Any]]]:
     """What is said of files: number and path, and the values."""
-    if isinstance(said, dict):
-        if said.keys() & {"g", "path"}:
-            said = [said]
+    if isinstance(items, dict):
+        if items.keys() & {"g", "path"}:
+            items = [items]
         else:
-            for key, value in said.items():
+            for key, value in items.items():
                 if isinstance(value, list):  # {"note": ["a.md", 3]}
-                    yield from (((one, None), {"kind": key}) for one in value if isinstance(one, str | int))
+                    yield from (((target, None), {"kind": key}) for target in value if isinstance(target, str | int))
                 else:
                     yield (key, None), value if isinstance(value, dict) else {"kind": value}
             return
-    for one in _list(said):
-        if isinstance(one, dict):
-            for number in one["g"] if isinstance(one.get("g"), list) else [one.get("g")]:
-                for path in one["path"] if isinstance(one.get("path"), list) else [one.get("path")]:
-                    yield (number, path), one
-        elif isinstance(one, str) and len(found := _SAID.split(one, maxsplit=1)) > 1:
-            yield (found[0].strip(), None), {"kind": found[1].strip()}
+    for item in _list(items):
+        if isinstance(item, dict):
+            for number in item["g"] if isinstance(item.get("g"), list) else [item.get("g")]:
+                for path in item["path"] if isinstance(item.get("path"), list) else [item.get("path")]:
+                    yield (number, path), item
+        elif isinstance(item, str) and len(pair := _SAID.split(item, maxsplit=1)) > 1:
+            yield (pair[0].strip(), None), {"kind": pair[1].strip()}
 
 
-def _named(said: object) -> Iterator[tuple[str, list[str]]]:
+def _named(rows: object) -> Iterator[tuple[str, list[str]]]:
     """People with their other names."""
-    if isinstance(said, dict) and "name" not in said:
-        said = [{**(one if isinstance(one, dict) else {"aliases": one}), "name": name} for name, one in said.items()]
-    for one in _list(said):
-        told = one if isinstance(one, dict) else {"name": one}
-        name = _text(told.get("name"))
+    if isinstance(rows, dict) and "name" not in rows:
+        rows = [{**(row if isinstance(row, dict) else {"aliases": row}), "name": name} for name, row in rows.items()]
+    for row in _list(rows):
+        person = row if isinstance(row, dict) else {"name": row}
+        name = _text(person.get("name"))
         if name:
-            yield name, [text for text in map(_text, _list(told.get("aliases"))) if text]
+            yield name, [text for text in map(_text, _list(person.get("aliases"))) if text]
 
 
-def _pairs(said: object) -> Iterator[list[str]]:
-    if isinstance(said, dict):
-        said = [[key, *_list(one)] for key, one in said.items()]
-    rows = _list(said)
-    rows = [rows] if rows and all(isinstance(one, str) for one in rows) else rows
-    for one in rows:
-        names = [text for text in map(_text, _list(one)) if text]
+def _pairs(groups: object) -> Iterator[list[str]]:
+    if isinstance(groups, dict):
+        groups = [[key, *_list(names)] for key, names in groups.items()]
+    rows = _list(groups)
+    rows = [rows] if rows and all(isinstance(row, str) for row in rows) else rows
+    for row in rows:
+        names = [text for text in map(_text, _list(row)) if text]
         if len(names) > 1:
             yield names
 
 
-def _list(said: object) -> list[Any]:
-    return said if isinstance(said, list) else [said] if said not in (None, "", {}) else []
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value] if value not in (None, "", {}) else []
 
 
-def _text(said: object) -> str:
-    text = str(said) if isinstance(said, str | int) and not isinstance(said, bool) else ""
+def _text(value: object) -> str:
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def _is_form(said: object) -> bool:
+def _is_form(value: object) -> bool:
     """Whether it is a place of the form that a model has left as it is."""
-    return said in ("…", "...", 0, "0") or (
-        isinstance(said, tuple) and any(_is_form(one) for one in said if one is not None)
+    return value in ("…", "...", 0, "0") or (
+        isinstance(value, tuple) and any(_is_form(part) for part in value if part is not None)
     )
 
 
-def _kind_of(said: str) -> Kind | None:
+def _kind_of(text: str) -> Kind | None:
     """The kind that a word means: `Setting`, `chapters`, 设定."""
-    word = fold(said).strip(" .。")
-    for one in (word, word.removesuffix("s"), f"{word.removesuffix('ies')}y", *re.split(r"[\s/|,(（]+", word)[:1]):
-        if one in KINDS:
-            return cast("Kind", one)
-        if one in KIND_OF_WORD:
-            return KIND_OF_WORD[one]
+    word = fold(text).strip(" .。")
+    for term in (word, word.removesuffix("s"), f"{word.removesuffix('ies')}y", *re.split(r"[\s/|,(（]+", word)[:1]):
+        if term in KINDS:
+            return cast("Kind", term)
+        if term in KIND_OF_WORD:
+            return KIND_OF_WORD[term]
     return None
 
 
-def _edition_of(said: str) -> Edition | None:
-    word = fold(said)
+def _edition_of(text: str) -> Edition | None:
+    word = fold(text)
     rows = {"final": "main", "draft": "copy"}
-    found = (
+    edition = (
         word if word in get_args(Edition) else next((row for row, words in EDITION_WORDS.items() if word in words), "")
     )
-    found = "main" if word in ("正文", "正式", "定稿", "original", "principal") else rows.get(found, found)
-    return cast("Edition", found) if found in get_args(Edition) else None
+    edition = "main" if word in ("正文", "正式", "定稿", "original", "principal") else rows.get(edition, edition)
+    return cast("Edition", edition) if edition in get_args(Edition) else None
 
 
-def _place_of(said: str) -> str | None:
-    word = fold(said).replace("chapter ", "").replace("the ", "")
+def _place_of(text: str) -> str | None:
+    word = fold(text).replace("chapter ", "").replace("the ", "")
     word = {"start": "first", "beginning": "first", "end": "last", "end of volume": "end of part"}.get(word, word)
     return word if re.fullmatch(r"first|last|end of part|(?:before|after) \d{1,5}", word) else None

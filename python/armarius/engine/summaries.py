@@ -71,21 +71,21 @@ class SummaryRequest(Asked):
         Raises:
             ContractError: There is no summary in it.
         """
-        said = next((one for one in reversed(read_answers(reply).objects) if _is_said(one.get("summary"))), None)
-        if said is None:
+        answer = next((item for item in reversed(read_answers(reply).objects) if _is_said(item.get("summary"))), None)
+        if answer is None:
             raise ContractError(f"{self.document}: expected JSON like {_FORM}, got {shown(reply)}")
-        passages = said["passages"] if isinstance(said.get("passages"), list) else []
-        return SummaryReply(said["summary"].strip(), tuple(self._passages(passages)))
+        passages = answer["passages"] if isinstance(answer.get("passages"), list) else []
+        return SummaryReply(answer["summary"].strip(), tuple(self._passages(passages)))
 
-    def _passages(self, said: Sequence[object]) -> Iterator[PassageSummary]:
-        found: list[tuple[int, int, str]] = []
-        for one in said:
-            if isinstance(one, dict) and _is_said(one.get("text")):
-                first, last = _number(one.get("first")), _number(one.get("last"))
+    def _passages(self, items: Sequence[object]) -> Iterator[PassageSummary]:
+        rows: list[tuple[int, int, str]] = []
+        for item in items:
+            if isinstance(item, dict) and _is_said(item.get("text")):
+                first, last = _number(item.get("first")), _number(item.get("last"))
                 if first is not None and last is not None:
-                    found.append((first, last, one["text"].strip()))
+                    rows.append((first, last, item["text"].strip()))
         begin = 0
-        for first, last, text in sorted(found):
+        for first, last, text in sorted(rows):
             first, last = max(first, begin), min(last, self.last)
             if first <= last:
                 yield PassageSummary(first, last, text)
@@ -100,9 +100,9 @@ def _is_said(text: object) -> bool:
     return isinstance(text, str) and any(map(str.isalnum, text))
 
 
-def _number(said: object) -> int | None:
+def _number(value: object) -> int | None:
     """A whole number, also as a text: "3", "[3]"."""
-    text = str(said).strip("[] ") if isinstance(said, str | int | float) else ""
+    text = str(value).strip("[] ") if isinstance(value, str | int | float) else ""
     return int(float(text)) if _WHOLE.fullmatch(text) else None
 
 
@@ -172,8 +172,8 @@ class ProjectSummaries(Listed[Summary]):
 
     def update(self, document: str, **changes: Any) -> Summary:  # noqa: ANN401 - checked by `set`
         """Change `text` or `passages` of the summary of a document as it is now; raises as `get` and `set`."""
-        known = self._known(document)
-        return self.set(document, **{"text": known.text, "passages": known.passages, **changes})
+        summary = self._known(document)
+        return self.set(document, **{"text": summary.text, "passages": summary.passages, **changes})
 
     def delete(self, document: str) -> Deleted:
         """Forget the summary of a document; UnknownId, which is a KeyError, when it has none."""
@@ -183,9 +183,9 @@ class ProjectSummaries(Listed[Summary]):
         """Paths of summarised documents that have changed or are gone; nothing uses their summaries."""
         documents = self._project.view().documents
         return tuple(
-            one.document
-            for one in self.list()
-            if one.document not in documents or documents[one.document].content_hash != one.content_hash
+            summary.document
+            for summary in self.list()
+            if summary.document not in documents or documents[summary.document].content_hash != summary.content_hash
         )
 
     def request(self, document: str | Document) -> SummaryRequest:
@@ -195,29 +195,29 @@ class ProjectSummaries(Listed[Summary]):
             UnknownDocument: No such document.
         """
         view = self._project.view()
-        known = document if isinstance(document, Document) else view.document(document)
-        if self._is_closed(known.path):
-            raise ContractError(f"document: {known.path}: [model] never of armarius.toml keeps it out of every request")
-        parts = (f"[{one.index}] {known.text[one.start : one.end]}" for one in known.paragraphs if one.role == "body")
-        named = {one.entity_id for one in view.matcher.detect(known.text)}
+        doc = document if isinstance(document, Document) else view.document(document)
+        if self._is_closed(doc.path):
+            raise ContractError(f"document: {doc.path}: [model] never of armarius.toml keeps it out of every request")
+        parts = (f"[{part.index}] {doc.text[part.start : part.end]}" for part in doc.paragraphs if part.role == "body")
+        named = {mention.entity_id for mention in view.matcher.detect(doc.text)}
         allowed = entities_for_models(view.codex.entities, self._project.index.config)
-        people = [one for one in allowed if one.id in named]
-        cards = [f"{one.name} ({', '.join(one.aliases[:3])})" if one.aliases else one.name for one in people[:40]]
+        people = [entity for entity in allowed if entity.id in named]
+        cards = [f"{item.name} ({', '.join(item.aliases[:3])})" if item.aliases else item.name for item in people[:40]]
         names = [f"{'人物和名称' if view.language == 'zh' else 'Names'}: {'; '.join(cards)}"] if cards else []
-        user = without_secrets("\n\n".join((known.title, *names, *parts)))
+        user = without_secrets("\n\n".join((doc.title, *names, *parts)))
         made = SummaryRequest(
             (
                 Message(role="system", content=_ASKED.get(view.language, _ASKED["en"])),
                 Message(role="user", content=user),
             )
         )
-        made.document, made.last = known.path, len(known.paragraphs) - 1
+        made.document, made.last = doc.path, len(doc.paragraphs) - 1
         return made
 
     def cost(self, *, limit: int | None = None) -> RefreshCost:
         """What `refresh` would take with a model that is asked by `request`. Cost: a count of these chapters."""
         due = self._due(limit)
-        return RefreshCost(len(due), sum(self.request(one).tokens for one in due))
+        return RefreshCost(len(due), sum(self.request(doc).tokens for doc in due))
 
     def refresh(self, summarise: Summarise, *, limit: int | None = None, at_once: int = 1) -> Refreshed:
         """Summarise every chapter with a missing or stale summary. Nothing else calls `summarise`.
@@ -244,25 +244,25 @@ class ProjectSummaries(Listed[Summary]):
         _run(self._written(summarise, iter(due), made, refused, at_once))
         if refused and not made:
             raise next(iter(refused.values()))
-        found = Refreshed(made[one.path] for one in reversed(due) if one.path in made)
-        found.refused = {path: message_of(error) for path, error in sorted(refused.items())}
-        replied = sum(_tokens("\n".join((one.text, *(part.text for part in one.passages)))) for one in found)
-        found.cost = RefreshCost(len(due), sum(self.request(one).tokens for one in due), replied)
-        return found
+        results = Refreshed(made[doc.path] for doc in reversed(due) if doc.path in made)
+        results.refused = {path: message_of(error) for path, error in sorted(refused.items())}
+        replied = sum(_tokens("\n".join((item.text, *(part.text for part in item.passages)))) for item in results)
+        results.cost = RefreshCost(len(due), sum(self.request(doc).tokens for doc in due), replied)
+        return results
 
     arefresh = awaitable(refresh)
 
     def _is_closed(self, path: str) -> bool:
-        return any(glob(one).matches(path) for one in self._project.index.config.never)
+        return any(glob(pattern).matches(path) for pattern in self._project.index.config.never)
 
     def _due(self, limit: int | None) -> Sequence[Document]:
         """The chapters without a summary of what they are now, the last one first."""
         most = None if limit is None else whole("limit", limit)
         view = self._project.view()
-        fresh = {one.document for one in self.list()} - set(self.stale())
+        fresh = {summary.document for summary in self.list()} - set(self.stale())
         chapters = [view.documents[path] for path in reversed(view.map.story()) if path in view.documents]
-        due = (one for one in chapters if one.path not in fresh and not one.past and not stated(one))
-        return [one for one in due if not self._is_closed(one.path)][:most]
+        due = (doc for doc in chapters if doc.path not in fresh and not doc.past and not stated(doc))
+        return [doc for doc in due if not self._is_closed(doc.path)][:most]
 
     async def _written(
         self,
@@ -279,16 +279,16 @@ class ProjectSummaries(Listed[Summary]):
         failed: list[Exception] = []
 
         async def work() -> None:
-            for one in due:
+            for doc in due:
                 try:
-                    said = await asyncio.to_thread(summarise, one) if threaded else summarise(one)
-                    said = await said if isawaitable(said) else said
-                    text, passages = said if isinstance(said, SummaryReply) else (said, ())
+                    answer = await asyncio.to_thread(summarise, doc) if threaded else summarise(doc)
+                    answer = await answer if isawaitable(answer) else answer
+                    text, passages = answer if isinstance(answer, SummaryReply) else (answer, ())
                     if not isinstance(text, str) or not text.strip():
-                        raise ContractError(f"summarise: expected a text for {one.path}, got {said!r:.60}")
-                    made[one.path] = self._project.summaries.put(one.path, text.strip(), one.content_hash, passages)
+                        raise ContractError(f"summarise: expected a text for {doc.path}, got {answer!r:.60}")
+                    made[doc.path] = self._project.summaries.put(doc.path, text.strip(), doc.content_hash, passages)
                 except ContractError as error:
-                    refused[one.path] = error
+                    refused[doc.path] = error
                 except Exception as error:  # noqa: BLE001 - raised below, when those under way have ended
                     failed.append(error)
                 if failed or (not made and len(refused) >= _HOPELESS):
@@ -301,11 +301,11 @@ class ProjectSummaries(Listed[Summary]):
             raise failed[0]
 
     def _known(self, document: str) -> Summary:
-        found = self._project.summaries.of(document)
-        if found is None:
-            close = near(document, [one.document for one in self.list()])
+        summary = self._project.summaries.of(document)
+        if summary is None:
+            close = near(document, [entry.document for entry in self.list()])
             raise UnknownId(f"no summary of {document!r}{suggestion(close)}", close)
-        return found
+        return summary
 
 
 def _tokens(text: str) -> int:

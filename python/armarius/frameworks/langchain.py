@@ -147,10 +147,10 @@ def _key(messages: Sequence[AnyMessage], place: int) -> tuple[str, str]:
     except RuntimeError:
         # Called outside a graph.
         thread = ""
-    said = hashlib.blake2b(digest_size=16)
-    for one in messages[: place + 1]:
-        said.update(f"{one.type}\n{one.text}\0".encode("utf-8", "replace"))
-    return thread, f"{messages[place].id or ''}\n{said.hexdigest()}"
+    digest = hashlib.blake2b(digest_size=16)
+    for message in messages[: place + 1]:
+        digest.update(f"{message.type}\n{message.text}\0".encode("utf-8", "replace"))
+    return thread, f"{messages[place].id or ''}\n{digest.hexdigest()}"
 
 
 class ArmariusRetriever(BaseRetriever):
@@ -216,9 +216,9 @@ def retrieve_tool(engine: ContextEngine, *, k: int = 5, **options: Unpack[Retrie
     """
 
     def retrieve(query: str, also: Sequence[str] = ()) -> tuple[str, list[dict[str, object]]]:
-        asked: RetrieveOptions = {**options, "also": also} if also else options
+        params: RetrieveOptions = {**options, "also": also} if also else options
         try:
-            hits = engine.retrieve(query, limit=k, **asked)
+            hits = engine.retrieve(query, limit=k, **params)
         except ContractError as error:
             raise ToolException(error.message) from None
         text = "\n\n".join(f"{hit.reference}\n{escaped_excerpt(engine, hit, options)}" for hit in hits)

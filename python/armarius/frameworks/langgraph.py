@@ -104,8 +104,8 @@ def _engine() -> tuple["ContextEngine", dict[str, Any]]:
             "inject_context needs the engine: compile with context_schema=ArmariusContext and call "
             "invoke(..., context=ArmariusContext(engine))"
         )
-    given = {} if context.reword is None else {"reword": context.reword}
-    return context.engine, {**given, **context.options}
+    extras = {} if context.reword is None else {"reword": context.reword}
+    return context.engine, {**extras, **context.options}
 
 
 def _project(shelf: ShelfOfProjects, tenant: str | None) -> tuple["ContextEngine", dict[str, Any]]:
@@ -119,14 +119,14 @@ def _project(shelf: ShelfOfProjects, tenant: str | None) -> tuple["ContextEngine
     if tenant is not None and context.tenant not in ("", tenant):
         raise ScopeViolation(f"the graph serves the tenant {tenant!r}, the request names another")
     engine = shelf.project(context.project, tenant=context.tenant if tenant is None else tenant)
-    given = {} if context.at_least is None else {"at_least": context.at_least}
-    return engine, {**given, **context.options}
+    extras = {} if context.at_least is None else {"at_least": context.at_least}
+    return engine, {**extras, **context.options}
 
 
 def _arguments(state: Mapping[str, object]) -> dict[str, Any]:
     query, earlier = conversation(state.get("messages", ()))
-    given = {key: state[key] for key in RequestOptions.__optional_keys__ if state.get(key) is not None}
-    return {"query": query, "messages": earlier, **given}
+    fields = {key: state[key] for key in RequestOptions.__optional_keys__ if state.get(key) is not None}
+    return {"query": query, "messages": earlier, **fields}
 
 
 def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
@@ -141,29 +141,29 @@ def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
     Raises:
         ContractError: A value that LangChain cannot convert to a message.
     """
-    given: list[Any] = (
+    items: list[Any] = (
         list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
     )
     try:
-        found = convert_to_messages(given)
+        turns = convert_to_messages(items)
     except (ValueError, TypeError, NotImplementedError) as error:
         raise ContractError(f'state["messages"] holds something that is no message: {type(error).__name__}') from None
-    place = next((at for at in range(len(found) - 1, -1, -1) if found[at].type == "human"), None)
+    place = next((at for at in range(len(turns) - 1, -1, -1) if turns[at].type == "human"), None)
     if place is None:
-        return "", list(found)
-    return str(found[place].text), list(found[:place])
+        return "", list(turns)
+    return str(turns[place].text), list(turns[:place])
 
 
 def _node(
     find: Callable[[], tuple["ContextEngine", dict[str, Any]]], name: str
 ) -> "RunnableLambda[Mapping[str, object], dict[str, object]]":
     def inject(state: Mapping[str, object]) -> dict[str, object]:
-        engine, given = find()
-        return _written(engine.assemble(**{**_arguments(state), **given}))
+        engine, options = find()
+        return _written(engine.assemble(**{**_arguments(state), **options}))
 
     async def ainject(state: Mapping[str, object]) -> dict[str, object]:
-        engine, given = find()
-        return _written(await engine.aassemble(**{**_arguments(state), **given}))
+        engine, options = find()
+        return _written(await engine.aassemble(**{**_arguments(state), **options}))
 
     return RunnableLambda(inject, afunc=ainject, name=name)
 

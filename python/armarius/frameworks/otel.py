@@ -128,13 +128,13 @@ def uninstrument() -> None:
 
 def _read(shelves: Iterable[HasStatus], name: str) -> Callable[[CallbackOptions], list[Observation]]:
     def read(_: CallbackOptions) -> list[Observation]:
-        found = [shelf.status() for shelf in shelves]
-        return [Observation(getattr(one, name), {"armarius.shelf": one.place}) for one in found]
+        states = [shelf.status() for shelf in shelves]
+        return [Observation(getattr(state, name), {"armarius.shelf": state.place}) for state in states]
 
     return read
 
 
 def _codes(warnings: Any) -> set[str]:  # noqa: ANN401 - answers of several types have warnings
     """The codes of an answer's warnings; other values, which a host's fetcher may have added, are ignored."""
-    said = {str(getattr(one, "code", "") or str(one).split(":", 1)[0]) for one in warnings or ()}
-    return said & CODES
+    codes = {str(getattr(warning, "code", "") or str(warning).split(":", 1)[0]) for warning in warnings or ()}
+    return codes & CODES

@@ -58,8 +58,8 @@ def sound(graph: Graph) -> Graph:
     Raises:
         TypeError, AttributeError: `graph` is not a graph.
     """
-    said: Iterable[object] = graph.warnings
-    warnings = [warning for warning in said if isinstance(warning, ContextWarning)]
+    notes: Iterable[object] = graph.warnings
+    warnings = [warning for warning in notes if isinstance(warning, ContextWarning)]
     entities, missing = _checked(graph.entities, Entity, _entity)
     relations, lacking = _checked(graph.relations, Relation, checked_relation)
     if missing or lacking:
@@ -162,15 +162,15 @@ class Cast:
         with self._lock:
             if self._known is None or self._known[0] is not codex:
                 names = NameIndex(codex.entities)
-                mine = tuple(one for one in self._entities if project_id(one, names) not in names.entities)
+                mine = tuple(entity for entity in self._entities if project_id(entity, names) not in names.entities)
                 self._known = (codex, KnownEntities(entities=mine))
-            known = self._known[1]
+            result = self._known[1]
             late = self._reading is not None and time.monotonic() >= self._reading.deadline
             warnings = (KG_UNAVAILABLE(),) if late or self._incomplete or not self._read else ()
-            if known.warnings != warnings:
-                known = replace(known, warnings=warnings)
-                self._known = (codex, known)
-            return known
+            if result.warnings != warnings:
+                result = replace(result, warnings=warnings)
+                self._known = (codex, result)
+            return result
 
     def forget(self) -> None:
         """Read everything at the next `look`, also with an unchanged stamp."""
@@ -255,10 +255,10 @@ class GraphGuard:
             try:
                 names = NameIndex(codex.entities)
                 wanted = set(entity_ids)
-                others = [one.id for one in self.cast.entities if project_id(one, names) in wanted]
+                others = [entity.id for entity in self.cast.entities if project_id(entity, names) in wanted]
                 starts = sorted({*entity_ids, *others})
-                found = sound(self.store.subgraph(starts, depth=depth, limit=self._limit))
-                answer.append(self._beyond(found, codex, names))
+                graph = sound(self.store.subgraph(starts, depth=depth, limit=self._limit))
+                answer.append(self._beyond(graph, codex, names))
             except BaseException as error:  # noqa: BLE001 - no source failure may fail the call, nor end in a traceback
                 answer.append(failed(reason(error)))
             finally:
@@ -329,14 +329,14 @@ def read_graph_options(config: Config, root: Path | None, *, permissions: Permis
         ConfigError: An unknown key, a value of the wrong kind, or a database in the folder of a project that has none;
             names file and key.
     """
-    found = config.typed_table("graph", _KEYS)
-    name, path = found.pop("store", "project"), found.pop("path", None)
+    options = config.typed_table("graph", _KEYS)
+    name, path = options.pop("store", "project"), options.pop("path", None)
     if name not in ("project", "nervusdb"):
         raise ConfigError(f"{CONFIG_NAME}: graph.store must be project or nervusdb, got {name!r}")
     if root is None:
         if name == "nervusdb":
             raise ConfigError(f"{CONFIG_NAME}: graph.store is nervusdb, which needs a project folder")
-        return GraphOptions(None, **found)
+        return GraphOptions(None, **options)
     permissions = Permissions.of(root) if permissions is None else permissions
     heeded = permissions.heeded(config).table("graph")
     path = heeded.get("path")
@@ -344,5 +344,5 @@ def read_graph_options(config: Config, root: Path | None, *, permissions: Permis
     if where is not None and where.resolve() == root.resolve():
         raise ConfigError(f"{CONFIG_NAME}: graph.path must be a folder of its own, got {path!r}")
     if heeded.get("store", "project") == "project":
-        return GraphOptions(None, **found)
-    return GraphOptions(doors.NervusDBGraph(where or root / _PATH, project=root), **found)
+        return GraphOptions(None, **options)
+    return GraphOptions(doors.NervusDBGraph(where or root / _PATH, project=root), **options)

@@ -38,17 +38,17 @@ _CODED = re.compile("(?:%[0-9A-F]{2})+")
 
 def encode(text: str) -> str:
     """`text` escaped so that it contains no end of a literal, no comment and no invisible character."""
-    return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), text)
 
 
 def decode(text: str) -> str:
     """The text that was encoded; a foreign `%` is kept."""
 
-    def decoded(found: re.Match[str]) -> str:
+    def decoded(match: re.Match[str]) -> str:
         try:
-            return bytes.fromhex(found[0].replace("%", "")).decode()
+            return bytes.fromhex(match[0].replace("%", "")).decode()
         except UnicodeDecodeError:
-            return found[0]
+            return match[0]
 
     return _CODED.sub(decoded, text)
 
@@ -274,10 +274,10 @@ class NervusDBGraph:
         entity = checked_entity(entity)
         wanted = _entity_row(entity)
         with self._alone():
-            known = self._rows("Entity", _ENTITY, ("id", entity.id))
-            if not known:
+            rows = self._rows("Entity", _ENTITY, ("id", entity.id))
+            if not rows:
                 self._write(f"CREATE {create('n', 'Entity', wanted)}")
-            elif any(row != wanted for row in known):
+            elif any(row != wanted for row in rows):
                 self._write(f"{match('n', 'Entity', 'id', entity.id)} {update('n', wanted)}")
 
     def upsert_relation(self, relation: Relation, /) -> None:
@@ -286,9 +286,9 @@ class NervusDBGraph:
         wanted = {name: "" if (value := getattr(relation, name)) is None else str(value) for name in _RELATION}
         key = "|".join(encode(part).replace("|", "%7C") for part in relation_key(relation))
         with self._alone():
-            known = self._rows("Relation", _RELATION, ("key", key))
-            if known:
-                if any(row != wanted for row in known):
+            rows = self._rows("Relation", _RELATION, ("key", key))
+            if rows:
+                if any(row != wanted for row in rows):
                     self._write(f"{match('r', 'Relation', 'key', key)} {update('r', wanted)}")
                 return
             for end in (relation.source, relation.target):
@@ -315,7 +315,7 @@ class NervusDBGraph:
     def _touching(self, ids: Sequence[str]) -> list[Relation]:
         if len(ids) > _ONE_BY_ONE:
             wanted = set(ids)
-            return [one for one in self._all_relations() if one.source in wanted or one.target in wanted]
+            return [edge for edge in self._all_relations() if edge.source in wanted or edge.target in wanted]
         ends = [(key, id_) for id_ in ids for key in ("source", "target")]
         return [_relation(row) for end in ends for row in self._rows("Relation", _RELATION, end)]
 
@@ -344,13 +344,13 @@ class NervusDBGraph:
 
     def _state(self) -> str:
         """Names, sizes and times of all files of the database."""
-        found = []
+        stamps = []
         for folder, _, names in os.walk(self.path):
             for name in names:
                 with suppress(OSError):
                     info = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - asked for before every answer
-                    found.append(f"{folder}/{name}:{info.st_size}:{info.st_mtime_ns}")
-        return "\n".join(sorted(found))
+                    stamps.append(f"{folder}/{name}:{info.st_size}:{info.st_mtime_ns}")
+        return "\n".join(sorted(stamps))
 
     def _write(self, statement: str) -> None:
         with self._lock:
@@ -387,8 +387,8 @@ class NervusDBGraph:
             raise GraphError(f"no graph program: {error}") from None
         where, names = (named[0], named[1:]) if named else (f"{PROGRAM} on the PATH", _NAMES)
         for name in names:
-            if found := find_program(name, project=self._project):
-                return found
+            if path := find_program(name, project=self._project):
+                return path
         raise GraphError(f"no graph program: {where} cannot be run")
 
     @contextmanager

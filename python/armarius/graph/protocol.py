@@ -54,8 +54,8 @@ class Graph:
     ) -> "Graph":
         """Sorted, without origins; the later of two with one key wins; relations with unknown ends are left out."""
         by_id = {entity.id: replace(entity, origins=()) for entity in entities}
-        held = (replace(one, origin=None) for one in relations if one.source in by_id and one.target in by_id)
-        return cls(tuple(by_id[id_] for id_ in sorted(by_id)), ordered(held), truncated, tuple(warnings))
+        edges = (replace(edge, origin=None) for edge in relations if edge.source in by_id and edge.target in by_id)
+        return cls(tuple(by_id[id_] for id_ in sorted(by_id)), ordered(edges), truncated, tuple(warnings))
 
     def load_into(self, store: "GraphStore") -> None:
         """Write all entities and relations into `store`; its other content stays.
@@ -182,7 +182,7 @@ def checked_ids(entity_ids: object) -> tuple[str, ...]:
     Raises:
         ContractError: Not a list of ids; a str is refused too, as its characters would be ids.
     """
-    return tuple(dict.fromkeys(valid_text("entity_ids", one) for one in texts("entity_ids", entity_ids, what="ids")))
+    return tuple(dict.fromkeys(valid_text("entity_ids", item) for item in texts("entity_ids", entity_ids, what="ids")))
 
 
 def _text(field: str, value: object) -> None:
@@ -233,24 +233,24 @@ def walk(
     Cost: one call of `touching` per level, two of `entities`.
     """
     depth, limit = whole("depth", depth, least=1), whole("limit", limit, least=1)
-    known = {entity.id: entity for entity in entities(sorted(checked_ids(entity_ids)))}
-    frontier = sorted(known)[:limit]
-    truncated = len(known) > limit
+    by_id = {entity.id: entity for entity in entities(sorted(checked_ids(entity_ids)))}
+    frontier = sorted(by_id)[:limit]
+    truncated = len(by_id) > limit
     reached = set(frontier)
-    found: dict[tuple[str, str, str], Relation] = {}
+    edges: dict[tuple[str, str, str], Relation] = {}
     for _ in range(min(depth, MAX_DEPTH)):
         if not frontier:
             break
         level = {relation_key(relation): relation for relation in touching(frontier)}
-        found |= level
+        edges |= level
         ends = sorted({end for source, target, _ in level for end in (source, target)} - reached)
         frontier = ends[: limit - len(reached)]
         truncated = truncated or len(ends) > len(frontier)
         reached.update(frontier)
-    known |= {entity.id: entity for entity in entities(sorted(reached - known.keys()))}
+    by_id |= {entity.id: entity for entity in entities(sorted(reached - by_id.keys()))}
     return Graph.of(
-        (known[id_] for id_ in reached if id_ in known),
-        found.values(),
+        (by_id[id_] for id_ in reached if id_ in by_id),
+        edges.values(),
         truncated=truncated,
         warnings=[CODE_DEPTH_LIMIT(maximum=MAX_DEPTH)] if depth > MAX_DEPTH and frontier else (),
     )

@@ -60,9 +60,9 @@ class ResultList(list[Row]):
         return html_table(self.columns, map(self.cells, self))
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, noun: str, many: str = "") -> str:
     """`3 entities`, `1 entity`."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
 
 def rich_table(

@@ -290,7 +290,7 @@ FRAMES: Final[Mapping[Language, Frame]] = MappingProxyType({"zh": ZH, "en": EN, 
 _LANGUAGES: Final = tuple(FRAMES)
 
 HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
-    {language: one.headings for language, one in FRAMES.items()}
+    {language: frame.headings for language, frame in FRAMES.items()}
 )
 
 
@@ -376,23 +376,23 @@ def kind_name(kind: str) -> str:
     return kind if code is None else Reason(code)
 
 
-def say(said: str, language: str) -> str:
+def say(reason: str, language: str) -> str:
     """A reason in `language`; any other text as it is."""
-    return said.in_language(language) if isinstance(said, Reason) else said
+    return reason.in_language(language) if isinstance(reason, Reason) else reason
 
 
-def sentence(said: Iterable[str], language: str, most: int = 3) -> str:
+def sentence(parts: Iterable[str], language: str, most: int = 3) -> str:
     """The first `most` different ones of several, in `language`, as one sentence."""
-    return ("；" if language == "zh" else "; ").join(list(dict.fromkeys([say(one, language) for one in said]))[:most])
+    return ("；" if language == "zh" else "; ").join(list(dict.fromkeys([say(one, language) for one in parts]))[:most])
 
 
 def _said(code: str, parts: Mapping[str, Any], language: str) -> str:
-    said = dict(parts)
+    values = dict(parts)
     for name, part in parts.items():
         if isinstance(part, Reason):
-            said[name] = part.in_language(language)
+            values[name] = part.in_language(language)
         elif isinstance(part, tuple | list):
-            said[name] = ("、" if language == "zh" else ", ").join(
+            values[name] = ("、" if language == "zh" else ", ").join(
                 [value.in_language(language) if isinstance(value, Reason) else str(value) for value in part[:_MOST]]
             )
-    return reasons_table()[code][language].format(**said)
+    return reasons_table()[code][language].format(**values)

@@ -66,7 +66,7 @@ class DocumentMention:
 
 # Number of mentions inside paragraphs; then entity ids (JSON) and rows of mentions, compressed.
 _MENTIONS: Final = DerivedCache[tuple[int, bytes], tuple[bytes, ...]](
-    "mentions", "2", lambda one: join_pieces(b"%d" % one[0], one[1]), lambda data: split_pieces(data, 2)
+    "mentions", "2", lambda row: join_pieces(b"%d" % row[0], row[1]), lambda data: split_pieces(data, 2)
 )
 MENTIONS: Final = _MENTIONS.kind
 
@@ -77,12 +77,12 @@ def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Der
     Cost: one pass over the texts on all cores; 16 bytes a mention before compression.
     """
     ids = snapshot.matcher.entity_ids
-    found = snapshot.matcher.find_rows(
+    matches = snapshot.matcher.find_rows(
         [document.text for document in documents],
-        [[(one.start, one.end) for one in document.paragraphs] for document in documents],
+        [[(part.start, part.end) for part in document.paragraphs] for document in documents],
     )
     rows = []
-    for document, (counted, entities, table) in zip(documents, found, strict=True):
+    for document, (counted, entities, table) in zip(documents, matches, strict=True):
         names = json.dumps([ids[entity] for entity in entities]).encode()
         body = zlib.compress(join_pieces(names, table), _LEVEL)
         rows.append(_MENTIONS.row(document.path, snapshot.match_digest, (counted, body)))
@@ -96,22 +96,22 @@ def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[Derive
     return [*find_mentions(snapshot, documents), *part_rows(documents, snapshot.matcher, snapshot.match_digest)]
 
 
-def read_names_again(snapshot: Snapshot, held: IndexContents, written: Mapping[str, str]) -> list[Change]:
+def read_names_again(snapshot: Snapshot, contents: IndexContents, written: Mapping[str, str]) -> list[Change]:
     """Compute the mentions of all documents again if names or the row format changed.
 
     Args:
         snapshot: Has the names to match.
-        held: Contents of the store, without uncommitted changes.
+        contents: Contents of the store, without uncommitted changes.
         written: Path of each document of this refresh to the digest of the names that were matched in it.
     """
     names = snapshot.match_digest
-    same, formed = held.notes[NAMES] == names, held.notes[PART] == FORM
-    if same and formed and all(one == names for one in written.values()):
+    same, formed = contents.notes[NAMES] == names, contents.notes[PART] == FORM
+    if same and formed and all(digest == names for digest in written.values()):
         return []
     changes: list[Change] = []
-    paths = [path for path in held.files if written.get(path) != names]
+    paths = [path for path in contents.files if written.get(path) != names]
     for at in range(0, len(paths), BATCH):
-        changes += read_names(snapshot, held.store.documents_of(paths[at : at + BATCH]))
+        changes += read_names(snapshot, contents.store.documents_of(paths[at : at + BATCH]))
     return [*changes, Note(NAMES, names), *([] if formed else [Note(PART, FORM)])]
 
 
@@ -134,14 +134,14 @@ def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:
 def count_by_entity(store: Store, without: Collection[str]) -> Counter[str]:
     """Number of mentions by entity in all documents but these."""
     rows = (row for path, row in store.learnt(MENTIONS).items() if path not in without)
-    return Counter(one.entity for row in rows for one in unpack_mentions(row))
+    return Counter(mention.entity for row in rows for mention in unpack_mentions(row))
 
 
 def count_mentions(store: Store) -> int:
     """Number of mentions inside paragraphs in the whole index."""
     rows = store.learnt(MENTIONS).values()
     packed = (_MENTIONS.value(row, row.about.partition(" ")[2]) for row in rows)
-    return sum(int(one[0]) for one in packed if one is not None)
+    return sum(int(entry[0]) for entry in packed if entry is not None)
 
 
 _RULES: Final = 12  # raised when the same text of the same version describes something else
@@ -204,8 +204,8 @@ class Describing:
         if document.kind in STORY_KINDS:
             self._story.take(document)
         root, path = self._inside(document.path)
-        found = profiles_in(document, path, self._tables(document.path), self._rules(root))
-        return self._take(document.path, found) or dropped
+        profiles = profiles_in(document, path, self._tables(document.path), self._rules(root))
+        return self._take(document.path, profiles) or dropped
 
     def drop(self, path: str) -> bool:
         """Drop a removed document. True if it had profiles."""
@@ -234,7 +234,7 @@ class Describing:
         return self._config.now.people, self._config.now.proposed_people
 
     def _tables(self, path: str) -> Sequence[PeopleTable]:
-        return [table for one in self._said for table in one.tables if table.path == path]
+        return [table for people in self._said for table in people.tables if table.path == path]
 
     def _fingerprint(self, path: str, kind: str, content_hash: str) -> str:
         tables, (root, inside_it) = self._tables(path), self._inside(path)
@@ -248,9 +248,9 @@ class Describing:
     def codex(self) -> Codex:
         """The codex of the documents and the user's files; see `build_codex`."""
         profiles: dict[str, dict[str, Profiles]] = {}
-        for path, one in self._profiles.items():
+        for path, entry in self._profiles.items():
             root, inside = self._inside(path)
-            profiles.setdefault(root, {})[inside] = one
+            profiles.setdefault(root, {})[inside] = entry
         series: Sequence[SeriesFolder] = (
             self._authored.codex_files() if isinstance(self._authored, SeriesAuthored) else ()
         )
@@ -265,13 +265,13 @@ class Describing:
         documents = list(documents)
         return [
             _PROFILES.row(
-                one.path,
-                self._fingerprint(one.path, one.kind, one.content_hash),
-                self._profiles.get(one.path, Profiles()),
+                doc.path,
+                self._fingerprint(doc.path, doc.kind, doc.content_hash),
+                self._profiles.get(doc.path, Profiles()),
             )
-            for one in documents
-            if one.kind in _WITH_PROFILES
-        ] + self._story.rows([one.path for one in documents])
+            for doc in documents
+            if doc.kind in _WITH_PROFILES
+        ] + self._story.rows([doc.path for doc in documents])
 
     def unkept(self) -> Sequence[DerivedRow]:
         """Rows that the store lacks for documents that it already holds; returned once."""
@@ -351,11 +351,11 @@ class _Story:
     def _count(self, documents: Sequence[Document]) -> None:
         for at in range(0, len(documents), _BATCH):
             batch = documents[at : at + _BATCH]
-            found = uses_in([one.text for one in batch], self._names)
-            self._add({one.path: uses for one, uses in zip(batch, found, strict=True)})
+            results = uses_in([doc.text for doc in batch], self._names)
+            self._add({doc.path: uses for doc, uses in zip(batch, results, strict=True)})
 
-    def _add(self, found: dict[str, dict[str, Uses]]) -> None:
-        for path, uses in found.items():
+    def _add(self, by_path: dict[str, dict[str, Uses]]) -> None:
+        for path, uses in by_path.items():
             self._uses[path] = uses
             self.story.add(self._documents[path][1], uses)
 
@@ -376,10 +376,10 @@ def as_mapped(document: Document, mapped: ProjectMap, folders: Container[str]) -
         mapped: The map.
         folders: The other folders of a series.
     """
-    one = mapped.get(document.path)
-    if one is None or one.kind == "code" or stored_as(one, folders) == (document.kind, document.chapter):
+    file = mapped.get(document.path)
+    if file is None or file.kind == "code" or stored_as(file, folders) == (document.kind, document.chapter):
         return document
-    return decided_as(document, *stored_as(one, folders), own=not inside(document.path, folders)[0])
+    return decided_as(document, *stored_as(file, folders), own=not inside(document.path, folders)[0])
 
 
 class KindEvidence:
@@ -403,16 +403,16 @@ class KindEvidence:
 
     def one(self, store: Store, path: str, content_hash: str) -> Features | None:
         """The evidence of a document of the store; None without a row."""
-        known = self._known.get(path)
-        if known is not None and known[0] == content_hash:
-            return known[1]
+        entry = self._known.get(path)
+        if entry is not None and entry[0] == content_hash:
+            return entry[1]
         return _FEATURES.load(store, {path: content_hash}).get(path)
 
     def all(self, store: Store, hashes: Mapping[str, str]) -> dict[str, Features]:
         """The evidence of documents that are in the store or were taken, by path; texts without a row are read."""
-        self._known = {path: one for path, one in self._known.items() if one[0] == hashes.get(path)}
+        self._known = {path: entry for path, entry in self._known.items() if entry[0] == hashes.get(path)}
         new = {path: content for path, content in hashes.items() if path not in self._known}
-        self._known |= {path: (new[path], one) for path, one in _FEATURES.load(store, new).items()}
+        self._known |= {path: (new[path], features) for path, features in _FEATURES.load(store, new).items()}
         for document in store.documents_of([path for path in new if path not in self._known]):
             self.take(document)
             self._unkept += self.rows([document])
@@ -420,7 +420,7 @@ class KindEvidence:
 
     def rows(self, documents: Iterable[Document]) -> list[DerivedRow]:
         """The rows to store for documents that were taken."""
-        return [_FEATURES.row(one.path, one.content_hash, self._known[one.path][1]) for one in documents]
+        return [_FEATURES.row(doc.path, doc.content_hash, self._known[doc.path][1]) for doc in documents]
 
     def unkept(self) -> list[DerivedRow]:
         """Rows that the store lacks of documents that it holds; returned once."""
@@ -456,9 +456,9 @@ class Decision:
         self._is_due = self.before is None
         self.map = ProjectMap() if self.before is None else self.before
 
-    def take(self, found: ReadBatch) -> None:
-        """Take over new, changed and removed documents; those that are of another kind are replaced in `found`."""
-        for change in found.changes:
+    def take(self, batch: ReadBatch) -> None:
+        """Take over new, changed and removed documents; those that are of another kind are replaced in `batch`."""
+        for change in batch.changes:
             if isinstance(change, Put):
                 path, content = change.document.path, self._hashes.get(change.document.path)
                 same = not self._is_due and content is not None and self._evidence.one(self._store, path, content)
@@ -468,9 +468,9 @@ class Decision:
                 self._is_due = True
                 self._hashes.pop(change.path, None)
         self._decide()
-        found.changes = [
+        batch.changes = [
             Put(self._mapped(change.document), change.stamp) if isinstance(change, Put) else change
-            for change in found.changes
+            for change in batch.changes
         ]
 
     def again(self) -> ReadBatch:
@@ -481,10 +481,10 @@ class Decision:
         if self.before is None:
             stored = {row.path: (row.kind, row.chapter) for row in self._store.documents()}
         else:
-            stored = {path: stored_as(one, self._folders) for path, one in self.before.files.items()}
+            stored = {path: stored_as(file, self._folders) for path, file in self.before.files.items()}
         other = diff(self.map, stored | self._written, self._folders)
         files = self._store.files() if other else {}
-        return ReadBatch([Put(self._mapped(one), files[one.path].stamp) for one in self._store.documents_of(other)])
+        return ReadBatch([Put(self._mapped(doc), files[doc.path].stamp) for doc in self._store.documents_of(other)])
 
     def notes(self) -> list[Change]:
         """The notes that the store lacks: the map, and what it was decided from."""
@@ -502,12 +502,12 @@ class Decision:
     @property
     def _rules(self) -> Mapping[str, Rules]:
         config = self._evidence.config
-        return {"": config.now.kinds, **{name: one.now.kinds for name, one in config.folders.items()}}
+        return {"": config.now.kinds, **{name: folder.now.kinds for name, folder in config.folders.items()}}
 
     @property
     def _lines(self) -> Mapping[str, Sequence[FileLine]]:
         config = self._evidence.config
-        return {"": config.now.lines, **{name: one.now.lines for name, one in config.folders.items()}}
+        return {"": config.now.lines, **{name: folder.now.lines for name, folder in config.folders.items()}}
 
     def _decide(self) -> None:
         if self._is_due:
@@ -515,9 +515,9 @@ class Decision:
             self.map, self._is_due = self.map if decided == self.map else decided, False
 
     def _mapped(self, document: Document) -> Document:
-        found = as_mapped(document, self.map, self._folders)
-        self._written[found.path] = found.kind, found.chapter
-        return found
+        result = as_mapped(document, self.map, self._folders)
+        self._written[result.path] = result.kind, result.chapter
+        return result
 
     def _recalled(self) -> ProjectMap | None:
         """The map that the store has of its documents; None where it is of others, or damaged."""

@@ -90,17 +90,17 @@ def snapshot_of(codex: Codex) -> Snapshot:
     entities: Sequence[Entity] = codex.entities
     if codex.called:
         entities = [
-            replace(one, aliases=tuple(name for name in one.aliases if (one.id, caseless(name)) not in codex.called))
-            for one in entities
+            replace(item, aliases=tuple(name for name in item.aliases if (item.id, caseless(name)) not in codex.called))
+            for item in entities
         ]
-    short = tuple(one for one in short_names(entities) if (one.entity_id, caseless(one.text)) not in codex.without)
+    short = tuple(term for term in short_names(entities) if (term.entity_id, caseless(term.text)) not in codex.without)
     matcher, faults = EntityMatcher.from_valid(codex.entities, short_names=short)
     unusable = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
     return Snapshot(codex, matcher, short, _match_digest(codex), _codex_digest(codex), unusable)
 
 
 def _match_digest(codex: Codex) -> str:
-    names = ((one.id, one.name, one.aliases, kind_of(one)) for one in codex.entities)
+    names = ((entity.id, entity.name, entity.aliases, kind_of(entity)) for entity in codex.entities)
     return _digest([RULES, *names, *sorted(codex.without), sorted(codex.called)])
 
 
@@ -127,10 +127,10 @@ def read_records(authored: Authored) -> tuple[Records, Records]:
     return Records("memory", _records(memories)), Records("constraint", _records(constraints))
 
 
-def snapshot_after(known: Snapshot | None, codex: Codex) -> Snapshot:
+def snapshot_after(snapshot: Snapshot | None, codex: Codex) -> Snapshot:
     """The snapshot of a codex that was built again; the matcher stays while the names are the same."""
-    if known is not None and known.match_digest == _match_digest(codex):
-        return replace(known, codex=codex, codex_digest=_codex_digest(codex))
+    if snapshot is not None and snapshot.match_digest == _match_digest(codex):
+        return replace(snapshot, codex=codex, codex_digest=_codex_digest(codex))
     return snapshot_of(codex)
 
 
@@ -194,7 +194,7 @@ class IndexContents:
 
         Cost: linear in the changes, and a copy of `files`.
         """
-        files, known = dict(self.files), len(self.files)
+        files, count = dict(self.files), len(self.files)
         notes = dict(self.notes)
         for change in changes:
             if isinstance(change, Put):
@@ -203,7 +203,7 @@ class IndexContents:
                 files.pop(change.path, None)
             elif isinstance(change, Note) and change.key in notes:
                 notes[change.key] = change.value
-        if len(files) > known:
+        if len(files) > count:
             files = dict(sorted(files.items()))
         return replace(self, generation=generation, files=files, notes=notes)
 
@@ -239,10 +239,10 @@ class Freshness:
 
     def contents(self, store: Store) -> IndexContents:
         """The contents of the store; read again when its generation changed."""
-        known = self._contents
-        if known is None or known.store is not store or known.generation != store.generation():
-            known = self._contents = IndexContents.of(store)
-        return known
+        contents = self._contents
+        if contents is None or contents.store is not store or contents.generation != store.generation():
+            contents = self._contents = IndexContents.of(store)
+        return contents
 
     def may_be_believed(self) -> bool:
         """Whether an answer needs no comparison: it would be slow, and a watcher saw no change."""
@@ -250,48 +250,48 @@ class Freshness:
 
     def differs(self, store: Store) -> int:
         """Number of documents that differ from the index; -1 if something else may. Cost: one comparison."""
-        known, started = self.contents(store), time.thread_time()
+        contents, started = self.contents(store), time.thread_time()
         self._stamp = self._source.stamp()
         certain = doubtful = 0
-        is_same = bool(self._stamp) and self._texts == (self._stamp, known.generation)
+        is_same = bool(self._stamp) and self._texts == (self._stamp, contents.generation)
         if not is_same:
-            difference = self._source.compare(known.files)
+            difference = self._source.compare(contents.files)
             certain, doubtful = difference.certain, difference.doubtful
             if self._stamp and not (difference.to_read or difference.removed):
-                self._texts = self._stamp, known.generation
+                self._texts = self._stamp, contents.generation
         if is_same or os.name == "nt":  # there each comparison is a walk; elsewhere a walk is the price of a change
             self.is_quick = time.thread_time() - started < _QUICK_SECONDS
-        others = doubtful or self.is_of_another(known) or self.is_codex_changed() or self._config.is_stale()
-        found = certain or (-1 if others or not self.has_map(known) else 0)
-        self.equal = None if found else (store, known.generation)
-        return found
+        others = doubtful or self.is_of_another(contents) or self.is_codex_changed() or self._config.is_stale()
+        count = certain or (-1 if others or not self.has_map(contents) else 0)
+        self.equal = None if count else (store, contents.generation)
+        return count
 
-    def compare(self, known: IndexContents, *, only: Collection[str], force: bool) -> SourceChanges:
+    def compare(self, contents: IndexContents, *, only: Collection[str], force: bool) -> SourceChanges:
         """What of the texts, or of these paths, differs from the store; `force`: all of it."""
         self.equal, self._stamp = None, self._source.stamp()
-        return self._source.compare(known.files, only=only, force=force)
+        return self._source.compare(contents.files, only=only, force=force)
 
-    def is_read(self, known: IndexContents) -> bool:
+    def is_read(self, contents: IndexContents) -> bool:
         """Whether the documents were read by the present reader, settings and form of rows."""
-        return (known.notes[READER], known.notes[PART]) == (self._config.note, FORM) or not known.files
+        return (contents.notes[READER], contents.notes[PART]) == (self._config.note, FORM) or not contents.files
 
     def is_codex_changed(self) -> bool:
         """Whether a file of the codex or of records changed since it was read. Cost: one stat of each."""
         return self._authored.stamp() != self._codex
 
-    def is_of_another(self, known: IndexContents) -> bool:
+    def is_of_another(self, contents: IndexContents) -> bool:
         """Whether there is no snapshot of this store, or another process has written a newer codex."""
         store, graph, names = self._world
-        is_same = known.notes[GRAPH] in (None, graph) and known.notes[NAMES] in (None, "", names)
-        return store is not known.store or not is_same
+        is_same = contents.notes[GRAPH] in (None, graph) and contents.notes[NAMES] in (None, "", names)
+        return store is not contents.store or not is_same
 
-    def is_kept(self, known: IndexContents) -> bool:
+    def is_kept(self, contents: IndexContents) -> bool:
         """Whether the store holds the codex of the snapshot, and the records."""
-        return self._kept == self._codex and known.notes[GRAPH] == self._world[1]
+        return self._kept == self._codex and contents.notes[GRAPH] == self._world[1]
 
-    def has_map(self, known: IndexContents) -> bool:
+    def has_map(self, contents: IndexContents) -> bool:
         """Whether the map that is held is that of the store, by the present configuration."""
-        return self._mapped == (known.store, known.notes[MAPPED], self._config.note)
+        return self._mapped == (contents.store, contents.notes[MAPPED], self._config.note)
 
     def read_codex(self, make: Callable[[], Snapshot], store: Store | None = None) -> Snapshot:
         """The snapshot of the codex files as they are now, and of the profiles of `store`, if it was read again."""
@@ -301,28 +301,28 @@ class Freshness:
         self._kept = None if store is not None else self._kept
         return made
 
-    def read_map(self, known: IndexContents) -> None:
+    def read_map(self, contents: IndexContents) -> None:
         """The map was read from the store."""
-        self._mapped = known.store, known.notes[MAPPED], self._config.note
+        self._mapped = contents.store, contents.notes[MAPPED], self._config.note
 
-    def wrote(self, known: IndexContents, commits: Commits, mapped: str | None, *, all_texts: bool) -> None:
+    def wrote(self, contents: IndexContents, commits: Commits, mapped: str | None, *, all_texts: bool) -> None:
         """A refresh has ended.
 
         Args:
-            known: What the store held before it.
+            contents: What the store held before it.
             commits: What it wrote.
             mapped: The note of the map.
             all_texts: It compared all texts.
         """
         done = not commits.outcome.cancelled
         self._kept = self._codex if done else None
-        self._mapped = (known.store, mapped, self._config.note) if done and commits.alone else None
+        self._mapped = (contents.store, mapped, self._config.note) if done and commits.alone else None
         if done and commits.alone and all_texts and self._stamp:
             self._texts = self._stamp, commits.generation
         if commits.restamped:  # perhaps without a generation
             self._contents = None
         elif commits.whole and commits.alone:
-            self._contents = known.after(commits.whole, commits.generation)
+            self._contents = contents.after(commits.whole, commits.generation)
 
     def look_again(self) -> None:
         """Read the store again: all writes inside one transaction have one generation."""

@@ -76,14 +76,14 @@ class ProjectGraph:
         """
         entity = checked_entity(entity)
         with self._lock:
-            known = next((one for one in self._codex.list() if one.id == entity.id), None)
-            if known is None:
+            record = next((row for row in self._codex.list() if row.id == entity.id), None)
+            if record is None:
                 stated = {key: getattr(entity, key) for key in _FIELDS[1:]}
                 self._codex.create(entity.name, id=entity.id, force=True, **stated)
                 return
-            changes = {key: getattr(entity, key) for key in _FIELDS if getattr(known, key) != getattr(entity, key)}
+            changes = {key: getattr(entity, key) for key in _FIELDS if getattr(record, key) != getattr(entity, key)}
             if "attributes" in changes:
-                changes["attributes"] = dict.fromkeys(known.attributes, "") | dict(entity.attributes)
+                changes["attributes"] = dict.fromkeys(record.attributes, "") | dict(entity.attributes)
             if changes:
                 self._codex.update(entity.id, force=True, **changes)
 
@@ -91,17 +91,17 @@ class ProjectGraph:
         """See `GraphStore`."""
         relation = checked_relation(relation)
         with self._lock:
-            known = {entity.id for entity in self._codex.list()}
+            ids = {entity.id for entity in self._codex.list()}
             for end in (relation.source, relation.target):
-                if end not in known:
+                if end not in ids:
                     raise UnknownId(f"no entity has the id {end!r}")
-            stated = [one for one in self._codex.relations() if relation_key(one) == relation_key(relation)]
+            stated = [edge for edge in self._codex.relations() if relation_key(edge) == relation_key(relation)]
             chapters = (relation.since, relation.until)
-            if stated and all((one.since, one.until) == chapters for one in stated):
+            if stated and all((edge.since, edge.until) == chapters for edge in stated):
                 return
-            for one in stated:
-                if _is_users(one.origin):
-                    raise CodexError(f"relation {relation.type!r}: stated in {_place(one.origin)}: change it there")
+            for edge in stated:
+                if _is_users(edge.origin):
+                    raise CodexError(f"relation {relation.type!r}: stated in {_place(edge.origin)}: change it there")
             self._codex.put_relation(relation)
 
     def upsert_all(self, graph: Graph, /) -> None:
@@ -114,21 +114,21 @@ class ProjectGraph:
         Cost: one write of the file, and one for each record that is there and differs.
         """
         entities = list({entity.id: checked_entity(entity) for entity in graph.entities}.values())
-        relations = list({relation_key(one): checked_relation(one) for one in graph.relations}.values())
+        relations = list({relation_key(edge): checked_relation(edge) for edge in graph.relations}.values())
         with self._lock:
-            known = {entity.id for entity in self._codex.list()}
-            ends = known | {entity.id for entity in entities}
+            ids = {entity.id for entity in self._codex.list()}
+            ends = ids | {entity.id for entity in entities}
             for relation in relations:
                 for end in (relation.source, relation.target):
                     if end not in ends:
                         raise UnknownId(f"no entity has the id {end!r}")
             stated = {relation_key(relation) for relation in self._codex.relations()} | self._codex.related()
             self._codex.extend(
-                [entity for entity in entities if entity.id not in known],
+                [entity for entity in entities if entity.id not in ids],
                 [relation for relation in relations if relation_key(relation) not in stated],
             )
             for entity in entities:
-                if entity.id in known:
+                if entity.id in ids:
                     self.upsert_entity(entity)
             for relation in relations:
                 if relation_key(relation) in stated:
@@ -142,10 +142,10 @@ class ProjectGraph:
         """
         entity_id = valid_text("entity_id", entity_id)
         with self._lock:
-            known = next((one for one in self._codex.list() if one.id == entity_id), None)
-            if known is None:
+            record = next((row for row in self._codex.list() if row.id == entity_id), None)
+            if record is None:
                 return
-            if places := [_place(origin) for origin in known.origins if _is_users(origin)]:
+            if places := [_place(origin) for origin in record.origins if _is_users(origin)]:
                 raise DescribedElsewhere(f"entity {entity_id!r} is described in {', '.join(places)}: delete it there")
             self._codex.delete(entity_id, relations=True)
 
@@ -172,16 +172,16 @@ def _entity(row: EntityRow) -> Entity:
 
 def _covering(rows: Iterable[RelationRow]) -> list[Relation]:
     """One relation for each source, target and type, over all chapters that any row states, in order."""
-    found: dict[tuple[str, str, str], Relation] = {}
+    relations: dict[tuple[str, str, str], Relation] = {}
     for row in rows:
         key = (row.source, row.target, row.type)
         since, until = row.since, row.until
-        if key in found:
-            before = found[key]
+        if key in relations:
+            before = relations[key]
             since = None if since is None or before.since is None else min(since, before.since)
             until = None if until is None or before.until is None else max(until, before.until)
-        found[key] = Relation(*key, since, until)
-    return [found[key] for key in sorted(found)]
+        relations[key] = Relation(*key, since, until)
+    return [relations[key] for key in sorted(relations)]
 
 
 def _is_users(origin: Origin | None) -> bool:

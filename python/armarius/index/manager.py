@@ -90,12 +90,12 @@ class Refresher:
     ) -> Outcome:
         started = time.monotonic()
         self.config.reload()
-        known = self._fresh.contents(store)
+        contents = self._fresh.contents(store)
         reader = self.config.note
-        force = known.notes[READER] != reader
+        force = contents.notes[READER] != reader
         only = () if paths is None or force else paths
-        difference = self._fresh.compare(known, only=only, force=force)
-        if self._fresh.is_of_another(known):
+        difference = self._fresh.compare(contents, only=only, force=force)
+        if self._fresh.is_of_another(contents):
             self.load_snapshot(store)
         if not only:
             self.skipped = {}
@@ -103,28 +103,28 @@ class Refresher:
         self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
 
         def unsettled() -> list[Change]:
-            is_same = known.notes[NAMES] in ("", self._snapshot.match_digest)
+            is_same = contents.notes[NAMES] in ("", self._snapshot.match_digest)
             return [Note(key, "") for key in ((MAPPED,) if is_same else (MAPPED, NAMES))]
 
         commits = Commits(
-            store, known.generation, self.progress, lambda done: self._report(done, report), self.cancelled.is_set,
+            store, contents.generation, self.progress, lambda done: self._report(done, report), self.cancelled.is_set,
             unsettled,
         )  # fmt: skip
-        decision = self._decision(known)
+        decision = self._decision(contents)
         written: dict[str, str] = {}  # path to the digest of the names that were matched in it
         rest: list[Change] = []
-        graph, is_kept = known.notes[GRAPH], self._fresh.is_kept(known)
-        for found in self._decided(self._source.read(difference, known.files), decision, commits):
+        graph, is_kept = contents.notes[GRAPH], self._fresh.is_kept(contents)
+        for batch in self._decided(self._source.read(difference, contents.files), decision, commits):
             if not commits.flush():
                 break
-            if self._take_in(store, found) or self._fresh.is_codex_changed():
+            if self._take_in(store, batch) or self._fresh.is_codex_changed():
                 # Build the codex again from profiles and the user's files
                 self.snapshot = self._fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
                 is_kept = False
             if not is_kept:
                 commits.before(pending_changes(self._snapshot, self._authored, store, graph))
                 graph, is_kept = self._snapshot.codex_digest, True
-            if not self._write(commits, found.changes, written):
+            if not self._write(commits, batch.changes, written):
                 break
         else:
             rest += read_names_again(self._snapshot, self._fresh.contents(store), written)
@@ -133,7 +133,7 @@ class Refresher:
             if force:
                 rest.append(Note(READER, reader))
             commits.finish(rest)
-        self._fresh.wrote(known, commits, decision.noted, all_texts=not only)
+        self._fresh.wrote(contents, commits, decision.noted, all_texts=not only)
         outcome = commits.outcome
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
         outcome.seconds = time.monotonic() - started
@@ -163,38 +163,38 @@ class Refresher:
         self.config.reload()
         if self.snapshot is None:
             self.load_snapshot(store)
-        known = self._fresh.contents(store)
-        self._decision(known)
-        return self._fresh.is_read(known) and self._fresh.differs(store) == 0
+        contents = self._fresh.contents(store)
+        self._decision(contents)
+        return self._fresh.is_read(contents) and self._fresh.differs(store) == 0
 
     def as_mapped(self, document: Document, store: Store) -> Document:
         """A document that was just read, with the kind and the number of the map.
 
         A text that says something else of itself than the one that was mapped keeps what it says.
         """
-        found = as_mapped(document, self.map, self.config.folders)
-        row = None if found is document else self._fresh.contents(store).files.get(document.path)
+        result = as_mapped(document, self.map, self.config.folders)
+        row = None if result is document else self._fresh.contents(store).files.get(document.path)
         if row is None or row.content_hash == document.content_hash:
-            return found
+            return result
         own = self._evidence.one(store, document.path, row.content_hash)
-        return found if own is not None and (own.kind, own.chapter) == (document.kind, document.chapter) else document
+        return result if own is not None and (own.kind, own.chapter) == (document.kind, document.chapter) else document
 
     @property
     def _snapshot(self) -> Snapshot:
         assert self.snapshot is not None, "asked before the first refresh"
         return self.snapshot
 
-    def _decision(self, known: IndexContents) -> Decision:
+    def _decision(self, contents: IndexContents) -> Decision:
         """The map of a refresh, which begins with that of the store."""
-        decision = Decision(self._evidence, known, self.map if self._fresh.has_map(known) else None)
+        decision = Decision(self._evidence, contents, self.map if self._fresh.has_map(contents) else None)
         if decision.before is not None:
             self.map = decision.before
-            self._fresh.read_map(known)
+            self._fresh.read_map(contents)
         return decision
 
-    def _decided(self, found: Iterator[ReadBatch], decision: Decision, commits: Commits) -> Iterator[ReadBatch]:
+    def _decided(self, batches: Iterator[ReadBatch], decision: Decision, commits: Commits) -> Iterator[ReadBatch]:
         """The batches with the kinds of the map; at last the documents of the store whose kind they change."""
-        for batch in found:
+        for batch in batches:
             decision.take(batch)
             self.map = decision.map
             yield batch
@@ -205,10 +205,10 @@ class Refresher:
             commits.progress = Progress(done.done, done.total + len(again.changes), done.path)
             yield again
 
-    def _take_in(self, store: Store, found: ReadBatch) -> bool:
+    def _take_in(self, store: Store, batch: ReadBatch) -> bool:
         """Take over skipped files, profiles and the story's uses of names; True when entities may have changed."""
         changed = False
-        for change in found.changes:
+        for change in batch.changes:
             if isinstance(change, Restamp):
                 continue
             path = change.path if isinstance(change, Remove) else change.document.path
@@ -217,7 +217,7 @@ class Refresher:
                 changed |= self._describing.take(change.document)
             else:
                 changed |= self._describing.drop(path)
-        self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
+        self.skipped.update((skipped.path, skipped) for skipped in batch.skipped)
         return self._describing.count(store) or changed
 
     def _write(

@@ -129,7 +129,7 @@ class ProjectIndex:
         folder = project_folder(root)
         roots = read_roots(folder, with_)
         authored, source, live = _parts(folder, config, roots)
-        others = [one.folder for one in roots]
+        others = [other.folder for other in roots]
         place, live.ignored = place_of(folder, live.now, index_dir, permissions=permissions, others=others)
         name = project_id or project_name(folder)
         index = cls(
@@ -139,7 +139,7 @@ class ProjectIndex:
             config=live,
             project_id=name,
             root=folder,
-            roots={one.name: one.folder for one in roots},
+            roots={other.name: other.folder for other in roots},
         )
         return index._begun(wait=wait, watch=watch, progress=progress)
 
@@ -274,10 +274,10 @@ class ProjectIndex:
         if match not in ("all", "any"):
             raise ContractError(f"match must be 'all' or 'any', got {what_came(match)}")
         also = checked("also", read_wordings, also)
-        found = partial(
+        lookup = partial(
             search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, match=match, also=also
         )
-        return self.ask(lambda store: found(store, self._corpus.at(store)))
+        return self.ask(lambda store: lookup(store, self._corpus.at(store)))
 
     def status(self) -> IndexStatus:
         """State, progress and contents of the index."""
@@ -423,15 +423,15 @@ def search(
     Cost: a full-text query per variant, a score of each matching paragraph, `limit` texts.
     """
     limit = whole("limit", limit, least=1)
-    asked = (one.encode("utf-8", "replace").decode() for one in (text, *also))  # no text holds a lone surrogate
+    texts = (item.encode("utf-8", "replace").decode() for item in (text, *also))  # no text holds a lone surrogate
     query = TextQuery((), match, tuple(kinds), chapters, None)
-    answers = [_search(store, corpus, one, query, limit, shown) for one in asked]
+    answers = [_search(store, corpus, item, query, limit, shown) for item in texts]
     if not also:
         return answers[0]
     first = {(hit.path, hit.paragraph): hit for hits in reversed(answers) for hit in hits}
     scores = [{(hit.path, hit.paragraph): hit.score for hit in hits} for hits in answers]
-    found = [replace(first[key], score=score) for key, score in joined_scores(scores[0], scores[1:]).items()]
-    return Hits(sorted(found, key=lambda hit: (-hit.score, hit.path, hit.start))[:limit])
+    results = [replace(first[key], score=score) for key, score in joined_scores(scores[0], scores[1:]).items()]
+    return Hits(sorted(results, key=lambda hit: (-hit.score, hit.path, hit.start))[:limit])
 
 
 def _search(
@@ -440,22 +440,22 @@ def _search(
     text: str,
     query: TextQuery,
     limit: int,
-    shown: Callable[[Passage], str] | None,
+    text_of: Callable[[Passage], str] | None,
 ) -> Hits:
     terms = terms_of(text)
     if not terms:
         return Hits()
     words = terms if query.match == "all" else _core.text_grams(text)
-    found = store.search(replace(query, terms=tuple(terms)))
-    ordered = _ordered(corpus, words, [(hit.path, hit.paragraph) for hit in found])
+    rows = store.search(replace(query, terms=tuple(terms)))
+    ordered = _ordered(corpus, words, [(hit.path, hit.paragraph) for hit in rows])
     hits: list[Hit] = []
     at, wanted = 0, limit
     # A phrase of pairs may match across punctuation; such hits fall away, and more are looked at in their place.
     while len(hits) < limit and at < len(ordered):
         part = ordered[at : at + wanted]
         passages = {passage.key: passage for passage in store.passages([key for key, _ in part])}
-        if shown is not None:
-            passages = {key: replace(one, text=shown(one)) for key, one in passages.items()}
+        if text_of is not None:
+            passages = {key: replace(passage, text=text_of(passage)) for key, passage in passages.items()}
         read = [(passages[key], score) for key, score in part if key in passages]
         hits += _located(read, words, exact=query.match == "all")
         at, wanted = at + wanted, 4 * wanted
@@ -469,7 +469,7 @@ def _ordered(corpus: _core.Corpus, words: Sequence[str], keys: Sequence[PassageK
     scores = by_words(corpus, words)
     best = scores.strongest["paragraph"]
     scored = [(key, best * (scores.score_of(*key) or 0.0)) for key in keys]
-    return sorted(scored, key=lambda one: (-one[1], one[0]))
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[Hit]:
@@ -478,12 +478,12 @@ def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool
     if exact:
         for term in terms:
             missing |= {i for i, spans in enumerate(_core.find_terms(texts, [term])) if not spans}
-    found = []
+    results = []
     for i, ((p, score), spans) in enumerate(zip(hits, _core.find_terms(texts, terms), strict=True)):
         if i not in missing:
             words = tuple(Evidence("fulltext", p.text[a:b], p.path, (p.start + a, p.start + b)) for a, b in spans)
-            found.append(p.hit(score, words, _snippet(p.text, spans[0] if spans else (0, 0))))
-    return found
+            results.append(p.hit(score, words, _snippet(p.text, spans[0] if spans else (0, 0))))
+    return results
 
 
 def _snippet(text: str, span: tuple[int, int]) -> str:

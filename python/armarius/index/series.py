@@ -64,12 +64,12 @@ class Root:
         return SeriesFolder(self.name, self.past, (), self.authored.declared(), authored)
 
 
-def read_roots(project: Path, given: Sequence[str | PathLike[str]]) -> tuple[Root, ...]:
+def read_roots(project: Path, folders: Sequence[str | PathLike[str]]) -> tuple[Root, ...]:
     """The other folders of a series, in the order given.
 
     Args:
         project: The project folder.
-        given: Folders, relative to the working directory.
+        folders: Folders, relative to the working directory.
 
     Raises:
         ContractError: Not a list of paths, or more than 16.
@@ -77,27 +77,27 @@ def read_roots(project: Path, given: Sequence[str | PathLike[str]]) -> tuple[Roo
 
     Cost: a folder is read until its first chapter is found.
     """
-    if not isinstance(given, tuple | list):
-        raise ContractError(f"with_: expected a list of folders, got {given!r}")
-    if len(given) > _MOST:
-        raise ContractError(f"with_: at most {_MOST} folders, got {len(given)}")
+    if not isinstance(folders, tuple | list):
+        raise ContractError(f"with_: expected a list of folders, got {folders!r}")
+    if len(folders) > _MOST:
+        raise ContractError(f"with_: at most {_MOST} folders, got {len(folders)}")
     own = Path(os.path.realpath(project))
-    taken = {name.casefold() for name in _names_in(own)}
-    known: list[tuple[str, Path]] = [("the project", own)]
+    names = {name.casefold() for name in _names_in(own)}
+    places: list[tuple[str, Path]] = [("the project", own)]
     roots: list[Root] = []
-    for at, one in enumerate(given):
-        if not (isinstance(one, str | PathLike) and os.fspath(one)):
-            raise ContractError(f"with_[{at}]: expected the path of a folder, got {one!r}")
-        if problem := no_path(one):
+    for at, path in enumerate(folders):
+        if not (isinstance(path, str | PathLike) and os.fspath(path)):
+            raise ContractError(f"with_[{at}]: expected the path of a folder, got {path!r}")
+        if problem := no_path(path):
             raise ProjectError(f"with_[{at}]: {problem}")
-        folder = Path(os.path.realpath(one))
-        for what, other in known:
+        folder = Path(os.path.realpath(path))
+        for what, other in places:
             if folder.is_relative_to(other) or other.is_relative_to(folder):
                 how = "is" if folder == other else "lies inside" if folder.is_relative_to(other) else "holds"
                 raise ProjectError(f"with_[{at}]: {folder.name!r} {how} {what}; the folders of a series lie apart")
-        known.append((f"with_[{at}]", folder))
-        name = _free(folder.name, taken)
-        taken.add(name.casefold())
+        places.append((f"with_[{at}]", folder))
+        name = _free(folder.name, names)
+        names.add(name.casefold())
         authored = FolderAuthored(folder)
         config = LiveConfig(authored)
         config.reload()
@@ -107,27 +107,27 @@ def read_roots(project: Path, given: Sequence[str | PathLike[str]]) -> tuple[Roo
 
 def _names_in(folder: Path) -> list[str]:
     try:
-        return [one.name for one in folder.iterdir()]
+        return [entry.name for entry in folder.iterdir()]
     except OSError:
         return []
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, names: set[str]) -> str:
     """The name of a folder as the first part of a path: nothing hidden, no controls, nobody else's."""
     plain = "".join(char if char.isprintable() else "-" for char in name.encode("utf-8", "replace").decode())
     base = plain.strip(". ") or _UNNAMED
-    found, number = base, 2
-    while found.casefold() in taken:
-        found, number = f"{base}-{number}", number + 1
-    return found
+    candidate, number = base, 2
+    while candidate.casefold() in names:
+        candidate, number = f"{base}-{number}", number + 1
+    return candidate
 
 
 def _has_chapters(folder: Path, config: Config) -> bool:
     if not folder.is_dir():
         return False
     for stamp in walk_files(folder, config)[0]:
-        for found in read_documents(folder, [stamp.path], config=config):
-            if isinstance(found, Document) and found.kind in STORY_KINDS:
+        for document in read_documents(folder, [stamp.path], config=config):
+            if isinstance(document, Document) and document.kind in STORY_KINDS:
                 return True
     return False
 
@@ -143,8 +143,8 @@ class SeriesSource:
 
     def __init__(self, root: Path, config: Callable[[], Config], roots: Sequence[Root]) -> None:
         self._own = FolderSource(root, config)
-        self._roots = {one.name: one for one in roots}
-        self._sources = {"": self._own} | {one.name: one.source for one in roots}
+        self._roots = {other.name: other for other in roots}
+        self._sources = {"": self._own} | {other.name: other.source for other in roots}
 
     def follow(self, queues: Mapping[str, EventQueue]) -> None:
         """Let the kernel report changes of folders, by name; see `FolderSource`."""
@@ -153,55 +153,55 @@ class SeriesSource:
 
     def stamp(self) -> str:
         """See `DocumentSource`. Cost: that of a `FolderSource` for each folder."""
-        stamps = [self._own.stamp(), *(one.source.stamp() if one.is_there else "-" for one in self._roots.values())]
+        stamps = [self._own.stamp(), *(root.source.stamp() if root.is_there else "-" for root in self._roots.values())]
         return "|".join(stamps) if all(stamps) else ""
 
     def compare(
-        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+        self, files: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
         """See `DocumentSource`: what lies under the name of another folder in the project itself is skipped."""
-        rows, wanted = self._parted(known), self._only(only)
-        found = [
+        rows, wanted = self._parted(files), self._only(only)
+        parts = [
             (name, self._compared(name, rows[name], wanted[name], force)) for name in self._sources if name in wanted
         ]
-        stamps = [replace(one, path=qualified(name, one.path)) for name, part in found for one in part.to_read]
-        skipped = [Skipped(qualified(name, one.path), one.reason) for name, part in found for one in part.skipped]
+        stamps = [replace(stamp, path=qualified(name, stamp.path)) for name, part in parts for stamp in part.to_read]
+        skipped = [Skipped(qualified(name, file.path), file.reason) for name, part in parts for file in part.skipped]
         return SourceChanges(
-            tuple(sorted(stamps, key=lambda one: one.path)),
-            tuple(sorted(qualified(name, path) for name, part in found for path in part.removed)),
-            tuple(sorted(skipped, key=lambda one: one.path)),
-            sum(part.doubtful for _, part in found),
+            tuple(sorted(stamps, key=lambda stamp: stamp.path)),
+            tuple(sorted(qualified(name, path) for name, part in parts for path in part.removed)),
+            tuple(sorted(skipped, key=lambda file: file.path)),
+            sum(part.doubtful for _, part in parts),
             force,
         )
 
-    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+    def read(self, difference: SourceChanges, files: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`; one folder after the other."""
-        rows = self._parted(known)
-        to_read = [(*inside(one.path, self._roots), one) for one in difference.to_read]
+        rows = self._parted(files)
+        to_read = [(*inside(stamp.path, self._roots), stamp) for stamp in difference.to_read]
         removed = [inside(path, self._roots) for path in difference.removed]
         for name, source in self._sources.items():
             part = SourceChanges(
-                tuple(replace(one, path=inner) for of, inner, one in to_read if of == name),
+                tuple(replace(stamp, path=inner) for of, inner, stamp in to_read if of == name),
                 tuple(inner for of, inner in removed if of == name),
                 force=difference.force,
             )
             for batch in source.read(part, rows[name]):
                 yield self._qualified(name, batch) if name else batch
 
-    def document(self, path: str, known: Document | None = None) -> Document:
+    def document(self, path: str, copy: Document | None = None) -> Document:
         """See `DocumentSource`."""
         name, inner = inside(path, self._roots)
         if not name:
-            return self._own.document(path, known)
+            return self._own.document(path, copy)
         root = self._roots[name]
-        as_it_was = None if known is None else replace(known, path=inner)
+        as_it_was = None if copy is None else replace(copy, path=inner)
         try:
-            found = root.source.document(inner, as_it_was)
+            document = root.source.document(inner, as_it_was)
         except DocumentSkipped as error:
             raise DocumentSkipped(path, error.reason) from None
         except UnknownDocument:
             raise UnknownDocument(f"no such document: {path!r}") from None
-        return known if known is not None and found is as_it_was else _placed(root, found)
+        return copy if copy is not None and document is as_it_was else _placed(root, document)
 
     def marked(self, document: Document) -> Document:
         """`document` as the index keeps it, of an earlier book where it is of one; unpacks nothing."""
@@ -219,19 +219,19 @@ class SeriesSource:
             if not root.is_there:
                 return SourceChanges(removed=tuple(sorted(rows)))
             return root.source.compare(rows, only=only, force=force)
-        found = self._own.compare(rows, only=only, force=force)
-        hidden = [one for one in found.to_read if inside(one.path, self._roots)[0]]
+        changes = self._own.compare(rows, only=only, force=force)
+        hidden = [stamp for stamp in changes.to_read if inside(stamp.path, self._roots)[0]]
         if not hidden:
-            return found
+            return changes
         reason = "its folder is called like another folder of the series"
-        skipped = sorted((*found.skipped, *(Skipped(one.path, reason) for one in hidden)), key=lambda one: one.path)
-        to_read = tuple(one for one in found.to_read if one not in hidden)
-        return replace(found, to_read=to_read, skipped=tuple(skipped))
+        skipped = sorted((*changes.skipped, *(Skipped(item.path, reason) for item in hidden)), key=lambda row: row.path)
+        to_read = tuple(stamp for stamp in changes.to_read if stamp not in hidden)
+        return replace(changes, to_read=to_read, skipped=tuple(skipped))
 
-    def _parted(self, known: Mapping[str, FileRow]) -> dict[str, dict[str, FileRow]]:
+    def _parted(self, files: Mapping[str, FileRow]) -> dict[str, dict[str, FileRow]]:
         """By folder, then by path inside it."""
         parts: dict[str, dict[str, FileRow]] = {name: {} for name in self._sources}
-        for path, row in known.items():
+        for path, row in files.items():
             name, inner = inside(path, self._roots)
             parts[name][inner] = row
         return parts
@@ -248,15 +248,15 @@ class SeriesSource:
 
     def _qualified(self, name: str, batch: ReadBatch) -> ReadBatch:
         root = self._roots[name]
-        found = ReadBatch(skipped=[Skipped(qualified(name, one.path), one.reason) for one in batch.skipped])
+        result = ReadBatch(skipped=[Skipped(qualified(name, file.path), file.reason) for file in batch.skipped])
         for change in batch.changes:
             if isinstance(change, Put):
-                found.changes.append(Put(_placed(root, change.document), change.stamp))
+                result.changes.append(Put(_placed(root, change.document), change.stamp))
             elif isinstance(change, Remove):
-                found.changes.append(Remove(qualified(name, change.path)))
+                result.changes.append(Remove(qualified(name, change.path)))
             else:
-                found.changes.append(replace(change, path=qualified(name, change.path)))
-        return found
+                result.changes.append(replace(change, path=qualified(name, change.path)))
+        return result
 
 
 class SeriesAuthored(FolderAuthored):
@@ -273,19 +273,19 @@ class SeriesAuthored(FolderAuthored):
 
     def stamp(self) -> str:
         """See `Authored`."""
-        return "||".join([super().stamp(), *(one.authored.stamp() for one in self._roots)])
+        return "||".join([super().stamp(), *(root.authored.stamp() for root in self._roots)])
 
     def config_stamp(self) -> str:
         """See `Authored`."""
-        return "||".join([super().config_stamp(), *(one.authored.config_stamp() for one in self._roots)])
+        return "||".join([super().config_stamp(), *(root.authored.config_stamp() for root in self._roots)])
 
     def inside(self, path: str) -> tuple[str, str]:
         """The folder that a path lies in, "" for the project, and the path inside it."""
-        return inside(path, {one.name for one in self._roots})
+        return inside(path, {root.name for root in self._roots})
 
     def codex_files(self) -> list[SeriesFolder]:
         """The entities of the other folders' codex files, in order of precedence."""
-        return [one.codex_files() for one in self._roots]
+        return [root.codex_files() for root in self._roots]
 
 
 class SeriesConfig(LiveConfig):
@@ -304,30 +304,30 @@ class SeriesConfig(LiveConfig):
     def reload(self) -> None:
         """Take the configurations as they are now."""
         super().reload()
-        for one in self._roots:
-            one.config.reload()
+        for root in self._roots:
+            root.config.reload()
 
     @property
     def note(self) -> str:
         """Reader settings of all folders, with their names and `past`."""
-        return "|".join([super().note, *(f"{one.name!r}:{one.past}:{one.config.note}" for one in self._roots)])
+        return "|".join([super().note, *(f"{root.name!r}:{root.past}:{root.config.note}" for root in self._roots)])
 
     @property
     def folders(self) -> Mapping[str, LiveConfig]:
         """See `LiveConfig`."""
-        return {one.name: one.config for one in self._roots}
+        return {root.name: root.config for root in self._roots}
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:
         """Faults of the configurations, and folders that are missing."""
-        missing = [SERIES_UNAVAILABLE(root=one.name) for one in self._roots if not one.is_there]
-        return (*super().warnings, *missing, *(warning for one in self._roots for warning in one.config.warnings))
+        missing = [SERIES_UNAVAILABLE(root=root.name) for root in self._roots if not root.is_there]
+        return (*super().warnings, *missing, *(warning for root in self._roots for warning in root.config.warnings))
 
 
 def _placed(root: Root, document: Document) -> Document:
     """A document of another folder, with the path that it has in the project."""
     paragraphs = document.paragraphs
     if root.past or document.kind in STORY_KINDS:
-        paragraphs = tuple(one if one.chapter is None else replace(one, chapter=None) for one in paragraphs)
+        paragraphs = tuple(part if part.chapter is None else replace(part, chapter=None) for part in paragraphs)
     path = qualified(root.name, document.path)
     return replace(document, path=path, chapter=None, paragraphs=paragraphs, past=root.past)

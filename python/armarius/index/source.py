@@ -98,7 +98,7 @@ class LiveConfig:
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:
         """Present warnings about the configuration."""
-        return tuple(one for one in (self.warning, self.ignored) if one is not None)
+        return tuple(warning for warning in (self.warning, self.ignored) if warning is not None)
 
     def is_stale(self) -> bool:
         """Whether the configuration changed since the last `reload`."""
@@ -133,8 +133,8 @@ def place_of(
     permissions = Permissions.of(root) if permissions is None else permissions
     if index_dir is not None:
         config = without(config, ["documents.index_dir"])
-    said = permissions.heeded(config).index_dir
-    chosen = index_dir if said is None else permissions.place("documents.index_dir", said)
+    setting = permissions.heeded(config).index_dir
+    chosen = index_dir if setting is None else permissions.place("documents.index_dir", setting)
     return place_for(root, chosen, others=others), permissions.warning(config)
 
 
@@ -299,7 +299,7 @@ class FolderSource:
         return ""
 
     def compare(
-        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+        self, files: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
         """See `DocumentSource`.
 
@@ -309,46 +309,46 @@ class FolderSource:
         stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._everything()
         self._refuse_incomplete_listing(skipped)
         here = {stamp.path for stamp in stamps}
-        asked = _covered(known, only) if only else known
-        gone = [path for path in asked if path not in here]
+        paths = _covered(files, only) if only else files
+        gone = [path for path in paths if path not in here]
         if gone:  # check these again: an editor may be replacing a file
             again, _ = walk_files(self.root, self._config(), only=gone)
-            stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in known)}, key=lambda stamp: stamp.path)
+            stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in files)}, key=lambda stamp: stamp.path)
             here = {stamp.path for stamp in stamps}
-        to_read = [s for s in stamps if force or s.path not in known or known[s.path].stamp != s.stamp]
-        doubtful = sum(s.path in known and known[s.path].stamp == _DOUBT + s.stamp for s in to_read)
+        to_read = [s for s in stamps if force or s.path not in files or files[s.path].stamp != s.stamp]
+        doubtful = sum(s.path in files and files[s.path].stamp == _DOUBT + s.stamp for s in to_read)
         removed = tuple(path for path in gone if path not in here)
         return SourceChanges(tuple(to_read), removed, tuple(skipped), doubtful, force)
 
-    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+    def read(self, difference: SourceChanges, files: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`; at most 64 MB of files at a time."""
-        found = ReadBatch([Remove(path) for path in difference.removed])
+        batch = ReadBatch([Remove(path) for path in difference.removed])
         size = 0
         for stamps in _at_once(difference.to_read):
             more = sum(stamp.size for stamp in stamps)
             if size and size + more > _CHUNK_BYTES:
-                yield found
-                found, size = ReadBatch(), 0
+                yield batch
+                batch, size = ReadBatch(), 0
             size += more
-            self._read(stamps, known, found, force=difference.force)
-        yield found
+            self._read(stamps, files, batch, force=difference.force)
+        yield batch
 
-    def document(self, path: str, known: Document | None = None) -> Document:
+    def document(self, path: str, copy: Document | None = None) -> Document:
         """See `DocumentSource`.
 
         Cost: one stat for an unchanged file; else it is read and hashed, and parsed if its content differs.
         """
-        if known is None:
+        if copy is None:
             return read_document(self.root, path, config=self._config())
         stamp = _stamp_of(self.root, path)
-        if stamp and self._reread.get(path) == (stamp, known.content_hash):
-            return known
-        found = reread_document(self.root, known, config=self._config())
+        if stamp and self._reread.get(path) == (stamp, copy.content_hash):
+            return copy
+        document = reread_document(self.root, copy, config=self._config())
         if stamp:
             if len(self._reread) >= _REREAD:
                 self._reread = {}
-            self._reread[path] = (stamp, found.content_hash)
-        return found
+            self._reread[path] = (stamp, document.content_hash)
+        return document
 
     def _everything(self) -> tuple[list[FileStamp], list[Skipped]]:
         """All files, from the last walk if it is still valid, else from a new one."""
@@ -358,17 +358,17 @@ class FolderSource:
         return look.stamps, look.skipped
 
     def _read(
-        self, stamps: Sequence[FileStamp], known: Mapping[str, FileRow], found: ReadBatch, *, force: bool
+        self, stamps: Sequence[FileStamp], files: Mapping[str, FileRow], batch: ReadBatch, *, force: bool
     ) -> None:
         begun = time.time_ns()
         documents = read_documents(self.root, [stamp.path for stamp in stamps], config=self._config())
-        self._refuse_incomplete_listing([one for one in documents if isinstance(one, Skipped)])
+        self._refuse_incomplete_listing([item for item in documents if isinstance(item, Skipped)])
         for stamp, document in zip(stamps, documents, strict=True):
             trusted = stamp.stamp
             if begun - stamp.changed_ns <= _racy(stamp.changed_ns):
                 trusted = _DOUBT + stamp.stamp
                 self._look = None  # read doubtful files again at the next comparison
-            found.take(stamp.path, trusted, document, known.get(stamp.path), force=force)
+            batch.take(stamp.path, trusted, document, files.get(stamp.path), force=force)
 
     def _refuse_incomplete_listing(self, skipped: Sequence[Skipped]) -> None:
         """Raise if the listing is incomplete, so that the missing documents are not deleted from the index.
@@ -376,10 +376,10 @@ class FolderSource:
         Raises:
             StoreError: The system is out of files or memory, or the root cannot be listed.
         """
-        for one in skipped:
-            if one.reason.startswith(_SHORT) or (one.path == "." and one.reason.startswith(_SHUT)):
+        for item in skipped:
+            if item.reason.startswith(_SHORT) or (item.path == "." and item.reason.startswith(_SHUT)):
                 self._look = None
-                raise StoreError(f"{one.path}: could not be looked at: {one.reason}")
+                raise StoreError(f"{item.path}: could not be looked at: {item.reason}")
 
 
 def _at_once(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:
@@ -417,10 +417,10 @@ def _covered(paths: Iterable[str], wanted: Collection[str]) -> list[str]:
     covered = []
     for path in paths:
         passed, folder = [], path.rpartition("/")[0]
-        while (known := inside.get(folder)) is None and folder not in named:
+        while (state := inside.get(folder)) is None and folder not in named:
             passed.append(folder)
             folder = folder.rpartition("/")[0]
-        under = inside[folder] = known is None or known
+        under = inside[folder] = state is None or state
         inside.update(dict.fromkeys(passed, under))
         if under or path in named:
             covered.append(path)

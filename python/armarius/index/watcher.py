@@ -178,7 +178,7 @@ class Watcher:
         """Stop watching one folder."""
         key = str(followed.root)
         with self.wake:
-            here = [one for one in self._followed.pop(key, []) if one is not followed]
+            here = [folder for folder in self._followed.pop(key, []) if folder is not followed]
             if here:
                 self._followed[key] = here
         if not self._many:
@@ -208,12 +208,12 @@ class Watcher:
         if self._many and (name := os.path.relpath(path, self._root).split(os.sep, 1)[0]) != os.curdir:
             with self.wake:
                 concerned = list(self._followed.get(str(self._root / name), ()))
-        for one in concerned:
-            one.mark(path)
+        for folder in concerned:
+            folder.mark(path)
 
     def _all(self) -> list[Followed]:
         with self.wake:
-            return [one for here in self._followed.values() for one in here]
+            return [folder for here in self._followed.values() for folder in here]
 
     def _begin(self) -> None:
         """Subscribe to events, again if already subscribed."""
@@ -244,8 +244,8 @@ class Watcher:
     def _run(self) -> None:
         if self._many:
             self._begin()
-            for one in self._all():
-                one.mark_everything()
+            for folder in self._all():
+                folder.mark_everything()
         while True:
             with self.wake:
                 while not self._stopped and (delay := self._delay()) > 0:
@@ -253,21 +253,21 @@ class Watcher:
                 if self._stopped:
                     return
             self._look()
-            for one in self._all():
-                self._hand_over(one)
+            for folder in self._all():
+                self._hand_over(folder)
 
     def _every(self) -> float:
         return max(_BLIND_SWEEP_SECONDS, _BLIND_SHARE * self._sweep_cost) if self.blind else _SWEEP_SECONDS
 
-    def _due(self, one: Followed) -> float:
-        due = one.due()
-        return one.swept + self._every() if due is None else due
+    def _due(self, folder: Followed) -> float:
+        due = folder.due()
+        return folder.swept + self._every() if due is None else due
 
     def _delay(self) -> float:
         """Seconds until the next action. Requires the lock."""
         now = time.monotonic()
         times = [self._tried + self._every()] if self.blind else []
-        times += [self._due(one) for here in self._followed.values() for one in here]
+        times += [self._due(folder) for here in self._followed.values() for folder in here]
         return min(times, default=now + _SWEEP_SECONDS) - now
 
     def _look(self) -> None:
@@ -277,15 +277,15 @@ class Watcher:
             was_blind = self.blind
             self._begin()
             if replaced or (was_blind and not self.blind):
-                for one in self._all():
-                    one.mark_everything()
+                for folder in self._all():
+                    folder.mark_everything()
 
-    def _hand_over(self, one: Followed) -> None:
+    def _hand_over(self, folder: Followed) -> None:
         with self.wake:
-            if time.monotonic() < self._due(one):
+            if time.monotonic() < self._due(folder):
                 return
         began = time.monotonic()
-        waited = one.hand_over()
+        waited = folder.hand_over()
         if waited:
             self.lag = waited
         else:
@@ -308,17 +308,19 @@ class Following:
     def queues(self) -> Mapping[str, EventQueue]:
         """The queues of the watchers by the first part of the paths of their folders."""
         return {
-            name: one.watcher.queue for name, one in zip(self._names, self.watchers, strict=True) if one.watcher.queue
+            name: folder.watcher.queue
+            for name, folder in zip(self._names, self.watchers, strict=True)
+            if folder.watcher.queue
         }
 
     @property
     def trouble(self) -> str:
         """Why there are no events, "" if there are."""
-        return next((one.watcher.trouble for one in self.watchers if one.watcher.trouble), "")
+        return next((folder.watcher.trouble for folder in self.watchers if folder.watcher.trouble), "")
 
     def is_current(self) -> bool:
         """Whether there are events and no path is marked."""
-        return self.on and not any(one.watcher.blind or one.pending for one in self.watchers)
+        return self.on and not any(folder.watcher.blind or folder.pending for folder in self.watchers)
 
     def start(
         self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: Watcher | None = None
@@ -340,16 +342,16 @@ class Following:
     def stop(self) -> None:
         """Stop watching. Idempotent."""
         watchers, self.watchers, self._names = self.watchers, (), ()
-        for one in watchers:
-            one.stop()
+        for folder in watchers:
+            folder.stop()
 
 
 def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
     """A callable that holds only a weak reference to its object, and does nothing once that is gone."""
-    known = weakref.WeakMethod(method)
+    reference = weakref.WeakMethod(method)
 
     def call(*args: Given.args, **kwargs: Given.kwargs) -> None:
-        alive = known()
+        alive = reference()
         if alive is not None:
             alive(*args, **kwargs)
 

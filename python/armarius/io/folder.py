@@ -217,12 +217,12 @@ def project_folder(root: str | PathLike[str]) -> Path:
         raise ProjectError('the project folder is an empty path; the working directory is "."')
     folder = Path(root)
     try:
-        found = folder.is_dir()
-        if found and not folder.is_absolute():
+        is_folder = folder.is_dir()
+        if is_folder and not folder.is_absolute():
             Path.cwd()  # raises here, not later, if the working directory was deleted
     except OSError as error:
         raise ProjectError(f"not a project folder: {folder}: {error.strerror or error}") from None
-    if not found:
+    if not is_folder:
         absent = f"there is no such folder{suggestion(near_entries(folder)) or '; create it first'}"
         raise ProjectError(f"not a project folder: {folder}: {'it is a file' if folder.exists() else absent}")
     return folder
@@ -289,7 +289,7 @@ def without_paths(text: str, *, root: Path | None = None, longest: int | None = 
 
 def warnings_without_paths(warnings: Iterable[ContextWarning], root: Path | None) -> tuple[ContextWarning, ...]:
     """The same warnings, with messages safe to send."""
-    return tuple(replace(one, message=without_paths(one.message, root=root, longest=None)) for one in warnings)
+    return tuple(replace(item, message=without_paths(item.message, root=root, longest=None)) for item in warnings)
 
 
 def answer_without_paths(answer: Any, root: Path | None) -> Any:  # noqa: ANN401 - JSON in, JSON out
@@ -300,14 +300,14 @@ def answer_without_paths(answer: Any, root: Path | None) -> Any:  # noqa: ANN401
     if not isinstance(answer, Mapping):
         return answer
     changed: dict[str, Any] = {}
-    if isinstance(said := answer.get("warnings"), list | tuple) and said:
-        changed["warnings"] = [without_paths(str(one), root=root, longest=None) for one in said]
+    if isinstance(messages := answer.get("warnings"), list | tuple) and messages:
+        changed["warnings"] = [without_paths(str(item), root=root, longest=None) for item in messages]
     for name in ("layers", "layersDetail"):
         if isinstance(layers := answer.get(name), Mapping):
-            changed[name] = {layer: answer_without_paths(one, root) for layer, one in layers.items()}
+            changed[name] = {layer: answer_without_paths(body, root) for layer, body in layers.items()}
     return {**answer, **changed} if changed else answer
 
 
-def _last(found: re.Match[str]) -> str:
-    quote, path = found["quote"] or "", (found["inside"] or found.group()).rstrip("/\\")
+def _last(match: re.Match[str]) -> str:
+    quote, path = match["quote"] or "", (match["inside"] or match.group()).rstrip("/\\")
     return f"{quote}{_SEPARATOR.split(path)[-1] or '.'}{quote}"

@@ -45,8 +45,8 @@ def folder_lock(
         ProjectGone: `below` is not there.
         StoreFull: The folder cannot be written, or what lies in the place of the lock is not a regular file.
     """
-    held: set[Path] = vars(_HELD).setdefault("paths", set())
-    if folder / name in held:
+    locks: set[Path] = vars(_HELD).setdefault("paths", set())
+    if folder / name in locks:
         yield
         return
     deadline = time.monotonic() + timeout
@@ -63,11 +63,11 @@ def folder_lock(
             if time.monotonic() >= deadline:
                 raise StoreBusy(f"{folder.name}: another process has been writing for {timeout:g} s")
             time.sleep(_RETRY_S)
-    held.add(folder / name)
+    locks.add(folder / name)
     try:
         yield
     finally:
-        held.discard(folder / name)
+        locks.discard(folder / name)
         unlock(descriptor)
         os.close(descriptor)
 
@@ -98,10 +98,10 @@ def _acquire(folder: Folder, name: str) -> int | None:
     """A descriptor that holds the lock; None while somebody else does."""
     descriptor = _opened(folder, name)
     try:
-        found = os.fstat(descriptor)
+        info = os.fstat(descriptor)
         if try_lock(descriptor, exclusive=True):
             now = folder.lstat(name)
-            if now is not None and (now.st_dev, now.st_ino) == (found.st_dev, found.st_ino):
+            if now is not None and (now.st_dev, now.st_ino) == (info.st_dev, info.st_ino):
                 return descriptor
             unlock(descriptor)  # deleted or replaced meanwhile: others would lock another file
     except BaseException:
@@ -224,10 +224,10 @@ def set_up_locale() -> None:
 
 def is_locale_usable() -> bool:
     """Whether the default locale finds what belongs to it; True where that cannot be asked."""
-    found = _classic()
-    if found is None:
+    pair = _classic()
+    if pair is None:
         return True
-    library, locale = found
+    library, locale = pair
     ask = getattr(library, _HAS_COLLATE, None)
     if ask is None:
         return True

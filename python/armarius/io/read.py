@@ -20,8 +20,8 @@ class TooLarge(Refused):
     """A file above the limit; `size` is None when it grew beyond it while being read."""
 
     def __init__(self, name: str, limit: int, size: int | None) -> None:
-        found = "grew while being read" if size is None else f"{size} bytes"
-        super().__init__(f"too large: {found}, at most {limit} bytes are read", name)
+        detail = "grew while being read" if size is None else f"{size} bytes"
+        super().__init__(f"too large: {detail}, at most {limit} bytes are read", name)
         self.limit = limit
         self.size = size
 
@@ -175,8 +175,8 @@ class Archive:
             raise BookError(f"{name}: {len(infos):,} members, at most {MAX_MEMBERS:,} are read")
         check_size(sum(info.file_size for info in infos), f"{name}: unpacked", MAX_UNPACKED)
         self._infos = {info.filename: info for info in infos}
-        self.outside = tuple(one for one in self._infos if _climbs(one))
-        self.names = tuple(one for one in self._infos if not _climbs(one))
+        self.outside = tuple(member for member in self._infos if _climbs(member))
+        self.names = tuple(member for member in self._infos if not _climbs(member))
 
     def read(self, member: str) -> bytes:
         """The bytes of one member.

@@ -113,8 +113,8 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _line_of_long_key(text: str) -> int:
-    found = _LONG_KEY.search(text)
-    return text.count("\n", 0, found.start()) + 1 if found else 0
+    match = _LONG_KEY.search(text)
+    return text.count("\n", 0, match.start()) + 1 if match else 0
 
 
 def _is_sane(value: object) -> bool:
@@ -130,7 +130,7 @@ def value_of(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(value_of, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{quoted(key, key=True)} = {value_of(one)}' for key, one in value.items())}}}"
+        return f"{{{', '.join(f'{quoted(key, key=True)} = {value_of(item)}' for key, item in value.items())}}}"
     return str(value) if isinstance(value, int) else quoted(str(value))
 
 
@@ -180,7 +180,7 @@ def with_value(
     lines = (text if text.endswith("\n") or not text else text + end).splitlines(keepends=True)
     new = f"{quoted(key, key=True)} = {value_of(value)}"
     behind = "  # " + "".join(char if char.isprintable() else " " for char in comment) if comment else ""
-    found = [
+    drafts = [
         [*lines[:at], f"{new}{behind or old}{end}", *lines[at + 1 :]]
         for at, line in enumerate(lines)
         if (old := _comment_behind(line, key)) is not None
@@ -188,11 +188,11 @@ def with_value(
     opening = re.compile(rf"\s*\[\s*{re.escape(quoted(table, key=True))}\s*\]")
     heads = [at for at, line in enumerate(lines) if opening.match(line)]
     heads = [
-        at for at, line in enumerate(lines) if any(_comment_behind(line, one) is not None for one in below)
+        at for at, line in enumerate(lines) if any(_comment_behind(line, name) is not None for name in below)
     ] or heads
-    found += [[*lines[: at + 1], f"{new}{behind}{end}", *lines[at + 1 :]] for at in reversed(heads)]
-    found.append([*lines, end * bool(lines), f"[{quoted(table, key=True)}]{end}", f"{new}{behind}{end}"])
-    return next((whole for one in found if _says(whole := "".join(one), wanted)), None)
+    drafts += [[*lines[: at + 1], f"{new}{behind}{end}", *lines[at + 1 :]] for at in reversed(heads)]
+    drafts.append([*lines, end * bool(lines), f"[{quoted(table, key=True)}]{end}", f"{new}{behind}{end}"])
+    return next((whole for draft in drafts if _says(whole := "".join(draft), wanted)), None)
 
 
 def _comment_behind(line: str, key: str) -> str | None:
@@ -201,8 +201,8 @@ def _comment_behind(line: str, key: str) -> str | None:
         return None
     for at in (*(at for at, char in enumerate(line) if char == "#"), len(line)):
         try:
-            if parse_toml(said := line[:at]).keys() == {key}:
-                return said[len(said.rstrip()) :].strip("\r\n") + line[at:].rstrip("\r\n")
+            if parse_toml(head := line[:at]).keys() == {key}:
+                return head[len(head.rstrip()) :].strip("\r\n") + line[at:].rstrip("\r\n")
         except tomllib.TOMLDecodeError:
             continue
     return None

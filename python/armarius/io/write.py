@@ -48,7 +48,7 @@ def changed_files() -> Iterator[Changes]:
     finally:
         _CHANGES.reset(token)
         if around is not None:
-            around |= {path: held for path, held in changes.items() if path not in around}
+            around |= {path: data for path, data in changes.items() if path not in around}
 
 
 class Step(NamedTuple):
@@ -59,8 +59,8 @@ class Step(NamedTuple):
     @classmethod
     def of(cls, changes: Mapping[Path, bytes | None], root: Path) -> "Step":
         """The step that `changed_files` noted, without what lies elsewhere."""
-        below = {path: held for path, held in changes.items() if path.is_relative_to(root)}
-        return cls({path.relative_to(root).as_posix(): (held, _now(path, root)) for path, held in below.items()})
+        below = {path: data for path, data in changes.items() if path.is_relative_to(root)}
+        return cls({path.relative_to(root).as_posix(): (data, _now(path, root)) for path, data in below.items()})
 
     @classmethod
     def from_json(cls, text: bytes) -> "Step":
@@ -70,21 +70,21 @@ class Step(NamedTuple):
             ValueError: It is something else.
         """
         try:
-            held = {
-                path: [None if one is None else base64.b64decode(one) for one in pair]
+            pairs = {
+                path: [None if data is None else base64.b64decode(data) for data in pair]
                 for path, pair in json.loads(text).items()
             }
         except (AttributeError, TypeError) as error:
             raise ValueError(str(error)) from None
-        if any(_HIDDEN.search(path) for path in held):
+        if any(_HIDDEN.search(path) for path in pairs):
             raise ValueError("a file that no edit writes")
-        return cls({path: (before, after) for path, (before, after) in held.items()})
+        return cls({path: (before, after) for path, (before, after) in pairs.items()})
 
     def to_json(self) -> bytes:
         """As a file can keep it."""
         files = self.files.items()
         return json.dumps(
-            {path: [None if one is None else base64.b64encode(one).decode() for one in pair] for path, pair in files}
+            {path: [None if data is None else base64.b64encode(data).decode() for data in pair] for path, pair in files}
         ).encode()
 
     def undo(self, root: Path) -> None:
@@ -114,13 +114,13 @@ def _now(path: Path, root: Path) -> bytes | None:
 @contextmanager
 def _noted(folder: Folder, path: Path) -> Iterator[None]:
     """Note that the block changes a file, if it does."""
-    changes, held = _CHANGES.get(), None
+    changes, data = _CHANGES.get(), None
     if changes is not None and path not in changes and folder.lstat(path.name) is not None:
         with os.fdopen(folder.open(path.name, os.O_RDONLY), "rb") as file:
-            held = file.read()
+            data = file.read()
     yield
     if changes is not None:
-        changes.setdefault(path, held)
+        changes.setdefault(path, data)
 
 
 def write_atomic(
@@ -378,10 +378,10 @@ def _clear_drafts(folder: Folder, name: str) -> None:
     """Remove drafts of `name` that killed writers left: only regular files with a draft's name, after an hour."""
     ours = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):  # the file is written; the next writer tries again
-        for one in os.listdir(folder.path if folder.descriptor is None else folder.descriptor):  # noqa: PTH208 - held open
-            info = folder.lstat(one) if ours.fullmatch(one) else None
+        for entry in os.listdir(folder.path if folder.descriptor is None else folder.descriptor):  # noqa: PTH208 - held open
+            info = folder.lstat(entry) if ours.fullmatch(entry) else None
             if info is not None and not refusal(info) and time.time() - info.st_mtime > _LEFT_SECONDS:
-                folder.unlink(one)
+                folder.unlink(entry)
 
 
 def _refuse_other(folder: Folder, name: str) -> os.stat_result | None:

@@ -80,15 +80,15 @@ def scan_of(
         _check_named(name, values, texts=True)
     story = _checked_story(story)
     tags = strict_texts("tags", tags)
-    said = tuple(messages) if isinstance(messages, Iterator) else messages
-    lines = checked("messages", partial(read_messages, lines=True), said)
+    turns = tuple(messages) if isinstance(messages, Iterator) else messages
+    lines = checked("messages", partial(read_messages, lines=True), turns)
     turn = None if turn is None else whole("turn", turn, least=-MOST)
     greeting = None if greeting is None else whole("greeting", greeting)
     budget = None if budget is None else whole("budget", budget)
     return Scan(
         messages=lines,
         text=cleaned(text),
-        story=None if story is None else (cleaned(story[0]), tuple(cleaned(one) for one in story[1])),
+        story=None if story is None else (cleaned(story[0]), tuple(cleaned(action) for action in story[1])),
         settings=dict(settings or {}),
         turn=len(lines) if turn is None else turn,
         character=cleaned(character),
@@ -96,22 +96,22 @@ def scan_of(
         user=cleaned(user),
         trigger=str((settings or {}).get("trigger", trigger)),
         tags=tuple(tags),
-        sources={name: cleaned(one) for name, one in (sources or {}).items()},
+        sources={name: cleaned(source) for name, source in (sources or {}).items()},
         greeting=greeting,
         count=count,
         budget=budget,
     )
 
 
-def _check_named(field: str, given: object, *, texts: bool = False) -> None:
+def _check_named(field: str, mapping: object, *, texts: bool = False) -> None:
     """Check that an argument maps names to values, or to texts."""
-    if given is None:
+    if mapping is None:
         return
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise ContractError(f"{field}: expected names and values, got {shown(given)}")
-    wrong = next((name for name, value in given.items() if texts and not isinstance(value, str)), None)
+    if not isinstance(mapping, Mapping) or not all(isinstance(name, str) for name in mapping):
+        raise ContractError(f"{field}: expected names and values, got {shown(mapping)}")
+    wrong = next((name for name, value in mapping.items() if texts and not isinstance(value, str)), None)
     if wrong is not None:
-        raise ContractError(f"{field}[{shown(wrong)}]: expected a text, got {shown(given[wrong])}")
+        raise ContractError(f"{field}[{shown(wrong)}]: expected a text, got {shown(mapping[wrong])}")
 
 
 def _checked_story(story: object) -> tuple[str, Sequence[str]] | None:
@@ -142,23 +142,23 @@ class Activator:
         by_profile: dict[str, list[Book]] = {}
         for book in books:
             by_profile.setdefault(book.profile, []).append(book)
-        known = frozenset(name for profile in by_profile for name in known_settings(profile))
+        names = frozenset(name for profile in by_profile for name in known_settings(profile))
         if by_profile:
-            unknown_settings(scan.settings, known)
+            unknown_settings(scan.settings, names)
         luck = Random(rolls, str(scan.turn))
         active: list[Active] = []
         left: list[SkippedEntry] = []
         after = State() if state is None else state
         for profile, some in by_profile.items():
             before = self._replayed(profile, some, scan) if state is None else after
-            found = self._search(profile, some, scan, luck, before)
+            result = self._search(profile, some, scan, luck, before)
             base = len(active)
-            active += (replace(one, order=one.order + base) for one in found.active) if base else found.active
-            left += found.left
-            done = found.state.done | after.done
-            after = State({**after.sticky, **found.state.sticky}, {**after.cooldown, **found.state.cooldown}, done)
+            active += (replace(item, order=item.order + base) for item in result.active) if base else result.active
+            left += result.left
+            done = result.state.done | after.done
+            after = State({**after.sticky, **result.state.sticky}, {**after.cooldown, **result.state.cooldown}, done)
             if state is not None:
-                after = found.state
+                after = result.state
         return Activation(tuple(active), tuple(left), after)
 
     def _replayed(self, profile: str, books: Sequence[Book], scan: Scan) -> State:
@@ -167,10 +167,10 @@ class Activator:
         lines = scan.messages
         if not ready.timed or len(lines) < 2:
             return State()
-        asked = [
+        positions = [
             at for at, line in enumerate(lines, 1) if line.role == "user" or (scan.user and line.name == scan.user)
         ]
-        turns = [at for at in asked or range(1, len(lines) + 1) if at < len(lines)][-_REPLAYED:]
+        turns = [at for at in positions or range(1, len(lines) + 1) if at < len(lines)][-_REPLAYED:]
         state = State()
         for at in turns:
             earlier = replace(scan, messages=lines[:at], turn=scan.turn - len(lines) + at)
@@ -218,8 +218,8 @@ def _rules(profile: str, books: Sequence[Book], scan: Scan) -> Rules:
     settings = dict(scan.settings)
     if rules.book_facts and len(books) == 1:
         facts = books[0].settings
-        said = {"budget": facts.get("budget"), "recursion": facts.get("recursion")}
-        rules = replace(rules, **{name: value for name, value in said.items() if value is not None})
+        values = {"budget": facts.get("budget"), "recursion": facts.get("recursion")}
+        rules = replace(rules, **{name: value for name, value in values.items() if value is not None})
     whole = settings.pop("world_info_match_whole_words", None)
     if isinstance(whole, bool):
         rules = replace(rules, words="ascii" if whole else "none")
@@ -269,8 +269,8 @@ def profile_differences(book: Book, profile: ProfileName, scan: Scan) -> tuple[P
     """
     scan = replace(scan, settings={})
     activator = Activator()
-    ours = {one.entry.id: one.reason for one in activator.search([book], scan)}
-    theirs = {one.entry.id: one.reason for one in activator.search([replace(book, profile=profile)], scan)}
+    ours = {item.entry.id: item.reason for item in activator.search([book], scan)}
+    theirs = {item.entry.id: item.reason for item in activator.search([replace(book, profile=profile)], scan)}
     return tuple(
         ProfileDifference(entry, ours.get(entry.id, ""), theirs.get(entry.id, ""))
         for entry in book.entries
@@ -320,11 +320,11 @@ class BookSearch:
         if books is None:
             chosen = list(self.books.values())
         else:
-            chosen = [self.books[one] for one in texts("books", books, what="ids")]
+            chosen = [self.books[book_id] for book_id in texts("books", books, what="ids")]
         searched_story: tuple[str, Sequence[str]] | None
         if isinstance(story, str):
-            held = self.books[story].settings.get("story") if story in self.books else None
-            searched_story = held or ((story, ()) if story else None)
+            parts = self.books[story].settings.get("story") if story in self.books else None
+            searched_story = parts or ((story, ()) if story else None)
         else:
             searched_story = story
         cast = cast_of(chosen)
@@ -383,36 +383,36 @@ def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) ->
     Cost: one search of nothing; linear in the number of entries.
     """
     constant = [
-        replace(book, entries=tuple(_timeless(one, _TIMED) for one in book.entries if one.level == "always"))
+        replace(book, entries=tuple(_timeless(entry, _TIMED) for entry in book.entries if entry.level == "always"))
         for book in books
     ]
-    found = activator.search([book for book in constant if book.entries], scan, state=State())
-    active = frozenset(f"{one.book}/{one.entry.id}" for one in found)
-    lost = frozenset(f"{one.book}/{one.entry.id}" for one in found.left if one.reason.code in _DECIDED)
+    result = activator.search([book for book in constant if book.entries], scan, state=State())
+    active = frozenset(f"{item.book}/{item.entry.id}" for item in result)
+    lost = frozenset(f"{item.book}/{item.entry.id}" for item in result.left if item.reason.code in _DECIDED)
     decided = []
     for book, fixed in zip(books, constant, strict=True):
         if not fixed.entries:  # no constant entries: keep the same object, which has cached keys
             decided.append(book)
             continue
         entries = []
-        for one in book.entries:
-            address = f"{book.id}/{one.id}"
+        for entry in book.entries:
+            address = f"{book.id}/{entry.id}"
             if address in active:
-                one = _timeless(one, _DRAWN)
-                one = replace(one, chance=replace(one.chance, probability=None))
+                entry = _timeless(entry, _DRAWN)
+                entry = replace(entry, chance=replace(entry.chance, probability=None))
             if address not in lost:
-                entries.append(one)
+                entries.append(entry)
         decided.append(replace(book, entries=tuple(entries)))
-    return ConstantEntries(found, tuple(decided), active)
+    return ConstantEntries(result, tuple(decided), active)
 
 
 def _timeless(entry: Entry, names: frozenset[str]) -> Entry:
     kept: list[Decorator] = []
     dropped = False
-    for one in entry.decorators:
-        if one.fallback and dropped:
+    for decorator in entry.decorators:
+        if decorator.fallback and dropped:
             continue
-        dropped = one.name in names
+        dropped = decorator.name in names
         if not dropped:
-            kept.append(one)
+            kept.append(decorator)
     return replace(entry, timing=Timing(), decorators=tuple(kept))

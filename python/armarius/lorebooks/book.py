@@ -81,20 +81,20 @@ class Book:
         Raises:
             UnknownId: There is none; names near ones.
         """
-        found = next((one for one in self.entries if one.id == id_), None)
-        if found is None:
-            named = [one for one in self.entries if one.name == id_]
+        match = next((entry for entry in self.entries if entry.id == id_), None)
+        if match is None:
+            named = [entry for entry in self.entries if entry.name == id_]
             if len(named) == 1:
                 return named[0]
-            close = near(id_, [called for one in self.entries for called in (one.id, one.name) if called])
+            close = near(id_, [called for entry in self.entries for called in (entry.id, entry.name) if called])
             raise UnknownId(f"{self.id}: no entry {shown(id_)}{suggestion(close)}", close)
-        return found
+        return match
 
     def with_entry(self, entry: Entry, /) -> "Book":
         """The book with this entry; it replaces the entry with the same id, or is appended."""
         entry = replace(entry, book=self.id)
-        if any(one.id == entry.id for one in self.entries):
-            return replace(self, entries=tuple(entry if one.id == entry.id else one for one in self.entries))
+        if any(item.id == entry.id for item in self.entries):
+            return replace(self, entries=tuple(entry if item.id == entry.id else item for item in self.entries))
         return replace(self, entries=(*self.entries, entry))
 
     def without(self, id_: str, /) -> "Book":
@@ -104,7 +104,7 @@ class Book:
             UnknownId: There is none.
         """
         gone = self.entry(id_)
-        return replace(self, entries=tuple(one for one in self.entries if one is not gone))
+        return replace(self, entries=tuple(entry for entry in self.entries if entry is not gone))
 
     def extracted_entities(self) -> ExtractedEntities:
         """The entities and relations stated in the file (notes of a vault, a Novelcrafter export, a card), else none.
@@ -124,17 +124,17 @@ class Book:
 
     def changes(self) -> dict[str, dict[str, Any]]:
         """Entry id to changed fields (dotted) with their new values; all fields of a new entry, {} of a deleted one."""
-        before = {one.id: one for one in self.read}
-        found: dict[str, dict[str, Any]] = {}
+        before = {entry.id: entry for entry in self.read}
+        result: dict[str, dict[str, Any]] = {}
         for entry in self.entries:
             old = before.pop(entry.id, None)
             if old is entry:
                 continue
             base = Entry(entry.id) if old is None else old
-            said = {leaf: value_of(entry, leaf) for leaf in LEAVES if value_of(entry, leaf) != value_of(base, leaf)}
-            if said or old is None:
-                found[entry.id] = said
-        return found | {key: {} for key in before}
+            values = {leaf: value_of(entry, leaf) for leaf in LEAVES if value_of(entry, leaf) != value_of(base, leaf)}
+            if values or old is None:
+                result[entry.id] = values
+        return result | {key: {} for key in before}
 
     def export(self, to: str | None = None) -> bytes:
         """The book as a file.
@@ -173,7 +173,7 @@ class Book:
             "character": self.settings.get("character") or None,
             "format": self.format,
             "profile": self.profile,
-            "entries": [one.to_wire() for one in self.entries] if texts else len(self),
+            "entries": [entry.to_wire() for entry in self.entries] if texts else len(self),
             "file": self.file,
             "switchedOff": self.switched_off,
         }
@@ -270,24 +270,24 @@ def _vault(folder: Path) -> bytes:
     return dump_json({**VAULT_MARK, "files": dict(sorted(files.items()))})
 
 
-def _tree(container: Container, found: EmbeddedText) -> Any:  # noqa: ANN401
+def _tree(container: Container, part: EmbeddedText) -> Any:  # noqa: ANN401
     """The tree of a book; of a Novelcrafter export all texts."""
-    return container.trees if container.kind == "novelcrafter" else container.trees[found.label]
+    return container.trees if container.kind == "novelcrafter" else container.trees[part.label]
 
 
-def _book(container: Container, found: EmbeddedText, file: str, profile: ProfileName | None, id_: str) -> Book:
-    tree = _tree(container, found)
-    reader = Reader(file, found.format.name, id_)
-    reader.losses += [*container.losses, *found.losses]
+def _book(container: Container, part: EmbeddedText, file: str, profile: ProfileName | None, id_: str) -> Book:
+    tree = _tree(container, part)
+    reader = Reader(file, part.format.name, id_)
+    reader.losses += [*container.losses, *part.losses]
     try:
-        found.format.read(tree, reader)
+        part.format.read(tree, reader)
     except (TypeError, AttributeError, KeyError, ValueError, IndexError, OverflowError) as error:
-        raise BookError(f"{file}: {found.name}: {type(error).__name__}: {error}") from error
-    entries, own = tuple(reader.entries), found.format.profile
+        raise BookError(f"{file}: {part.name}: {type(error).__name__}: {error}") from error
+    entries, own = tuple(reader.entries), part.format.profile
     return Book(
         id=reader.book_id,
         name=reader.book_name,
-        format=found.name,
+        format=part.name,
         profile=profile or (own if isinstance(own, str) else own(tree)),
         entries=entries,
         settings={key: value for key, value in reader.settings.items() if value is not None},
@@ -295,16 +295,16 @@ def _book(container: Container, found: EmbeddedText, file: str, profile: Profile
         file=file,
         description=reader.description,
         container=container,
-        found=found,
+        found=part,
         read=entries,
     )
 
 
-def _edited(book: Book, container: Container, found: EmbeddedText) -> Exported:
+def _edited(book: Book, container: Container, part: EmbeddedText) -> Exported:
     if not book.changed:
         return Exported(container.data, ())
-    tree, losses = _edited_tree(book, container, found)
-    label, before = found.label, container.trees
+    tree, losses = _edited_tree(book, container, part)
+    label, before = part.label, container.trees
     if container.kind == "novelcrafter":
         trees = {name: text for name, text in tree.items() if text != before.get(name)}
         return Exported(container.repacked(trees), losses)
@@ -314,11 +314,11 @@ def _edited(book: Book, container: Container, found: EmbeddedText) -> Exported:
     return Exported(container.repacked(trees), losses)
 
 
-def _edited_tree(book: Book, container: Container, found: EmbeddedText) -> tuple[Any, tuple[UnsupportedField, ...]]:
+def _edited_tree(book: Book, container: Container, part: EmbeddedText) -> tuple[Any, tuple[UnsupportedField, ...]]:
     """The tree that was read, with what differs written into it."""
-    own = found.format
-    tree = copy.deepcopy(_tree(container, found))
-    before = {one.id: one for one in book.read}
+    own = part.format
+    tree = copy.deepcopy(_tree(container, part))
+    before = {entry.id: entry for entry in book.read}
     losses: list[UnsupportedField] = []
     added = []
     for entry in book.entries:
@@ -327,7 +327,7 @@ def _edited_tree(book: Book, container: Container, found: EmbeddedText) -> tuple
             added.append(entry)
         elif old != entry:
             _write(tree, own, entry, old, old.source.path, losses)
-    for gone in sorted(before.values(), key=lambda one: str(one.source.path[-1]).zfill(12), reverse=True):
+    for gone in sorted(before.values(), key=lambda item: str(item.source.path[-1]).zfill(12), reverse=True):
         _remove(tree, gone, losses)
     for entry in added:
         if own.add is None:
@@ -384,7 +384,7 @@ def _read_back(tree: Any, format_: Format, path: TreePath) -> Entry:  # noqa: AN
     """The entry that a new raw object is read as: what need not be written."""
     reader = Reader("", format_.name)
     format_.read(tree, reader)
-    return next((one for one in reader.entries if one.source.path == path), Entry(""))
+    return next((entry for entry in reader.entries if entry.source.path == path), Entry(""))
 
 
 def _converted(book: Book, target: Format) -> Exported:
@@ -392,9 +392,9 @@ def _converted(book: Book, target: Format) -> Exported:
     tree = target.begin(book.name, book.description)
     losses: list[UnsupportedField] = []
     own = None if book.found is None else book.found.format
-    said: set[str] = set()
+    paths: set[str] = set()
     if target.fill is not None:
-        said.update(target.fill(tree, _origin(book)))
+        paths.update(target.fill(tree, _origin(book)))
     template = None
     for entry in book.entries:
         assert target.add is not None
@@ -404,18 +404,18 @@ def _converted(book: Book, target: Format) -> Exported:
         _write(tree, target, entry, template, path, losses, _UNSAID)
         if target.carry is not None and own is not None and own.carry is not None:
             carried = target.carry(target.raw(tree, path), entry.original)
-            said.update(dotted((*entry.source.path, name)) for name in carried)
+            paths.update(dotted((*entry.source.path, name)) for name in carried)
         if entry.decorators and target.name not in _WITH_DECORATORS:
-            names = ", ".join(f"@@{one.name}" for one in entry.decorators)
+            names = ", ".join(f"@@{decorator.name}" for decorator in entry.decorators)
             losses.append(UnsupportedField(f"{entry.id}.decorators", names, f"{target.name} has none; left out"))
     if own is not None:
         losses += [
             UnsupportedField(loss.path, loss.value, f"{loss.reason}; not in {target.name}")
             for loss in book.losses
-            if loss.path not in said
+            if loss.path not in paths
         ]
-        losses += _unheard(book, target, said)
-        if book.settings.get("budget") is not None and "book.budget" not in said:
+        losses += _unheard(book, target, paths)
+        if book.settings.get("budget") is not None and "book.budget" not in paths:
             losses.append(
                 UnsupportedField("book.budget", book.settings["budget"], f"{target.name}: set it where it is used")
             )
@@ -445,7 +445,7 @@ def _origin(book: Book) -> FieldOrigin:
     return FieldOrigin(book.settings, card, card_at, raw if isinstance(raw, Mapping) else {}, book_at or ())
 
 
-def _unheard(book: Book, target: Format, said: set[str]) -> list[UnsupportedField]:
+def _unheard(book: Book, target: Format, paths: set[str]) -> list[UnsupportedField]:
     """Members of a card that were not reported at import and that the target, also a card, does not support."""
     card, card_at = _card(book)
     if target.members is None:
@@ -454,7 +454,7 @@ def _unheard(book: Book, target: Format, said: set[str]) -> list[UnsupportedFiel
     losses = []
     for name, value in card.items():
         path = dotted((*card_at, name))
-        if path not in said and path not in reported and name not in _APART and not is_empty(value):
+        if path not in paths and path not in reported and name not in _APART and not is_empty(value):
             losses.append(UnsupportedField(path, value, f"{target.name} has no such member"))
     if card.get("assets") and book.container is not None and book.container.kind != "json":
         path = dotted((*card_at, "assets"))

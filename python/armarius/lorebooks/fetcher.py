@@ -26,7 +26,7 @@ from armarius.warnings import LORE_FAILED, LORE_INVALID
 
 _LONGEST_NAME: Final = 60
 _LABELS: Final = "|".join(
-    dict.fromkeys(word for one in FRAMES.values() for word in (*one.begins, *one.types.values(), one.other))
+    dict.fromkeys(word for frame in FRAMES.values() for word in (*frame.begins, *frame.types.values(), frame.other))
 )
 # `#` of any width, colon of any width, and what nobody sees between and before.
 _UNSEEN: Final = r"[^\S\r\n\x0b\x0c\x85\u2028\u2029]|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
@@ -48,11 +48,11 @@ def body(text: str, as_of: int | None) -> tuple[str, bool]:
 
     Cost: one pass over the lines, and one of a pattern.
     """
-    shown = text if as_of is None else without_later(text, as_of)
-    hidden = shown != text
+    content = text if as_of is None else without_later(text, as_of)
+    hidden = content != text
     if hidden:
-        shown = tidy(shown)
-    return _POSING.sub(r"\1\2♯", shown).strip(), hidden
+        content = tidy(content)
+    return _POSING.sub(r"\1\2♯", content).strip(), hidden
 
 
 def _short(name: str) -> str:
@@ -115,7 +115,7 @@ class ActiveLore:
         """The active entries of a layer."""
         if layer == "retrieved":
             return list(self.woken)
-        return [one for one in self.standing if layer_of(one, rules=self.books[one.book].rules) == layer]
+        return [item for item in self.standing if layer_of(item, rules=self.books[item.book].rules) == layer]
 
 
 class LoreSearch:
@@ -161,7 +161,7 @@ class LoreSearch:
         some = tuple(books.values())
         cast = cast_of(some)
         character = next(iter(cast.values()), "")
-        if self._standing is None or [id(one) for one in self._standing[0]] != [id(one) for one in some]:
+        if self._standing is None or [id(book) for book in self._standing[0]] != [id(book) for book in some]:
             empty = scan_of(character=character, cast=cast, user=self.asked.user, turn=0, count=self._count)
             self._standing = (some, constant_entries(self.asked.activator, some, empty))
         fixed = self._standing[1]
@@ -169,12 +169,12 @@ class LoreSearch:
         scan = scan_of(
             messages=messages, turn=turn, character=character, cast=cast, user=self.asked.user, count=self._count
         )
-        found = self.asked.activator.search(fixed.books, scan)
-        woken = tuple(one for one in found if f"{one.book}/{one.entry.id}" not in fixed.active)
-        active = fixed.active | {f"{one.book}/{one.entry.id}" for one in woken}
-        left = {f"{one.book}/{one.entry.id}": one for one in (*fixed.found.left, *found.left)}
+        result = self.asked.activator.search(fixed.books, scan)
+        woken = tuple(item for item in result if f"{item.book}/{item.entry.id}" not in fixed.active)
+        active = fixed.active | {f"{item.book}/{item.entry.id}" for item in woken}
+        left = {f"{item.book}/{item.entry.id}": item for item in (*fixed.found.left, *result.left)}
         return ActiveLore(
-            books, tuple(fixed.found), woken, tuple(one for id_, one in left.items() if id_ not in active), problems
+            books, tuple(fixed.found), woken, tuple(item for id_, item in left.items() if id_ not in active), problems
         )
 
 
@@ -182,10 +182,10 @@ def _messages(request: FetchRequest) -> tuple[list[Turn], int]:
     """The paragraphs before the cursor, then the turns of the conversation, then the user's words: newest last."""
     written = request.text[max(0, request.cursor - _BACK) : request.cursor]
     paragraphs = [part for part in _BLANK.split(written) if part.strip()]
-    found = [Turn("", part.strip()) for part in paragraphs[-_PARAGRAPHS:]]
-    found += [turn for turn in request.messages if turn.is_spoken]
-    found += [Turn("user", part) for part in (request.additional_input, request.query) if part.strip()]
-    return found, request.text.count("\n", 0, request.cursor) + len(found)
+    turns = [Turn("", part.strip()) for part in paragraphs[-_PARAGRAPHS:]]
+    turns += [turn for turn in request.messages if turn.is_spoken]
+    turns += [Turn("user", part) for part in (request.additional_input, request.query) if part.strip()]
+    return turns, request.text.count("\n", 0, request.cursor) + len(turns)
 
 
 class LoreFetcher:
@@ -210,31 +210,29 @@ class LoreFetcher:
         `as_of` leaves out lines of later chapters.
         """
         try:
-            found = self._search.of(request)
+            lore = self._search.of(request)
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             failed = Omission("lore", self.layer, "lore", "source failed", str(error))
             return Fetched(omitted=(failed,), warnings=(LORE_FAILED(kind=type(error).__name__, error=error),))
         candidates: list[Candidate] = []
         omitted: list[Omission] = []
         unwanted = None if self.layer == "rules" else Bounds(kinds=request.kinds).leaves_out("setting", None)
-        for at, one in enumerate(_kept_first([one for one in found.of(self.layer) if one.text])):
-            content, hidden = body(with_user(one.text, NOBODY), request.as_of)
-            id_, source = self._names(one)
+        for at, item in enumerate(_kept_first([item for item in lore.of(self.layer) if item.text])):
+            content, hidden = body(with_user(item.text, NOBODY), request.as_of)
+            id_, source = self._names(item)
             if unwanted is not None:
                 omitted.append(Omission(id_, self.layer, source, *unwanted))
                 continue
             if hidden:
-                said = Reason("out.later_lines", moment=request.as_of)
-                omitted.append(Omission(f"{id_}:later", self.layer, source, "timeline", said))
+                reason = Reason("out.later_lines", moment=request.as_of)
+                omitted.append(Omission(f"{id_}:later", self.layer, source, "timeline", reason))
             if content:
-                content = (
-                    f"{header(one.entry.name or one.entry.id, found.books[one.book].name, request.language)}\n{content}"
-                )
-                candidates.append(self._candidate(one, content, request, at))
+                content = f"{header(item.entry.name or item.entry.id, lore.books[item.book].name, request.language)}\n{content}"
+                candidates.append(self._candidate(item, content, request, at))
         if self.layer != "retrieved":
             return Fetched(tuple(candidates), tuple(omitted))
-        omitted += (_omission(left) for left in found.left)
-        problems = sorted(found.problems.items())
+        omitted += (_omission(left) for left in lore.left)
+        problems = sorted(lore.problems.items())
         omitted += (
             Omission(f"lore:{id_}", "retrieved", f"lore:book:{id_}", "source failed", Reason("lore.no_book", why=why))
             for id_, why in problems
@@ -242,34 +240,34 @@ class LoreFetcher:
         warnings = tuple(LORE_INVALID(book=id_, why=why) for id_, why in problems)
         return Fetched(tuple(candidates), tuple(omitted), warnings)
 
-    def _names(self, one: Active) -> tuple[str, str]:
-        return f"lore:{one.book}/{one.entry.id}", f"lore:{_SOURCES[self.layer]}:{one.book}/{one.entry.id}"
+    def _names(self, item: Active) -> tuple[str, str]:
+        return f"lore:{item.book}/{item.entry.id}", f"lore:{_SOURCES[self.layer]}:{item.book}/{item.entry.id}"
 
-    def _candidate(self, one: Active, content: str, request: FetchRequest, at: int) -> Candidate:
-        slot = SLOTS.index(one.place.slot) if one.place.slot in SLOTS else 0
+    def _candidate(self, item: Active, content: str, request: FetchRequest, at: int) -> Candidate:
+        slot = SLOTS.index(item.place.slot) if item.place.slot in SLOTS else 0
         if self.layer == "retrieved":
             score = _WOKEN - _PER_SLOT * slot - _PER_PLACE * at / (at + 1)
         else:
             score = _CONSTANT + 1 / (at + 2)
-        id_, source = self._names(one)
+        id_, source = self._names(item)
         return Candidate(
             id=id_,
             layer=self.layer,
             source=source,
             content=content,
             score=score,
-            evidence=(Evidence("mention" if self.layer == "retrieved" else "level", one.reason),),
+            evidence=(Evidence("mention" if self.layer == "retrieved" else "level", item.reason),),
             group=heading(_GROUPS[self.layer], request.language),
             project_id=request.project_id,
         )
 
 
 def _kept_first(active: list[Active]) -> list[Active]:
-    def worth(one: Active) -> tuple[int, float, int]:
-        share = one.entry.share
+    def worth(item: Active) -> tuple[int, float, int]:
+        share = item.entry.share
         keep = share.order if share.keep_priority is None else share.keep_priority
-        slot = SLOTS.index(one.place.slot) if one.place.slot in SLOTS else 0
-        return (slot, -keep, one.order)
+        slot = SLOTS.index(item.place.slot) if item.place.slot in SLOTS else 0
+        return (slot, -keep, item.order)
 
     return sorted(active, key=worth)
 

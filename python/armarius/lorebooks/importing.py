@@ -119,21 +119,21 @@ class ImportReport:
             ],
             "losses": [row._asdict() for row in self.losses],
             "changes": [
-                {**one._asdict(), **dict(zip(("was", "now"), one.values(), strict=True))} for one in self.changes
+                {**row._asdict(), **dict(zip(("was", "now"), row.values(), strict=True))} for row in self.changes
             ],
             "conflicts": [
-                {**one._asdict(), **{name: to_json(one.field, getattr(one, name)) for name in _SIDES}}
-                for one in self.conflicts
+                {**conflict._asdict(), **{name: to_json(conflict.field, getattr(conflict, name)) for name in _SIDES}}
+                for conflict in self.conflicts
             ],
             "entities": [
-                {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
-                for one in self.entities
+                {"name": item.name, "aliases": item.aliases, "type": item.type, "entries": item.entries}
+                for item in self.entities
             ],
             "codex": {
-                "entities": [{"id": one.id, "name": one.name, "type": one.type} for one in self.said.entities],
-                "relations": [dict(zip(("source", "target", "type"), one, strict=True)) for one in self.said.relations],
+                "entities": [{"id": item.id, "name": item.name, "type": item.type} for item in self.said.entities],
+                "relations": [dict(zip(("source", "target", "type"), row, strict=True)) for row in self.said.relations],
             },
-            "shared": [one.to_wire() for one in self.shared],
+            "shared": [name.to_wire() for name in self.shared],
             "kept": self.kept,
         }
 
@@ -209,7 +209,7 @@ class Importing:
         if profile is not None:
             profile = checked_profile(profile)
         name, updates = valid_text("name", name), valid_text("updates", updates)
-        theirs = [valid_text("theirs", one) for one in texts("theirs", theirs)]
+        theirs = [valid_text("theirs", address) for address in texts("theirs", theirs)]
         data, file = file_bytes(source)
         file = name or file
         if (there := self._there(data, file, profile, updates)) is not None and not theirs:
@@ -246,36 +246,36 @@ class Importing:
         conflicts: Iterable[Conflict] = (),
         changes: tuple[Change, ...] = (),
     ) -> ImportReport:
-        said = book.extracted_entities()
-        known = {name for one in said.entities for name in (one.name, *one.aliases)}
-        proposed = tuple(one for one in proposals(book) if one.name not in known)
-        shared = shared_names(said.entities, self._entities()) if said.entities else ()
-        losses = (*losses, *said.losses)
-        return ImportReport(book, losses, tuple(conflicts), kind, proposed, False, said, changes, shared)
+        codex = book.extracted_entities()
+        names = {name for item in codex.entities for name in (item.name, *item.aliases)}
+        proposed = tuple(proposal for proposal in proposals(book) if proposal.name not in names)
+        shared = shared_names(codex.entities, self._entities()) if codex.entities else ()
+        losses = (*losses, *codex.losses)
+        return ImportReport(book, losses, tuple(conflicts), kind, proposed, False, codex, changes, shared)
 
     def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
         """The book that was made of these very bytes under this name, so that they need not be read again."""
-        some = [self._books[updates]] if updates else [one for one in self._books.values() if one.file == file]
-        return next((one for one in some if _is_of(one, data) and profile in (None, one.profile)), None)
+        some = [self._books[updates]] if updates else [book for book in self._books.values() if book.file == file]
+        return next((book for book in some if _is_of(book, data) and profile in (None, book.profile)), None)
 
     def _known(self, book: Book, file: str, data: bytes) -> Book | None:
         """The book that this file is the same as, or a newer state of."""
         near = [
-            one
-            for one in self._books.values()
-            if one.format == book.format and ((file and one.file == file) or book_id(one.name) == book_id(book.name))
+            item
+            for item in self._books.values()
+            if item.format == book.format and ((file and item.file == file) or book_id(item.name) == book_id(book.name))
         ]
-        near.sort(key=lambda one: one.file != file)
-        same = [one for one in near if _is_of(one, data)]
-        return next(iter(same or [one for one in near if _overlap(one.read, book.read)]), None)
+        near.sort(key=lambda item: item.file != file)
+        same = [item for item in near if _is_of(item, data)]
+        return next(iter(same or [item for item in near if _overlap(item.read, book.read)]), None)
 
     def _under_free_id(self, book: Book) -> Book:
         """The book under an id that no other has, a broken one included: books of one name are several."""
-        taken = self._books.taken()
-        if book.id not in taken:
+        ids = self._books.taken()
+        if book.id not in ids:
             return book
         number = 2
-        while f"{book.id}-{number}" in taken:
+        while f"{book.id}-{number}" in ids:
             number += 1
         return _under_id(book, f"{book.id}-{number}")
 
@@ -315,20 +315,20 @@ def _alike(before: Entry | None, now: Entry) -> bool:
 
 def proposals(book: Book) -> tuple[Proposal, ...]:
     """Proposed entities of a book: entries with a type, or with their name among their keys."""
-    found: dict[str, Proposal] = {}
+    result: dict[str, Proposal] = {}
     for entry in book.entries:
         keys = [key.text.strip() for key in entry.match.keys if key.kind == "plain" and _like_a_name(key.text)]
         name = entry.name.strip()
         if not _like_a_name(name) or (name not in keys and not entry.type):
             continue
         aliases = tuple(dict.fromkeys(key for key in keys if key != name))
-        before = found.get(name)
+        before = result.get(name)
         if before is None:
-            found[name] = Proposal(name, aliases, entry.type, entry.text, (entry.id,))
+            result[name] = Proposal(name, aliases, entry.type, entry.text, (entry.id,))
         else:
             merged = tuple(dict.fromkeys((*before.aliases, *aliases)))
-            found[name] = replace(before, aliases=merged, entries=(*before.entries, entry.id))
-    return tuple(found.values())
+            result[name] = replace(before, aliases=merged, entries=(*before.entries, entry.id))
+    return tuple(result.values())
 
 
 def _like_a_name(text: str) -> bool:
@@ -409,12 +409,12 @@ def import_manuscript(path: Path, root: Path, *, write: bool, into: str = "chapt
     except (OSError, Undecodable) as error:
         raise BookError(f"{path.name}: not read: {getattr(error, 'strerror', None) or error}") from None
     chapters: list[ImportedChapter] = []
-    taken: set[str] = set()
+    names: set[str] = set()
     parts = split(text)
     for volume, title, body in parts:
         folder = f"{book_id(volume)}/" if volume else ""
-        name = folder + _file_name(title, len(chapters), path.stem, {one.removeprefix(folder) for one in taken})
-        taken.add(name)
+        name = folder + _file_name(title, len(chapters), path.stem, {file.removeprefix(folder) for file in names})
+        names.add(name)
         is_page = not title and not chapters and len(parts) > 1 and bool(parts[1][1]) and len(body) < _PAGES
         page = book_id(path.stem) + ("-frontmatter" if named(path.stem) else "")  # book.md would be a chapter
         target = f"notes/{page}.md" if is_page else f"{into}/{name}"
@@ -437,12 +437,12 @@ def _text(name: str, data: bytes, config: Config) -> str:
     book = make_document(name, data)
     marks = Path(name).suffix.lower() in MARKUP
     parts, at = [], 0
-    for one in book.paragraphs:
-        if one.role == "heading" and not (_HEADING.match(line := book.text[one.start : one.end]) and not marks):
-            title = one.heading_path[-1] or line
-            level = len(one.heading_path) if marks else 1 if _is_volume(title) else 2
-            parts += [book.text[at : one.start].rstrip(" \t\u3000"), f"{'#' * min(level, 6)} {title}"]
-            at = one.end
+    for part in book.paragraphs:
+        if part.role == "heading" and not (_HEADING.match(line := book.text[part.start : part.end]) and not marks):
+            title = part.heading_path[-1] or line
+            level = len(part.heading_path) if marks else 1 if _is_volume(title) else 2
+            parts += [book.text[at : part.start].rstrip(" \t\u3000"), f"{'#' * min(level, 6)} {title}"]
+            at = part.end
     return re.sub(r"\r\n?", "\n", "".join([*parts, book.text[at:]]))
 
 
@@ -470,28 +470,28 @@ def split(text: str) -> list[tuple[str, str, str]]:
     notes = dict(_NOTE.findall(text))
     body = _NOTE.sub("", text).rstrip() + "\n"
     headings = list(_HEADING.finditer(body))
-    levels = {len(one[1]) for one in headings}
+    levels = {len(match[1]) for match in headings}
     numbered = {
         level: sum(len(h[1]) == level and chapter_number(h[2]) is not None for h in headings) for level in levels
     }
-    level = max(sorted(levels), key=lambda one: (numbered[one], -one), default=0)
-    cuts = [one for one in headings if len(one[1]) == level or (len(one[1]) < level and _is_volume(one[2]))]
-    last = {chapter_number(one[2]) or one[2]: one for one in cuts}
-    found = [("", "", body[: cuts[0].start()].strip() + "\n")] if cuts and body[: cuts[0].start()].strip() else []
-    before, volume = len(found), ""
+    level = max(sorted(levels), key=lambda depth: (numbered[depth], -depth), default=0)
+    cuts = [match for match in headings if len(match[1]) == level or (len(match[1]) < level and _is_volume(match[2]))]
+    last = {chapter_number(match[2]) or match[2]: match for match in cuts}
+    chapters = [("", "", body[: cuts[0].start()].strip() + "\n")] if cuts and body[: cuts[0].start()].strip() else []
+    before, volume = len(chapters), ""
     for at, cut in enumerate(cuts):
         end = cuts[at + 1].start() if at + 1 < len(cuts) else len(body)
         is_empty = not _HEADING.sub("", body[cut.start() : end]).strip()
         if len(cut[1]) < level:
             volume = cut[2]
         if not is_empty or (len(cut[1]) == level and last[chapter_number(cut[2]) or cut[2]] is cut):
-            found.append((volume, cut[2], body[cut.start() : end].rstrip() + "\n"))
-    if len(found) - before < 2:
-        pages = [one.strip() + "\n" for one in _STARS.split(body)]
+            chapters.append((volume, cut[2], body[cut.start() : end].rstrip() + "\n"))
+    if len(chapters) - before < 2:
+        pages = [page.strip() + "\n" for page in _STARS.split(body)]
         if headings or len(pages) < 2 or len(body) < _PAGES * len(pages):
             pages = [body]
-        found = [("", headings[0][2] if headings else "", page) for page in pages]
-    return [(volume, title, _with_notes(page, notes)) for volume, title, page in found]
+        chapters = [("", headings[0][2] if headings else "", page) for page in pages]
+    return [(volume, title, _with_notes(page, notes)) for volume, title, page in chapters]
 
 
 def _is_volume(title: str) -> bool:
@@ -503,10 +503,10 @@ def _with_notes(text: str, notes: dict[str, str]) -> str:
     return text + "".join(f"\n[^{number}]: {notes[number]}\n" for number in mine)
 
 
-def _file_name(title: str, at: int, stem: str, taken: set[str]) -> str:
+def _file_name(title: str, at: int, stem: str, names: set[str]) -> str:
     number = chapter_number(title) if title and not appended(title) else None
     name = f"ch{number:03d}" if number is not None else f"{at:03d}-{book_id(title or stem)}"
-    return f"{name}.md" if f"{name}.md" not in taken else f"{name}-{at:03d}.md"
+    return f"{name}.md" if f"{name}.md" not in names else f"{name}-{at:03d}.md"
 
 
 def _state(root: Path, target: str, body: str) -> str:

@@ -190,9 +190,9 @@ def save_book(keeping: BookKeeping, book: Book, data: bytes | None, before: Stor
         if old is not None and old.data != data:
             files[_BEFORE] = old.data
         files[_ORIGINAL] = data
-    said = NO_ENTITIES if book.switched_off else book.extracted_entities()
-    if said.entities or keeping.stamp(book.id, _CODEX) is not None:
-        files[_CODEX] = codex_json(said)
+    codex = NO_ENTITIES if book.switched_off else book.extracted_entities()
+    if codex.entities or keeping.stamp(book.id, _CODEX) is not None:
+        files[_CODEX] = codex_json(codex)
     keeping.write(book.id, {**files, _CARD: text})
     return StoredBook(
         book_stamp(keeping, book.id), replace(book, rules=False), original, digest(original.encode(), text)
@@ -261,8 +261,8 @@ def edits_of(book: Book) -> dict[str, Any]:
     """The edits of a book as `book.json` keeps them; None for a deleted entry."""
     kept = {entry.id for entry in book.entries}
     return {
-        id_: {leaf: to_json(leaf, value) for leaf, value in said.items()} if id_ in kept else None
-        for id_, said in book.changes().items()
+        id_: {leaf: to_json(leaf, value) for leaf, value in values.items()} if id_ in kept else None
+        for id_, values in book.changes().items()
     }
 
 
@@ -298,8 +298,8 @@ class Books(Mapping[str, Book]):
         named = ", ".join([*list(books)[:_NAMED], *(["…"] if len(books) > _NAMED else [])])
         entries = counted(sum(len(book) for book in books.values()), "entry", "entries")
         broken = f", {len(problems)} broken" if problems else ""
-        said = f"<{counted(len(books), 'book')}{': ' if named else ''}{named}; {entries}{broken}>"
-        return "".join(char if char.isprintable() else "\ufffd" for char in said)
+        text = f"<{counted(len(books), 'book')}{': ' if named else ''}{named}; {entries}{broken}>"
+        return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
     def snapshot(self) -> Mapping[str, Book]:
         """The books by id as their files are now; it does not change. Cost: two looks a book when nothing changed."""
@@ -309,7 +309,7 @@ class Books(Mapping[str, Book]):
         """As `snapshot`, with the `problems` of the same look."""
         with self._lock:
             self._look()
-            books = {id_: one.book for id_, one in self._kept.items() if one.book is not None}
+            books = {id_: item.book for id_, item in self._kept.items() if item.book is not None}
             return MappingProxyType(books), self.problems
 
     def __getitem__(self, key: object) -> Book:
@@ -425,8 +425,8 @@ class Books(Mapping[str, Book]):
     def put(self, book: Book, data: bytes) -> Book:
         """Store a book with its original; the original of a replaced book of the same id stays as `original.1`."""
         with self._lock:
-            taken = self.taken()
-            if book.id not in taken and len(taken) >= _MAX_BOOKS:
+            ids = self.taken()
+            if book.id not in ids and len(ids) >= _MAX_BOOKS:
                 raise BookError(f"a project has at most {_MAX_BOOKS:,} books")
             return self._save(book, data)
 
@@ -448,20 +448,20 @@ class Books(Mapping[str, Book]):
         if self._keeping.is_empty():  # most projects have none, and every prompt asks
             self._kept, self._allowed, self.problems = {}, {}, MappingProxyType({})
             return
-        found: dict[str, StoredBook] = {}
+        items: dict[str, StoredBook] = {}
         for id_ in self._keeping.ids()[:_MAX_BOOKS]:
             now = book_stamp(self._keeping, id_)
             if now is None:
                 continue
-            known = self._kept.get(id_)
-            if known is None or known.stamp != now:
-                known = load_book(self._keeping, id_, now)
-                if known.book is not None and known.seal in (self._allowed.get(id_), self._remembered.get(id_)):
-                    known = replace(known, book=replace(known.book, rules=True))
-            found[id_] = known
-        self._kept = found
-        self._allowed = {id_: seal for id_, seal in self._allowed.items() if id_ in found and found[id_].seal == seal}
-        self.problems = MappingProxyType({id_: one.problem for id_, one in found.items() if one.book is None})
+            item = self._kept.get(id_)
+            if item is None or item.stamp != now:
+                item = load_book(self._keeping, id_, now)
+                if item.book is not None and item.seal in (self._allowed.get(id_), self._remembered.get(id_)):
+                    item = replace(item, book=replace(item.book, rules=True))
+            items[id_] = item
+        self._kept = items
+        self._allowed = {id_: seal for id_, seal in self._allowed.items() if id_ in items and items[id_].seal == seal}
+        self.problems = MappingProxyType({id_: item.problem for id_, item in items.items() if item.book is None})
 
 
 def available_books(ids: list[str]) -> str:
@@ -480,7 +480,7 @@ def _called(books: Mapping[str, Book], key: object) -> Book:
         return named[0]
     called = {book.id: (book.id, book.name, book.file) for book in books.values()}
     close = near(key, [name for names in called.values() for name in names])
-    ids = tuple(dict.fromkeys(id_ for one in close for id_, names in called.items() if one in names))
+    ids = tuple(dict.fromkeys(id_ for name in close for id_, names in called.items() if name in names))
     raise UnknownId(f"no book {shown(key)}{suggestion(ids) or available_books(list(books))}", ids)
 
 

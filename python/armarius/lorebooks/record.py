@@ -62,10 +62,10 @@ def expression_of(text: str) -> tuple[str, str] | None:
     """Pattern and flags of `/pattern/flags`; None when it is plain text: an unescaped slash is inside."""
     if len(text) > LONGEST_EXPRESSION:
         return None
-    found = _WHOLE.match(text)
-    if found is None or _BARE_SLASH.search(found[1]):
+    match = _WHOLE.match(text)
+    if match is None or _BARE_SLASH.search(match[1]):
         return None
-    return found[1], found[2]
+    return match[1], match[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +393,7 @@ def to_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
     if leaf == "match.keys":
         return [{"text": key.text, "kind": key.kind} for key in value]
     if leaf == "match.require":
-        return [{"how": one.how, "keys": to_json("match.keys", one.keys)} for one in value]
+        return [{"how": condition.how, "keys": to_json("match.keys", condition.keys)} for condition in value]
     if leaf == "match.range":
         return {"count": value.count, "unit": value.unit}
     return list(value) if isinstance(value, tuple) else value
@@ -409,12 +409,12 @@ def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
         return tuple(Key(str(key["text"]), _one_of(key["kind"], ("plain", "regex", "wildcard"))) for key in value)
     if leaf == "match.require":
         hows = ("any", "all", "none", "not_all")
-        return tuple(Condition(_one_of(one["how"], hows), from_json("match.keys", one["keys"])) for one in value)
+        return tuple(Condition(_one_of(row["how"], hows), from_json("match.keys", row["keys"])) for row in value)
     if leaf == "match.range" and value is not None:
         units = ("messages", "characters", "actions", "tokens")
         return Range(int(value["count"]), _one_of(value["unit"], units))
     if leaf in _TUPLES:
-        return None if value is None else tuple(str(one) for one in value)
+        return None if value is None else tuple(str(item) for item in value)
     default = value_of(Entry(""), leaf)
     if value is not None and default is not None and type(value) is not type(default):
         numbers = isinstance(value, int | float) and isinstance(default, int | float)
@@ -425,9 +425,9 @@ def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _one_of(value: Any, known: tuple[str, ...]) -> Any:  # noqa: ANN401
-    if value not in known:
-        raise ValueError(f"expected one of {', '.join(known)}")
+def _one_of(value: Any, options: tuple[str, ...]) -> Any:  # noqa: ANN401
+    if value not in options:
+        raise ValueError(f"expected one of {', '.join(options)}")
     return value
 
 
@@ -451,20 +451,20 @@ def applied(
     made: list[Entry] = []
     waiting = dict(edits)
     for entry in read:
-        said = waiting.pop(entry.id, {})
-        if said is None:
+        edit = waiting.pop(entry.id, {})
+        if edit is None:
             if entry.id in base and base[entry.id] != entry:
                 conflicts.append(Conflict(entry.id, "", base[entry.id].text, None, entry.text))
             continue
-        made.append(_changed(entry, said, base.get(entry.id), conflicts, losses))
-    for id_, said in waiting.items():
-        if said is None:
+        made.append(_changed(entry, edit, base.get(entry.id), conflicts, losses))
+    for id_, edit in waiting.items():
+        if edit is None:
             continue
         if id_ in base:  # it was in the file and is not any more: what was changed in it here stays as an entry
-            conflicts.append(Conflict(id_, "", base[id_].text, said, None))
-            made.append(_changed(replace(base[id_], book=book), said, None, conflicts, losses))
+            conflicts.append(Conflict(id_, "", base[id_].text, edit, None))
+            made.append(_changed(replace(base[id_], book=book), edit, None, conflicts, losses))
         else:
-            made.append(_changed(Entry(id_, book=book), said, None, conflicts, losses))
+            made.append(_changed(Entry(id_, book=book), edit, None, conflicts, losses))
     return tuple(made), conflicts, losses
 
 
@@ -482,30 +482,30 @@ def decided(
     Raises:
         UnknownId: One of them names nothing that was changed here; names near ones.
     """
-    fields = {f"{id_}.{leaf}": (id_, leaf) for id_, said in edits.items() for leaf in said or ()}
+    fields = {f"{id_}.{leaf}": (id_, leaf) for id_, edit in edits.items() for leaf in edit or ()}
     named = {**fields, **{id_: (id_, "") for id_ in edits}}
-    kept = {id_: dict(said) if isinstance(said, dict) else said for id_, said in edits.items()}
-    taken = [(one.entry, one.field) for one in conflicts] if "all" in theirs else []
+    kept = {id_: dict(edit) if isinstance(edit, dict) else edit for id_, edit in edits.items()}
+    pairs = [(item.entry, item.field) for item in conflicts] if "all" in theirs else []
     for wanted in theirs:
         if wanted in named:
-            taken.append(named[wanted])
+            pairs.append(named[wanted])
         elif wanted != "all":
             close = near(wanted, sorted(named))
             raise UnknownId(f"theirs: nothing here differs from the file at {shown(wanted)}{suggestion(close)}", close)
-    for id_, leaf in taken:
+    for id_, leaf in pairs:
         if not leaf:
             kept.pop(id_, None)
-        elif (said := kept.get(id_)) is not None:
-            said.pop(leaf, None)
-    gone = set(taken)
-    return kept, [one for one in conflicts if not {(one.entry, one.field), (one.entry, "")} & gone]
+        elif (edit := kept.get(id_)) is not None:
+            edit.pop(leaf, None)
+    gone = set(pairs)
+    return kept, [item for item in conflicts if not {(item.entry, item.field), (item.entry, "")} & gone]
 
 
 def _changed(
-    entry: Entry, said: Mapping[str, Any], base: Entry | None, conflicts: list[Conflict], losses: list[UnsupportedField]
+    entry: Entry, edit: Mapping[str, Any], base: Entry | None, conflicts: list[Conflict], losses: list[UnsupportedField]
 ) -> Entry:
     values: dict[str, Any] = {}
-    for leaf, raw in said.items():
+    for leaf, raw in edit.items():
         try:
             if leaf not in LEAVES:
                 raise KeyError(leaf)
@@ -557,7 +557,7 @@ def differences(
         for key in dict.fromkeys((*settings, *new_settings))
         if settings.get(key) != new_settings.get(key)
     ]
-    before = {one.id: one for one in entries}
+    before = {entry.id: entry for entry in entries}
     for entry in new_entries:
         old = before.pop(entry.id, None)
         if old is None:
@@ -579,14 +579,14 @@ def split_decorators(text: str) -> tuple[tuple[Decorator, ...], str]:
     bare = text.lstrip("\r\n \t")
     if not bare.startswith("@@"):
         return (), text
-    found: list[Decorator] = []
+    marks: list[Decorator] = []
     lines = bare.split("\n")
     for at, line in enumerate(lines):
-        said = line.strip()
-        if said.startswith("@@") and len(said) > 2:
-            name, _, rest = said.lstrip("@").partition(" ")
+        body = line.strip()
+        if body.startswith("@@") and len(body) > 2:
+            name, _, rest = body.lstrip("@").partition(" ")
             args = tuple(part.strip() for part in rest.split(",")) if rest.strip() else ()
-            found.append(Decorator(name.strip(), args, said.startswith("@@@")))
-        elif said:
-            return tuple(found), "\n".join(lines[at:])
-    return tuple(found), ""
+            marks.append(Decorator(name.strip(), args, body.startswith("@@@")))
+        elif body:
+            return tuple(marks), "\n".join(lines[at:])
+    return tuple(marks), ""

@@ -71,10 +71,10 @@ Asked = Callable[[str], AbstractContextManager[ContextEngine]]
 def _arguments(tool: Tool, *, named: bool) -> type[Arguments]:
     fields: dict[str, Any] = {"project": (Project, ...)} if named else {}
     signature = inspect.signature(tool)
-    for one in signature.parameters.values():
-        if one.kind is one.KEYWORD_ONLY:
-            fields[one.name] = (one.annotation, ... if one.default is one.empty else one.default)
-        elif one.kind is one.VAR_KEYWORD:
+    for param in signature.parameters.values():
+        if param.kind is param.KEYWORD_ONLY:
+            fields[param.name] = (param.annotation, ... if param.default is param.empty else param.default)
+        elif param.kind is param.VAR_KEYWORD:
             fields |= {name: (kind | None, None) for name, kind in get_type_hints(Details, include_extras=True).items()}
     if signature.return_annotation == Iterator[str]:
         fields["cursor"] = (Cursor, 0)
@@ -84,19 +84,19 @@ def _arguments(tool: Tool, *, named: bool) -> type[Arguments]:
 def _lean(schema: Any, parts: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
     """A schema without what no model needs: titles, defaults, null for what may be left out, parts by reference."""
     if isinstance(schema, list):
-        return [_lean(one, parts) for one in schema]
+        return [_lean(item, parts) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
         return _lean(parts[schema["$ref"].rpartition("/")[2]], parts)
-    choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
         schema = {**{key: value for key, value in schema.items() if key != "anyOf"}, **choices[0]}
     dropped = _DROPPED | ({"description"} if "properties" in schema else set())  # there the docstring of a model
-    found = {key: _lean(value, parts) for key, value in schema.items() if key not in dropped and key != "properties"}
+    result = {key: _lean(value, parts) for key, value in schema.items() if key not in dropped and key != "properties"}
     if "properties" in schema:
-        found["properties"] = {name: _lean(body, parts) for name, body in schema["properties"].items()}
-    return found
+        result["properties"] = {name: _lean(body, parts) for name, body in schema["properties"].items()}
+    return result
 
 
 def page(blocks: Iterable[str], cursor: int) -> str:
@@ -210,19 +210,19 @@ class ToolServer(MCPServer):
         @_guarded(self._root, _failed)
         def answer() -> CallToolResult:
             request_id.set(said_id or request_id.get())  # of this thread's own context
-            asked = kind.from_wire(arguments)
-            given = {field: said for field in kind.model_fields if (said := getattr(asked, field)) is not None}
-            cursor = 0 if tool is find else given.pop("cursor", 0)  # it knows its own pages
-            with nullcontext() if tool is self._listing else self._asked(given.pop("project", "")) as engine:
-                found = tool(*() if engine is None else (engine,), **given)
-                if isinstance(found, CallToolResult):
-                    return found
-                return CallToolResult(content=[TextContent(type="text", text=page(found, cursor))])
+            params = kind.from_wire(arguments)
+            values = {field: value for field in kind.model_fields if (value := getattr(params, field)) is not None}
+            cursor = 0 if tool is find else values.pop("cursor", 0)  # it knows its own pages
+            with nullcontext() if tool is self._listing else self._asked(values.pop("project", "")) as engine:
+                result = tool(*() if engine is None else (engine,), **values)
+                if isinstance(result, CallToolResult):
+                    return result
+                return CallToolResult(content=[TextContent(type="text", text=page(result, cursor))])
 
         return await run_sync(answer)
 
 
-def add_resources(server: MCPServer, asked: Asked, root: Path | None) -> None:
+def add_resources(server: MCPServer, opener: Asked, root: Path | None) -> None:
     """The documents, and each of them."""
     listing = _guarded(root, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
     reading = _guarded(root, lambda failure: ResourceNotFoundError(failure.message))
@@ -231,18 +231,18 @@ def add_resources(server: MCPServer, asked: Asked, root: Path | None) -> None:
     @listing
     def documents() -> list[str]:
         """Paths of every document of the project."""
-        with asked("") as engine:
+        with opener("") as engine:
             return [document.path for document in engine.documents()]
 
     @server.resource("armarius://documents/{+path}", mime_type="text/markdown")
     @reading
     def document(path: str) -> str:
         """The text of one document."""
-        with asked("") as engine:
+        with opener("") as engine:
             return engine.document(path).text
 
 
-def add_prompt(server: MCPServer, asked: Asked, root: Path | None) -> None:
+def add_prompt(server: MCPServer, opener: Asked, root: Path | None) -> None:
     """The question with its context."""
     prompting = _guarded(root, lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
 
@@ -254,7 +254,7 @@ def add_prompt(server: MCPServer, asked: Asked, root: Path | None) -> None:
         budget: Annotated[int | None, BUDGET] = None,
     ) -> str:
         """The user's question with the project's context before it."""
-        with asked("") as engine:
+        with opener("") as engine:
             return engine.assemble(query=query, document=document, budget=budget).prompt
 
 
@@ -308,7 +308,7 @@ def _of_many(shelf: "LocalShelf | doors.Shelf", tenant: str, tools: Sequence[Too
     def projects() -> Iterator[str]:
         """List the projects by name."""
         listed = shelf.projects(limit=_LISTED, **({"tenant": tenant} if tenant else {}))
-        return (one.id for one in listed)
+        return (project.id for project in listed)
 
     root = getattr(shelf, "root", None)
     return ToolServer(asked, root, tools, _MANY + _INSTRUCTIONS, listing=projects, token=token)
@@ -336,10 +336,10 @@ def serve_http(
     """
     import uvicorn
 
-    named = [f"[{one}]" if ":" in one else one for one in ("127.0.0.1", "localhost", "::1", *names)]
+    named = [f"[{name}]" if ":" in name else name for name in ("127.0.0.1", "localhost", "::1", *names)]
     security = TransportSecuritySettings(
-        allowed_hosts=[form for one in named for form in (one, f"{one}:*")],
-        allowed_origins=[f"{way}://{one}{end}" for way in ("http", "https") for one in named for end in ("", ":*")],
+        allowed_hosts=[form for name in named for form in (name, f"{name}:*")],
+        allowed_origins=[f"{way}://{name}{end}" for way in ("http", "https") for name in named for end in ("", ":*")],
     )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only where the protocol is given; without it an answer takes 40 ms more.

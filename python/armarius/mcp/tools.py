@@ -140,22 +140,22 @@ def find(
     Give `variants`: paraphrases miss what the book's own words find. A query in quotation marks is looked up word for
     word. Then `read` the lines around.
     """
-    asked, *others = (*variants, query) if variants else (query,)  # the words of the book find more
-    found = engine.find(asked, also=others, kinds=kinds, chapters=chapters, as_of=as_of, cursor=cursor)
-    told = "" if variants else "; with variants more is found"
-    warned = list(_warned(engine, found.warnings))
-    found[:] = _shown(found)
-    text = "\n".join([f"confidence {found.confidence:.2f}{told}", *warned, str(found)])
+    question, *others = (*variants, query) if variants else (query,)  # the words of the book find more
+    hits = engine.find(question, also=others, kinds=kinds, chapters=chapters, as_of=as_of, cursor=cursor)
+    hint = "" if variants else "; with variants more is found"
+    warned = list(_warned(engine, hits.warnings))
+    hits[:] = _shown(hits)
+    text = "\n".join([f"confidence {hits.confidence:.2f}{hint}", *warned, str(hits)])
     return CallToolResult(content=[TextContent(type="text", text=escaped(text))])
 
 
 def _warned(engine: "Engine", warnings: "Iterable[ContextWarning | str]") -> Iterator[str]:
-    return (f"! {without_paths(str(one), root=engine.root)}" for one in warnings)
+    return (f"! {without_paths(str(warning), root=engine.root)}" for warning in warnings)
 
 
 def _shown(hits: Iterable[Kept]) -> Iterator[Kept]:
     """Those that tell of more than entities at the level `never`."""
-    return (one for one in hits if one.level != "never")
+    return (hit for hit in hits if hit.level != "never")
 
 
 def _cut(text: str, most: int, about: int = 0) -> str:
@@ -168,10 +168,10 @@ def read(engine: "Engine", *, path: Place, lines: Lines = None) -> Iterator[str]
     """Read a document, its lines numbered."""
     folder = path.strip("/")
     every = engine.documents()
-    inside = [one for one in every if not folder or one.path.startswith(f"{folder}/")]
+    inside = [document for document in every if not folder or document.path.startswith(f"{folder}/")]
     if inside:
         yield from _warned(engine, every.warnings)
-        yield from (f"{one.kind} {one.chapter or ''} {one.title} {one.path}" for one in inside)
+        yield from (f"{document.kind} {document.chapter or ''} {document.title} {document.path}" for document in inside)
         return
     document = engine.document(path)
     total = document.text.count("\n") + 1
@@ -224,43 +224,43 @@ def _account(account: dict[str, Any]) -> dict[str, Any]:
     room, kept = PAGE, {"tokenCount": account["tokenCount"], "budget": account["budget"], "items": [], "omitted": []}
     left = 0
     for name in ("items", "omitted"):
-        for row in (one for one in account[name] if one["code"] not in _IN_VAIN):
-            said = {key: row[key] for key in ("title", "layer", "tokens", "reason", "id")}
-            room -= COUNT(json.dumps(said, ensure_ascii=False))
+        for row in (item for item in account[name] if item["code"] not in _IN_VAIN):
+            fields = {key: row[key] for key in ("title", "layer", "tokens", "reason", "id")}
+            room -= COUNT(json.dumps(fields, ensure_ascii=False))
             left += room < 0
             if room >= 0:
-                kept[name].append(said)
+                kept[name].append(fields)
     return dict(escaped({**kept, **({"left_off": left} if left else {})}))
 
 
 def entities(engine: "Engine", *, text: Named = "") -> Iterator[str]:
     """List the people, places and things that the project describes, most mentioned first: name, id, type, aliases."""
-    found = engine.entities()
-    named = {one.entity_id for one in engine.detect(text)} if text else {one.id for one in found}
-    yield from _warned(engine, found.warnings)
-    for one in sorted(found, key=lambda one: -found.mentions.get(one.id, 0)):
-        if one.id in named:
-            others = f" · {joined(one.aliases, '、')}" if one.aliases else ""
-            yield f"{_named(one)} {one.type}{others} · {found.mentions.get(one.id, 0)}×"
+    entities = engine.entities()
+    named = {match.entity_id for match in engine.detect(text)} if text else {entity.id for entity in entities}
+    yield from _warned(engine, entities.warnings)
+    for entity in sorted(entities, key=lambda entity: -entities.mentions.get(entity.id, 0)):
+        if entity.id in named:
+            others = f" · {joined(entity.aliases, '、')}" if entity.aliases else ""
+            yield f"{_named(entity)} {entity.type}{others} · {entities.mentions.get(entity.id, 0)}×"
 
 
-def _named(one: "Entity") -> str:
-    return one.name if one.name == one.id else f"{one.name} [{one.id}]"
+def _named(entity: "Entity") -> str:
+    return entity.name if entity.name == entity.id else f"{entity.name} [{entity.id}]"
 
 
 def entity(engine: "Engine", *, name: Name, as_of: AsOf = None) -> Iterator[str]:
     """Show the card of one: what it is, facts by chapter, relations, where it is described."""
-    one = engine.entity(name)
-    if one.level == "never":
-        yield _WITHHELD.format(_named(one))
+    entity = engine.entity(name)
+    if entity.level == "never":
+        yield _WITHHELD.format(_named(entity))
         return
-    yield engine.card(one.id, as_of=as_of)
-    for edge in engine.graph.neighbors(one.id):
+    yield engine.card(entity.id, as_of=as_of)
+    for edge in engine.graph.neighbors(entity.id):
         source, target = engine.entity(edge.source), engine.entity(edge.target)
         if holds(edge, as_of) and "never" not in (source.level, target.level):
             yield f"{source.name} -{edge.type}-> {target.name}{_when(edge.since, edge.until)}"
-    places = ", ".join(f"{at.path}:{at.line}".removesuffix(":0") for at in one.origins)
-    yield f"{_named(one)}, level {one.level}, from {places}"
+    places = ", ".join(f"{at.path}:{at.line}".removesuffix(":0") for at in entity.origins)
+    yield f"{_named(entity)}, level {entity.level}, from {places}"
 
 
 def _when(since: int | None, until: int | None) -> str:
@@ -274,62 +274,62 @@ def evidence(
 
     Statements that say otherwise are marked; the passages of chapters that tell most follow, five with an attribute.
     """
-    one = engine.entity(name)
-    if one.level == "never":
-        yield _WITHHELD.format(_named(one))
+    entity = engine.entity(name)
+    if entity.level == "never":
+        yield _WITHHELD.format(_named(entity))
         return
     bounds: dict[str, Any] = {"chapters": chapters, "as_of": as_of}
-    statements = engine.evidence(one.id, attribute=attribute or None, **bounds)
-    said = list(_shown(statements))
+    statements = engine.evidence(entity.id, attribute=attribute or None, **bounds)
+    claims = list(_shown(statements))
     yield from _warned(engine, statements.warnings)
-    yield f"{_named(one)}: {engine.entities().mentions.get(one.id, 0)} mentions"
-    whole = {(each.path, each.paragraph) for each in said if attribute or each.chapter is None or each.competes_with}
+    yield f"{_named(entity)}: {engine.entities().mentions.get(entity.id, 0)} mentions"
+    whole = {(each.path, each.paragraph) for each in claims if attribute or each.chapter is None or each.competes_with}
     topic = topic_of(attribute) if attribute else None
-    told: dict[tuple[str, int | None], tuple[Hit, int]] = {}
-    for hit in _shown(engine.search(one.name, also=one.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)):
-        if len(told) == (_NARROW if topic else _HITS):
+    hits: dict[tuple[str, int | None], tuple[Hit, int]] = {}
+    for hit in _shown(engine.search(entity.name, also=entity.aliases[:8], kinds=STORY_KINDS, limit=_LOOKED, **bounds)):
+        if len(hits) == (_NARROW if topic else _HITS):
             break
         if (hit.path, hit.paragraph) in whole or (topic and not topic.told_in(hit.text)):
             continue
-        at = next((each.position for each in engine.detect(hit.text) if each.entity_id == one.id), None)
+        at = next((each.position for each in engine.detect(hit.text) if each.entity_id == entity.id), None)
         if at is not None:
-            told[hit.path, hit.paragraph] = hit, at
-    for each in said:
+            hits[hit.path, hit.paragraph] = hit, at
+    for each in claims:
         rivals = f" — competes on {', '.join(each.attributes)} with {', '.join(each.competes_with)}"
-        if (each.path, each.paragraph) not in told:  # else its passage follows
+        if (each.path, each.paragraph) not in hits:  # else its passage follows
             yield _stated(engine, each, _cut(each.text, _SENTENCE) + rivals * bool(each.competes_with))
-    if attribute and not said and not told:
+    if attribute and not claims and not hits:
         yield f"nothing about {attribute}"
-    passages = sorted(told.values(), key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0))
+    passages = sorted(hits.values(), key=lambda pair: (pair[0].chapter or 0, pair[0].path, pair[0].paragraph or 0))
     for hit, at in passages:
         yield _stated(engine, hit, _cut(hit.text, _SENTENCE, at))
 
 
-def _stated(engine: "Engine", one: "Hit | Statement", text: str) -> str:
-    where = "profile" if one.chapter is None else f"chapter {one.chapter}"
-    document, start = engine.document(one.path), one.span[0] if one.span else 0
-    line = document.line_at(max(start, document.text.find(one.text, start)))
-    return f"{where} {one.path}:{line} ¶{one.paragraph}{f' ({one.level})' * bool(one.level)}: {text}"
+def _stated(engine: "Engine", item: "Hit | Statement", text: str) -> str:
+    where = "profile" if item.chapter is None else f"chapter {item.chapter}"
+    document, start = engine.document(item.path), item.span[0] if item.span else 0
+    line = document.line_at(max(start, document.text.find(item.text, start)))
+    return f"{where} {item.path}:{line} ¶{item.paragraph}{f' ({item.level})' * bool(item.level)}: {text}"
 
 
 def subgraph(engine: "Engine", *, symbol: Short, depth: Depth = 3, direction: Direction = "both") -> Iterator[str]:
     """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
-    found = around(engine, Around(symbol=symbol, depth=depth, direction=direction))
-    yield from (tree(found) if isinstance(found, Subgraph) else matches(found)).splitlines()
+    result = around(engine, Around(symbol=symbol, depth=depth, direction=direction))
+    yield from (tree(result) if isinstance(result, Subgraph) else matches(result)).splitlines()
 
 
 def remember(engine: "Engine", *, text: Long) -> list[str]:
     """Remember one statement about the project or its user, for later prompts."""
-    known = next((one for one in engine.memories.list() if one.text.strip() == text.strip()), None)
-    if known is not None:
-        return [f"Remembered already, as {known.id}."]
+    memory = next((memory for memory in engine.memories.list() if memory.text.strip() == text.strip()), None)
+    if memory is not None:
+        return [f"Remembered already, as {memory.id}."]
     made = engine.memories.create(text, confidence=0.8)
     return [f"Remembered as {made.id} in .armarius/memories.toml: prompts that it bears on will state it."]
 
 
 def propose(engine: "Engine", *, name: Short, type: Type, **details: Unpack[Details]) -> list[str]:  # noqa: A002
     """Add somebody or something new, for the user to approve: no prompt shows it before the user raises its level."""
-    relations = [(one, engine.entity(one.to)) for one in details.pop("relations", ())]
+    relations = [(relation, engine.entity(relation.to)) for relation in details.pop("relations", ())]
     made = engine.codex.create(name, type=type, level="never", **{**details, **_facts(details)})
     _relate(engine, made, relations)
     also = f" with {counted(len(relations), 'relation')}" if relations else ""
@@ -339,26 +339,26 @@ def propose(engine: "Engine", *, name: Short, type: Type, **details: Unpack[Deta
 
 def update(engine: "Engine", *, name: Name, type: str | None = None, **details: Unpack[Details]) -> list[str]:  # noqa: A002
     """Change what is known of somebody or something; aliases, attributes, facts and relations are added to."""
-    one = engine.entity(name)
+    entity = engine.entity(name)
     relations = [(each, engine.entity(each.to)) for each in details.pop("relations", ())]
-    changes: dict[str, Any] = {**details, **_facts(details, *one.facts), **({"type": type} if type else {})}
+    changes: dict[str, Any] = {**details, **_facts(details, *entity.facts), **({"type": type} if type else {})}
     if "aliases" in changes:
-        changes["aliases"] = list(dict.fromkeys((*one.aliases, *changes["aliases"])))
+        changes["aliases"] = list(dict.fromkeys((*entity.aliases, *changes["aliases"])))
     if changes:
-        engine.codex.update(one.id, **changes)
-    _relate(engine, one, relations)
-    told = [*changes, *(f"{each.type} → {to.name}" for each, to in relations)]
-    return [f"Updated {_named(one)}: {', '.join(told) or 'nothing'}."]
+        engine.codex.update(entity.id, **changes)
+    _relate(engine, entity, relations)
+    parts = [*changes, *(f"{each.type} → {to.name}" for each, to in relations)]
+    return [f"Updated {_named(entity)}: {', '.join(parts) or 'nothing'}."]
 
 
-def _facts(details: Details, *known: Fact) -> dict[str, Any]:
-    given = [Fact(one.text, one.since, one.until) for one in details.get("facts", ())]
-    return {"facts": [*known, *given]} if given else {}
+def _facts(details: Details, *facts: Fact) -> dict[str, Any]:
+    extras = [Fact(fact.text, fact.since, fact.until) for fact in details.get("facts", ())]
+    return {"facts": [*facts, *extras]} if extras else {}
 
 
-def _relate(engine: "Engine", one: "Entity", relations: Iterable[tuple[RelationIn, "Entity"]]) -> None:
-    for said, to in relations:
-        engine.codex.relate(one.id, to.id, said.type, since=said.since)
+def _relate(engine: "Engine", entity: "Entity", relations: Iterable[tuple[RelationIn, "Entity"]]) -> None:
+    for relation, to in relations:
+        engine.codex.relate(entity.id, to.id, relation.type, since=relation.since)
 
 
 def pin(engine: "Engine", *, target: Target, mute: Mute = False, undo: Flag = False) -> list[str]:
@@ -380,15 +380,15 @@ def understand(
 
     The reply is written into armarius.toml as a guess: the user's own lines go before it.
     """
-    asked = engine.understanding_request()
+    request = engine.understanding_request()
     if not reply:
-        yield from (*asked.text.splitlines(), f"hash={asked.hash}")
+        yield from (*request.text.splitlines(), f"hash={request.hash}")
         return
-    found = asked.parse(reply, model="the model of this session", hash=hash)
-    found.apply()
-    yield f"Proposed {counted(len(found), 'line')} in [proposed.*] of armarius.toml."
-    yield from (f"{one.name}: {one.says}{f' ({one.warning})' * bool(one.warning)}" for one in found)
-    yield from (f"not used: {one}" for one in found.refused)
+    proposals = request.parse(reply, model="the model of this session", hash=hash)
+    proposals.apply()
+    yield f"Proposed {counted(len(proposals), 'line')} in [proposed.*] of armarius.toml."
+    yield from (f"{item.name}: {item.says}{f' ({item.warning})' * bool(item.warning)}" for item in proposals)
+    yield from (f"not used: {line}" for line in proposals.refused)
 
 
 READING: Final[tuple[Tool, ...]] = (find, read, context, entities, entity, evidence)

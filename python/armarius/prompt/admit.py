@@ -98,18 +98,18 @@ def canonical(candidate: Candidate) -> tuple[object, ...]:
 
 def _in_order(candidates: list[Candidate]) -> list[Candidate]:
     """By `canonical`, of which score, source and id are enough where no two of a layer have one id."""
-    if len({(one.layer, one.id) for one in candidates}) < len(candidates):
+    if len({(item.layer, item.id) for item in candidates}) < len(candidates):
         return sorted(candidates, key=canonical)
     ordered = sorted(candidates, key=attrgetter("source", "id"))
     ordered.sort(key=attrgetter("score"), reverse=True)
     ordered.sort(key=attrgetter("pinned"), reverse=True)
-    return [one for layer in LAYER_INDEX for one in ordered if one.layer == layer]
+    return [item for layer in LAYER_INDEX for item in ordered if item.layer == layer]
 
 
 def _distinct(ordered: list[Candidate], omitted: list[Omission]) -> list[Candidate]:
     """Those with something to say that none before them says; the others are added to `omitted`."""
-    everything = {one.content for one in ordered}
-    if len(everything) == len(ordered) == len({(one.layer, one.id) for one in ordered}) and "" not in everything:
+    everything = {item.content for item in ordered}
+    if len(everything) == len(ordered) == len({(item.layer, item.id) for item in ordered}) and "" not in everything:
         return ordered
     kept: list[Candidate] = []
     ids: dict[LayerName, dict[str, Candidate]] = {layer: {} for layer in LAYERS}
@@ -134,30 +134,30 @@ def _omission(candidate: Candidate, reason: OmitReason, detail: str) -> Omission
 
 def _headings(candidates: Sequence[Candidate]) -> set[str]:
     """The headings that `candidates` stand under; most of thousands share one."""
-    found = {group_heading(group) for group in {c.group for c in candidates if c.source != QUERY_SOURCE} if group}
-    of_request = {one.group for one in candidates if one.source == QUERY_SOURCE and one.group}
-    return found.union([group_heading(group, of_request=True) for group in of_request])
+    headings = {group_heading(group) for group in {c.group for c in candidates if c.source != QUERY_SOURCE} if group}
+    of_request = {item.group for item in candidates if item.source == QUERY_SOURCE and item.group}
+    return headings.union([group_heading(group, of_request=True) for group in of_request])
 
 
 def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
     """Each as it may stand in a prompt; most are returned unchanged after a few checks."""
     fast = len(candidates) > _MANY
-    doubts = doubtful([one.content for one in candidates], groups) if fast else range(len(candidates))
-    steady = {group for group in {one.group for one in candidates} if not group or group_heading(group) == group}
+    doubts = doubtful([item.content for item in candidates], groups) if fast else range(len(candidates))
+    steady = {group for group in {item.group for item in candidates} if not group or group_heading(group) == group}
     return [
-        one
+        item
         if (
             place not in doubts
-            and one.short is None
-            and not one.marks
-            and one.group in steady
-            and 0 <= one.anchor <= len(one.content)
-            and type(one.score) is float
-            and one.score == one.score  # no NaN
-            and one.content.strip() == one.content
+            and item.short is None
+            and not item.marks
+            and item.group in steady
+            and 0 <= item.anchor <= len(item.content)
+            and type(item.score) is float
+            and item.score == item.score  # no NaN
+            and item.content.strip() == item.content
         )
-        else _clean(one, groups)
-        for place, one in enumerate(candidates)
+        else _clean(item, groups)
+        for place, item in enumerate(candidates)
     ]
 
 

@@ -156,14 +156,17 @@ class Demand:
         self.available = available
         self.limit = profile.limit(available)
         self.candidates = [
-            one if one.layer != "rules" and one.keep != "around" else _binding(one) for one in admitted.candidates
+            entry if entry.layer != "rules" and entry.keep != "around" else _binding(entry)
+            for entry in admitted.candidates
         ]
-        self.windows = [index for index, one in enumerate(self.candidates) if one.keep == "around" and is_window(one)]
+        self.windows = [
+            index for index, entry in enumerate(self.candidates) if entry.keep == "around" and is_window(entry)
+        ]
         self._pieces = self._long_pieces()  # of a long content what can matter, and where it starts
         self.tokens = counter.sections(
             [
-                one.content if not one.marks and index not in self._pieces else _said(one, *self._piece(index))
-                for index, one in enumerate(self.candidates)
+                entry.content if not entry.marks and index not in self._pieces else _said(entry, *self._piece(index))
+                for index, entry in enumerate(self.candidates)
             ]
         )
         for index in [index for index in self._pieces if self.tokens[index] <= self.limit]:
@@ -171,23 +174,25 @@ class Demand:
             self.tokens[index] = counter.section(_said(self.candidates[index], self.candidates[index].content, 0))
         self._shorts: list[int | None] = [None] * len(self.candidates)
         self._cores: dict[int, int] = {}  # tokens of what no truncation may touch
-        for index, one in enumerate(self.candidates):
-            if one.short is not None and (short := counter.section(one.short)) < self.tokens[index]:
+        for index, entry in enumerate(self.candidates):
+            if entry.short is not None and (short := counter.section(entry.short)) < self.tokens[index]:
                 self._shorts[index] = short
-            if one.core is not None:
-                core = counter.section(marked(one.content, one.marks, *one.core))
+            if entry.core is not None:
+                core = counter.section(marked(entry.content, entry.marks, *entry.core))
                 self._cores[index] = min(core, self.tokens[index])
-        groups = list(dict.fromkeys([(one.layer, one.group) for one in self.candidates if one.group]))
+        groups = list(dict.fromkeys([(entry.layer, entry.group) for entry in self.candidates if entry.group]))
         self._groups = {group: number for number, group in enumerate(groups)}
         self._headings = counter.counts([group + "\n" for _, group in groups])
         ends = counter.counts([*OPENING.values(), *CLOSING.values()])
         self._fences = dict(zip(LAYERS, map(add, ends[: len(LAYERS)], ends[len(LAYERS) :]), strict=True))
         bundles: dict[tuple[LayerName, str], int] = {}
         rows = []
-        for one in self.candidates:
-            layer, group = LAYER_INDEX[one.layer], self._groups[one.layer, one.group] if one.group else None
-            bundle = bundles.setdefault((one.layer, one.together), len(bundles)) if one.together else None
-            rows.append((layer, group, bundle, one.pinned, one.keep is not None, one.score, one.source, one.id))
+        for entry in self.candidates:
+            layer, group = LAYER_INDEX[entry.layer], self._groups[entry.layer, entry.group] if entry.group else None
+            bundle = bundles.setdefault((entry.layer, entry.together), len(bundles)) if entry.together else None
+            rows.append(
+                (layer, group, bundle, entry.pinned, entry.keep is not None, entry.score, entry.source, entry.id)
+            )
         self._items = BudgetItems(rows)
 
     def fit(self, terms: Terms, admitted: Admitted | None = None) -> FittedPrompt:
@@ -254,7 +259,7 @@ class Demand:
         around = {index: tokens[index] - core for index, core in cores.items() if core < tokens[index]}
         for index, cost in (*fixed.items(), *cores.items()):
             tokens[index], shorts[index] = cost, None
-        found = allocate(
+        result = allocate(
             max(self.limit if target is None else target, 0),
             self.profile.rows(self.available if available is None else available, self._fences),
             self._headings,
@@ -266,15 +271,15 @@ class Demand:
             list(around.items()),
             list(terms.barred),
         )
-        decisions = found.decisions
+        decisions = result.decisions
         for index, decision in zip(around, decisions[len(tokens) :], strict=True):
             if decisions[index] == FULL and decision != FULL:
                 decisions[index] = cores[index] + max(decision, 0)
         del decisions[len(tokens) :]
         if narrow >= 0 and decisions[narrow] == FULL:
             decisions[narrow] = most
-        granted = dict(zip(LAYERS, found.granted, strict=True))
-        return Allocation(decisions, granted, dict(zip(LAYERS, found.used, strict=True)))
+        granted = dict(zip(LAYERS, result.granted, strict=True))
+        return Allocation(decisions, granted, dict(zip(LAYERS, result.used, strict=True)))
 
     def place(self, terms: Terms, decisions: Sequence[int], target: int) -> tuple[list[PromptItem], bool]:
         """The chosen items, slack of cuts used, in no order, and whether a window starts elsewhere than before.
@@ -353,7 +358,7 @@ class Demand:
 
     def _insist(self, terms: Terms, decisions: list[int]) -> None:
         """Raise when what must not be missing is; find the least budget that would do."""
-        must = [i for i, one in enumerate(self.candidates) if one.pinned and one.layer in ("rules", "immediate")]
+        must = [i for i, entry in enumerate(self.candidates) if entry.pinned and entry.layer in ("rules", "immediate")]
         absent = [self.candidates[index] for index in must if decisions[index] == OMITTED]
         if not absent:
             return
@@ -381,18 +386,18 @@ class Demand:
         """The tokens of everything that competes, and what of it is not among `placed`."""
         costs = list(zip(self.candidates, self.tokens, strict=True))
         if admitted is not None and len(admitted.candidates) < len(costs):
-            competing = {(one.layer, one.id) for one in admitted.candidates}
-            costs = [(one, tokens) for one, tokens in costs if (one.layer, one.id) in competing]
+            competing = {(entry.layer, entry.id) for entry in admitted.candidates}
+            costs = [(entry, tokens) for entry, tokens in costs if (entry.layer, entry.id) in competing]
         entered = {id(item.candidate) for item in placed}
         wanted, omitted = 0, []
         over: dict[object, int] = {}  # tokens of the fences and headings
-        for one, tokens in costs:
+        for entry, tokens in costs:
             wanted += tokens
-            over[one.layer] = self._fences[one.layer]
-            if one.group:
-                over[one.layer, one.group] = self._headings[self._groups[one.layer, one.group]]
-            if id(one) not in entered:
-                omitted.append((one, tokens))
+            over[entry.layer] = self._fences[entry.layer]
+            if entry.group:
+                over[entry.layer, entry.group] = self._headings[self._groups[entry.layer, entry.group]]
+            if id(entry) not in entered:
+                omitted.append((entry, tokens))
         return wanted + sum(over.values()), omitted
 
     def _held_tokens(self, terms: Terms) -> dict[int, int]:
@@ -403,16 +408,16 @@ class Demand:
         """By index the part of a long content that can matter at all, and where it starts."""
         pieces = {}
         reach = self.limit * _CHARACTERS_PER_TOKEN + 64
-        for index, one in enumerate(self.candidates):
-            if one.keep is None or len(one.content) <= reach:
+        for index, entry in enumerate(self.candidates):
+            if entry.keep is None or len(entry.content) <= reach:
                 continue
             start, end = 0, reach
-            if one.keep == "tail":
-                start, end = len(one.content) - reach, len(one.content)
-            elif one.keep == "around":
-                first, last = one.core or (one.anchor, one.anchor)
-                start, end = max(0, min(first, one.anchor) - reach), max(last, one.anchor) + reach
-            if len(piece := one.content[start:end]) < len(one.content):
+            if entry.keep == "tail":
+                start, end = len(entry.content) - reach, len(entry.content)
+            elif entry.keep == "around":
+                first, last = entry.core or (entry.anchor, entry.anchor)
+                start, end = max(0, min(first, entry.anchor) - reach), max(last, entry.anchor) + reach
+            if len(piece := entry.content[start:end]) < len(entry.content):
                 pieces[index] = piece, start
         return pieces
 
@@ -443,12 +448,12 @@ def _around(
     """The window around the cursor, or around the core: it counts as one place, and what is around it is cut."""
     if candidate.core is None:
         key = text, candidate.anchor - base, allowed, before
-        known = counter.windows.get(key)
-        if known is None:
+        span = counter.windows.get(key)
+        if span is None:
             if len(counter.windows) >= _WINDOWS:
                 counter.windows.clear()
-            known = counter.windows[key] = window(text, key[1], allowed, counter, before)
-        return known
+            span = counter.windows[key] = window(text, key[1], allowed, counter, before)
+        return span
     first, last = (end - base for end in candidate.core)
     rest = text[:first] + text[last:]
     room = allowed - counter.count(text[first:last])

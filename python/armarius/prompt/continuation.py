@@ -180,8 +180,8 @@ class _Trial:
         window_most: int | None,
     ) -> None:
         self._admitted, self._demand, self._previous, self._line = admitted, demand, previous, line
-        self._retrieved = {one.id: at for at, one in enumerate(demand.candidates) if one.layer == "retrieved"}
-        offered = {one.id for one in admitted.candidates if one.layer == "retrieved"}
+        self._retrieved = {entry.id: at for at, entry in enumerate(demand.candidates) if entry.layer == "retrieved"}
+        offered = {entry.id for entry in admitted.candidates if entry.layer == "retrieved"}
         self.fresh = Terms(barred=self._barred(offered), window_most=window_most)
         self._allocation = demand.allocate(self.fresh)
         entering, _ = demand.place(self.fresh, self._allocation.decisions, demand.limit)
@@ -194,7 +194,7 @@ class _Trial:
         self._window = min(self._window_tokens(demand.allocate(self.terms([]))), least)
         self._most = max(demand.profile.most("retrieved", demand.available), self._allocation.used["retrieved"])
         self._others = [  # which decide as without history
-            at for at, one in enumerate(demand.candidates) if one.layer != "retrieved" and at not in demand.windows
+            at for at, entry in enumerate(demand.candidates) if entry.layer != "retrieved" and at not in demand.windows
         ]
 
     def fit(self, terms: Terms, kept: Sequence[PromptItem]) -> FittedPrompt:
@@ -204,16 +204,16 @@ class _Trial:
     def terms(self, kept: Sequence[PromptItem]) -> Terms:
         """The terms on which `kept` and what is wanted are held."""
         wanted = {item.candidate.id: item for item in self._wanted}
-        held: dict[str, PromptItem] = {}
+        by_id: dict[str, PromptItem] = {}
         for item in kept:
             better = wanted.get(item.candidate.id)
             if better is None or len(item.text) * 100 >= _FORM_PERCENT * len(better.text):
-                held[item.candidate.id] = item
-        held = {**held, **{id_: item for id_, item in wanted.items() if id_ not in held}}
+                by_id[item.candidate.id] = item
+        by_id = {**by_id, **{id_: item for id_, item in wanted.items() if id_ not in by_id}}
         candidates, places = self._demand.candidates, self._retrieved
         return Terms(
-            {places[id_]: replace(item, candidate=candidates[places[id_]]) for id_, item in held.items()},
-            self._barred(held.keys() | self._cut),
+            {places[id_]: replace(item, candidate=candidates[places[id_]]) for id_, item in by_id.items()},
+            self._barred(by_id.keys() | self._cut),
             self._previous.windows,
             self._previous.prompt,
             self.fresh.window_most,
@@ -232,7 +232,7 @@ class _Trial:
             low, high = (middle, high) if self._fits(middle) else (low, middle)
         if low == 0 and not self._fits(0):
             # The layers would not divide as they do without history: let them divide anew, nothing promised.
-            self._wanted, self._cut = [], {one.id for one in self._admitted.candidates}
+            self._wanted, self._cut = [], {entry.id for entry in self._admitted.candidates}
         return low
 
     def _fits(self, count: int) -> bool:
@@ -258,7 +258,7 @@ class _Trial:
         if fitted.window is None or shared > rendered.spans[placed.index(fitted.window)][0]:
             return None
         is_cramped = any(item.form == "truncated" and item.candidate.layer == "immediate" for item in placed)
-        if not is_cramped and all(one.layer != "retrieved" for one, _ in fitted.omitted):
+        if not is_cramped and all(entry.layer != "retrieved" for entry, _ in fitted.omitted):
             return None
         ends = dict(zip([item.candidate.id for item in self._previous.retrieved], self._previous.ends, strict=True))
         front = 0
@@ -387,5 +387,5 @@ def _adapter() -> TypeAdapter[Continuation]:
 @cache
 def _schema() -> bytes:
     """Differs between versions with other fields of the records."""
-    said = json.dumps(_adapter().json_schema(), sort_keys=True)
-    return hashlib.blake2b(said.encode(), digest_size=_DIGEST).digest()
+    schema = json.dumps(_adapter().json_schema(), sort_keys=True)
+    return hashlib.blake2b(schema.encode(), digest_size=_DIGEST).digest()

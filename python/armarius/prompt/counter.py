@@ -74,36 +74,36 @@ class CachedCounter:
 
     def count(self, text: str) -> int:
         """Tokens of `text`; remembered."""
-        known = self._known.get(text)
-        return self.counts([text])[0] if known is None else known
+        tokens = self._known.get(text)
+        return self.counts([text])[0] if tokens is None else tokens
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, in order; the unknown ones are counted in one batch."""
-        known = self._known
+        cache = self._known
         try:
-            return list(map(known.__getitem__, texts))
+            return list(map(cache.__getitem__, texts))
         except KeyError:
-            return self._counted(known, texts, "")
+            return self._counted(cache, texts, "")
 
     def section(self, text: str) -> int:
         """Tokens of `text` and the separator after it; remembered."""
-        known = self._sections.get(text)
-        return self.sections([text])[0] if known is None else known
+        tokens = self._sections.get(text)
+        return self.sections([text])[0] if tokens is None else tokens
 
     def sections(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text with the separator after it, as sections of a prompt stand; as `counts` otherwise."""
-        known = self._sections
+        cache = self._sections
         try:
-            return list(map(known.__getitem__, texts))
+            return list(map(cache.__getitem__, texts))
         except KeyError:
-            return self._counted(known, texts, SEPARATOR)
+            return self._counted(cache, texts, SEPARATOR)
 
-    def _counted(self, known: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
-        counted = dict(zip(texts, map(known.get, texts, repeat(-1)), strict=True))
+    def _counted(self, cache: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
+        counted = dict(zip(texts, map(cache.get, texts, repeat(-1)), strict=True))
         missing = [text for text, tokens in counted.items() if tokens < 0]
         read = [text + end for text in missing] if end else missing
         batch: Callable[[list[str]], list[int]] | None = getattr(self.counter, "count_batch", None)
-        found = [self.counter.count(text) for text in read] if batch is None else batch(read)
+        sizes = [self.counter.count(text) for text in read] if batch is None else batch(read)
         more = sum(map(len, missing))
         while self._held and (
             self._held + more > self._MEMORY_CHARACTERS
@@ -112,24 +112,24 @@ class CachedCounter:
             self._forget_half()  # one batch may be more
         self._held += more
         # Copies: a text also holds its UTF-8 once the core has read it.
-        known.update(zip([(text + "\n")[:-1] for text in missing], found, strict=True))
-        counted.update(zip(missing, found, strict=True))
+        cache.update(zip([(text + "\n")[:-1] for text in missing], sizes, strict=True))
+        counted.update(zip(missing, sizes, strict=True))
         return list(map(counted.__getitem__, texts))
 
     def _forget_half(self) -> None:
         """Those known longest stand first. Threads that come here at once forget more than they must."""
         memories = (self._known, self._sections)
-        for known in memories:
-            for gone in list(islice(known, (len(known) + 1) // 2)):
-                known.pop(gone, None)
-        self._held = sum(sum(map(len, list(known))) for known in memories)
+        for cache in memories:
+            for gone in list(islice(cache, (len(cache) + 1) // 2)):
+                cache.pop(gone, None)
+        self._held = sum(sum(map(len, list(cache))) for cache in memories)
 
     def _starts_safely(self, first: str) -> bool:
         assert isinstance(self.counter, TokenCounter)
         if len(self._safe) >= _FIRSTS:
             self._safe.clear()
-        known = self._safe[first] = self.counter.starts_safely(first)
-        return known
+        verdict = self._safe[first] = self.counter.starts_safely(first)
+        return verdict
 
     def of_layers(self, layers: Mapping[LayerName, Sequence[tuple[str, bool]]]) -> dict[LayerName, int]:
         """Tokens of each layer on its own, exactly, from its pieces; each but the last must end with a line end.
@@ -160,11 +160,11 @@ class CachedCounter:
                     last.append(text)
             ends.append((len(frame), len(sections)))
         tokens, section_tokens = self.counts(frame), self.sections(sections)
-        found, before = {}, (0, 0)
+        totals, before = {}, (0, 0)
         for layer, end in zip(layers, ends, strict=True):
-            found[layer] = sum(tokens[before[0] : end[0]]) + sum(section_tokens[before[1] : end[1]])
+            totals[layer] = sum(tokens[before[0] : end[0]]) + sum(section_tokens[before[1] : end[1]])
             before = end
-        return found
+        return totals
 
     def of_prompt(
         self, layers: Mapping[LayerName, Sequence[tuple[str, bool]]]
@@ -214,12 +214,12 @@ def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: C
     if keep == "head":
         if at == len(text):
             return 0, at
-        ends = [found.end() for found in AT_END.finditer(text, at * 2 // 3, at)]
+        ends = [match.end() for match in AT_END.finditer(text, at * 2 // 3, at)]
         return 0, ends[-1] if ends else at
     if at == 0:
         return 0, len(text)
-    found = AT_END.search(text, at, at + (len(text) - at) // 3)
-    return (found.end() if found else at), len(text)
+    match = AT_END.search(text, at, at + (len(text) - at) // 3)
+    return (match.end() if match else at), len(text)
 
 
 def reach(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> int:
@@ -373,8 +373,8 @@ def _behind(text: str, anchor: int, max_tokens: int, counter: Counter) -> int:
     """Tokens behind the cursor, as far as they matter: what is clearly more than is left for them is enough."""
     share = max_tokens - max_tokens * _LEAD_PERCENT // 100
     some = text[anchor : anchor + max_tokens // 2]
-    if not some.isascii() and 5 * (found := counter.count(some)) >= 6 * share:
-        return found
+    if not some.isascii() and 5 * (tokens := counter.count(some)) >= 6 * share:
+        return tokens
     return counter.count(text[anchor : anchor + 2 * max_tokens]) if some else 0
 
 
@@ -386,5 +386,5 @@ def _on_grid(text: str, least: int, anchor: int) -> int:
     end = min(anchor, point + step)
     if point >= anchor:
         return least
-    found = _LINE_START.search(text, point, end) or NEXT.search(text, point, end)
-    return found.end() if found and found.end() < anchor else grapheme_floor(text, point)
+    match = _LINE_START.search(text, point, end) or NEXT.search(text, point, end)
+    return match.end() if match and match.end() < anchor else grapheme_floor(text, point)

@@ -159,8 +159,8 @@ class Headings:
 
     def __init__(self, texts: Collection[str]) -> None:
         bracketed = {text: re.search(rf"[{re.escape(_OPEN)}{_CHANGED}]([^{_BRACKETS}]*)", text) for text in texts}
-        self._bracketed = {_letters(found[1]) for found in bracketed.values() if found is not None}
-        bare = [text for text, found in bracketed.items() if found is None or not _letters(found[1])]
+        self._bracketed = {_letters(match[1]) for match in bracketed.values() if match is not None}
+        bare = [text for text, match in bracketed.items() if match is None or not _letters(match[1])]
         self._bare = {_letters(text) or text.strip() for text in bare}
         self._bracketed.discard("")
 
@@ -171,16 +171,16 @@ class Headings:
 
     def edits(self, text: str) -> list[_Edit]:
         """What of `text` is replaced, in order: (start, end, replacement)."""
-        found: list[_Edit] = []
+        edits: list[_Edit] = []
         for sign in _SIGN.finditer(text):  # much faster than the pattern that says what it is
-            if not found or found[-1][1] <= sign.start():
-                one = _SUSPECT.match(text, sign.start())
-                if one is not None and (new := self._harmless(one)):
-                    found.append((one.start(), one.end(), new))
+            if not edits or edits[-1][1] <= sign.start():
+                match = _SUSPECT.match(text, sign.start())
+                if match is not None and (new := self._harmless(match)):
+                    edits.append((match.start(), match.end(), new))
         if self._bare:
-            found += (edit for line in _LINE.finditer(text) for edit in self._marked(line))
-            found.sort()
-        return found
+            edits += (edit for line in _LINE.finditer(text) for edit in self._marked(line))
+            edits.sort()
+        return edits
 
     def changed(self, text: str) -> str:
         """`text` with every such heading changed, and every tag and control token."""
@@ -190,34 +190,34 @@ class Headings:
             at = end
         return "".join([*pieces, text[at:]])
 
-    def _harmless(self, found: re.Match[str]) -> str:
-        if found["bracket"]:
-            return _CHANGED if self._is_heading(found) or _is_instruction(found) else ""
-        if found["angle"]:
-            return "‹" if _is_tag(found["tag"], bool(found["closed"])) else ""
-        hit = found[0]
-        if found["hidden"]:
+    def _harmless(self, match: re.Match[str]) -> str:
+        if match["bracket"]:
+            return _CHANGED if self._is_heading(match) or _is_instruction(match) else ""
+        if match["angle"]:
+            return "‹" if _is_tag(match["tag"], bool(match["closed"])) else ""
+        hit = match[0]
+        if match["hidden"]:
             return f"[U+{ord(hit[0]):04X}" + (f"×{len(hit)}]" if len(hit) > 1 else "]")
         return chr(0x2400 + ord(hit)) if ord(hit) < 0x20 else "\u2421" if hit == "\x7f" else "\ufffd"
 
-    def _is_heading(self, found: re.Match[str]) -> bool:
-        text, at, name = found.string, found.start(), _letters(found["inside"])
+    def _is_heading(self, match: re.Match[str]) -> bool:
+        text, at, name = match.string, match.start(), _letters(match["inside"])
         if name in self._bracketed:
-            if found["bracket"] in _CORNER:
+            if match["bracket"] in _CORNER:
                 return _begins_line(text, at) and not _letters(
-                    rest[0] if (rest := _LINE.match(text, found.end("inside"))) else ""
+                    rest[0] if (rest := _LINE.match(text, match.end("inside"))) else ""
                 )
             subscripted = name.isascii() and name not in _OWN and _SUBSCRIPTED.match(text, at - 1)
-            return found["bracket"] != "[" or not subscripted
-        if found["bracket"] in _CORNER:
+            return match["bracket"] != "[" or not subscripted
+        if match["bracket"] in _CORNER:
             return False
         # Not closed, or more than the heading enclosed: one where it begins a line.
-        name = _letters(_before_colon(found["inside"]))
+        name = _letters(_before_colon(match["inside"]))
         return name in self._bracketed and _begins_line(text, at)
 
-    def _marked(self, found: re.Match[str]) -> Iterator[_Edit]:
+    def _marked(self, match: re.Match[str]) -> Iterator[_Edit]:
         """A bracket before a line that equals a heading without one, or in the place of its first sign."""
-        line, at = found[0], -1
+        line, at = match[0], -1
         if line.strip() in self._bare:
             at = len(line) - len(line.lstrip())
         elif (lead := _LEAD.match(line)) is not None:
@@ -225,13 +225,13 @@ class Headings:
             if {_letters(rest), _letters(_before_colon(rest))} & self._bare:
                 at = lead.end()
         if at >= 0:
-            start = found.start() + at
+            start = match.start() + at
             yield start, start + (line[at] in _OPEN), _CHANGED
 
 
 def _before_colon(text: str) -> str:
-    found = _BEFORE_COLON.match(_visible(text))
-    return found[0] if found else ""
+    match = _BEFORE_COLON.match(_visible(text))
+    return match[0] if match else ""
 
 
 def _begins_line(text: str, at: int) -> bool:
@@ -243,8 +243,8 @@ def _begins_line(text: str, at: int) -> bool:
     return True
 
 
-def _is_instruction(found: re.Match[str]) -> bool:
-    return bool(found["end"]) and fold(found["inside"]).strip(_AROUND) in _INSTRUCTIONS
+def _is_instruction(match: re.Match[str]) -> bool:
+    return bool(match["end"]) and fold(match["inside"]).strip(_AROUND) in _INSTRUCTIONS
 
 
 def _is_tag(body: str, closed: bool) -> bool:
@@ -283,8 +283,8 @@ def escape(text: str, groups: tuple[str, ...] = ()) -> str:
     Cost: one pass, and a few µs for each bracket; a look-up for what was asked a moment ago, such as cards and
     paragraphs that stand in many prompts of a project, and the open document.
     """
-    found = _short(text, groups) if len(text) <= _SHORT else _long(text, groups)
-    return text if found == text else found
+    result = _short(text, groups) if len(text) <= _SHORT else _long(text, groups)
+    return text if result == text else result
 
 
 def doubtful(texts: Sequence[str], groups: tuple[str, ...] = ()) -> set[int]:

@@ -93,16 +93,16 @@ def confirmed(
     """
     timeout = remaining(timeout)
     able = [fetcher for fetcher in fetchers if isinstance(fetcher, Confirming)]
-    found: set[str] = set()
+    ids: set[str] = set()
     failed = []
     answers = _ask_all(able, request, lambda fetcher: _confirm(fetcher, candidates, request), timeout)
     for fetcher, answer in zip(able, answers, strict=True):
         if isinstance(answer, set):
-            found |= answer
+            ids |= answer
         else:
             warnings = _failed(fetcher, answer or _late(timeout)).fetched.warnings
             failed.append(FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
-    return found, failed
+    return ids, failed
 
 
 def _is_inline(fetcher: Fetcher, request: FetchRequest) -> bool:
@@ -162,8 +162,8 @@ def _late(timeout: float) -> str:
 def _ask(request: FetchRequest, fetcher: Fetcher) -> FetchOutcome:
     try:
         fetched = fetcher.fetch(request)
-        found = tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings)
-        fetched = Fetched(*found, fetched.offer, fetched.confidence)
+        parts = tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings)
+        fetched = Fetched(*parts, fetched.offer, fetched.confidence)
         strays = sorted(set(map(_LAYER, fetched.candidates)).difference(LAYERS))
         if strays:
             return _failed(fetcher, f"candidates for unknown layers: {', '.join(strays)}")
@@ -189,20 +189,20 @@ def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[
     """The answers as the wishes of a request have them. Cost: some look-ups for each candidate."""
     if not wishes:
         return list(answers)
-    known = _Wishes(wishes)
-    found = {one.id for answer in answers if answer.name != "pins" for one in answer.fetched.candidates}
-    pins = [one for answer in answers if answer.name == "pins" for one in answer.fetched.candidates]
-    pinned = {one.id for one in pins if not any(wish.mute for wish in known.of(one))}
-    return [_applied(answer, known, found, pinned) for answer in answers]
+    lookup = _Wishes(wishes)
+    ids = {candidate.id for answer in answers if answer.name != "pins" for candidate in answer.fetched.candidates}
+    pins = [candidate for answer in answers if answer.name == "pins" for candidate in answer.fetched.candidates]
+    pinned = {candidate.id for candidate in pins if not any(wish.mute for wish in lookup.of(candidate))}
+    return [_applied(answer, lookup, ids, pinned) for answer in answers]
 
 
 def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Candidate]) -> Iterator[str]:
     """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
-    known = _Wishes(wishes)
-    for one in previous:
-        muted = any(wish.mute for wish in known.of(one))
-        if muted or any(_is_over(evidence, bounds) for evidence in one.evidence):
-            yield one.id
+    lookup = _Wishes(wishes)
+    for candidate in previous:
+        muted = any(wish.mute for wish in lookup.of(candidate))
+        if muted or any(_is_over(evidence, bounds) for evidence in candidate.evidence):
+            yield candidate.id
 
 
 def _is_over(evidence: Evidence, bounds: Bounds) -> bool:
@@ -221,14 +221,14 @@ class _Wishes:
         # Paths of all documents that are meant or a paragraph of which is, and more.
         self.paths = {path for key in keys for path in (key, key.split(":", 2)[-1].rpartition("#")[0])}
 
-    def of(self, one: Candidate) -> list[Wish]:
+    def of(self, candidate: Candidate) -> list[Wish]:
         """Those that mean a candidate, the first one first; none for the window, the selection and the query."""
-        source = one.source
+        source = candidate.source
         if source == _QUERY or source.startswith(_WINDOW):
             return []
-        keys = [("source", one.id), ("source", source)]
-        if one.id.startswith(_ENTITY):
-            keys.append(("entity", one.id.removeprefix(_ENTITY)))
+        keys = [("source", candidate.id), ("source", source)]
+        if candidate.id.startswith(_ENTITY):
+            keys.append(("entity", candidate.id.removeprefix(_ENTITY)))
         if source.startswith(THREAD):
             keys.append(("entity", source.removeprefix(THREAD)))
         elif source.startswith(PASSAGE):
@@ -239,29 +239,29 @@ class _Wishes:
         return list(map(itemgetter(1), sorted(filter(None, map(self.known.get, keys)))))
 
 
-def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
+def _applied(answer: FetchOutcome, wishes: _Wishes, ids: set[str], pins: set[str]) -> FetchOutcome:
     fetched = answer.fetched
     if not fetched.candidates and not fetched.omitted and fetched.offer is None:
         return answer
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
-    for one in fetched.candidates:
-        about = wishes.of(one)
+    for candidate in fetched.candidates:
+        about = wishes.of(candidate)
         if muted := [wish for wish in about if wish.mute] if about else []:
-            omitted.append(Omission(one.id, one.layer, one.source, muted[0].reason, muted[0].why))
+            omitted.append(Omission(candidate.id, candidate.layer, candidate.source, muted[0].reason, muted[0].why))
         elif about and answer.name != "pins":
-            evidence = (*one.evidence, Evidence("pin", about[0].why))
-            candidates.append(replace(one, pinned=True, evidence=evidence))
-        elif answer.name != "pins" or one.id not in found:  # another fetcher has it, with its own reasons
-            candidates.append(one)
+            evidence = (*candidate.evidence, Evidence("pin", about[0].why))
+            candidates.append(replace(candidate, pinned=True, evidence=evidence))
+        elif answer.name != "pins" or candidate.id not in ids:  # another fetcher has it, with its own reasons
+            candidates.append(candidate)
     if omitted:
-        pinned = {one.id for one in candidates if one.pinned} | pins
+        pinned = {candidate.id for candidate in candidates if candidate.pinned} | pins
         omitted = [gone for gone in omitted if gone.id not in pinned]
     offer = fetched.offer
     if offer is not None and wishes.paths:
         offer = _PinnedOffer(offer, wishes)
     if offer is not None:  # of levels, which stand, `withheld` tells when it is asked
-        muted_texts = [one for one in wishes.all if one.mute and one.kind in _TEXTS and one.reason != "level"]
+        muted_texts = [wish for wish in wishes.all if wish.mute and wish.kind in _TEXTS and wish.reason != "level"]
         omitted += [Omission(_source(wish), "retrieved", _source(wish), wish.reason, wish.why) for wish in muted_texts]
     return replace(answer, fetched=Fetched(candidates, omitted, fetched.warnings, offer, fetched.confidence))
 
@@ -287,12 +287,12 @@ class _PinnedOffer:
         return filter(None, (list(filterfalse(self.wish, stretch)) for stretch in self.offer.stretches))
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
-        found = self.offer.row(path, paragraph)
-        return found if found is None or self.wish(found) is None else replace(found, text="")
+        row = self.offer.row(path, paragraph)
+        return row if row is None or self.wish(row) is None else replace(row, text="")
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
-        found = self.offer.neighbour(row, step)
-        return None if found is None or self.withheld(found) is not None else found
+        other = self.offer.neighbour(row, step)
+        return None if other is None or self.withheld(other) is not None else other
 
     def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
         return list(filterfalse(self.wish, self.offer.related_rows(rows)))

@@ -102,7 +102,7 @@ def pack(
         if (twice := _shown_twice(fitted)) is None:
             return fitted
         gone = Omission(twice.id, twice.layer, twice.source, "duplicate", Reason("out.document"))
-        left = tuple(one for one in admitted.candidates if one.id != twice.id)
+        left = tuple(candidate for candidate in admitted.candidates if candidate.id != twice.id)
         admitted = replace(admitted, candidates=left, omitted=(*admitted.omitted, gone))
 
 
@@ -113,10 +113,10 @@ def _shown_twice(fitted: FittedPrompt) -> Candidate | None:
         return None
     first, last = window.part or (0, span[1] - span[0])
     path, start, end = window.candidate.documents, span[0] + first, span[0] + last
-    for one in [item.candidate for item in fitted.items if item.candidate.source.startswith(f"{STORY}ending:")]:
-        told = _span_of(one)
-        if one.documents == path and told is not None and told[0] < end and start < told[1]:
-            return one
+    for candidate in [item.candidate for item in fitted.items if item.candidate.source.startswith(f"{STORY}ending:")]:
+        other = _span_of(candidate)
+        if candidate.documents == path and other is not None and other[0] < end and start < other[1]:
+            return candidate
     return None
 
 
@@ -134,7 +134,7 @@ def _packed(
     valid: Collection[str],
     language: Language,
 ) -> FittedPrompt:
-    offers = [one for one in admitted.offers if next(chain(one.rows, one.stretches), None) is not None]
+    offers = [offer for offer in admitted.offers if next(chain(offer.rows, offer.stretches), None) is not None]
     most: int | None = None
     if offers:
         most = max(profile.limit(available) * WINDOW_PERCENT // 100, profile.insisted_min(available))
@@ -209,30 +209,30 @@ class _Packer:
         if self.fitted.window is not None and window_most is not None:
             tokens = self.measured.section(self.fitted.window.text)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
-        held = (self.fitted.by_layer or self.measured.of_layers(layer_pieces(placed)))["retrieved"]
+        total = (self.fitted.by_layer or self.measured.of_layers(layer_pieces(placed)))["retrieved"]
         room = demand.limit - self.fitted.token_count - unused - fences
-        return min(room, demand.profile.most("retrieved", demand.available) - fences - held)
+        return min(room, demand.profile.most("retrieved", demand.available) - fences - total)
 
     def choose(self, room: int) -> list[PassageRow]:
         """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.
 
         As many of those are kept as leave room for most of what a prompt without history would hold.
         """
-        held = [row for row in map(self._unchanged, self.previous.rows) if row is not None]
+        history = [row for row in map(self._unchanged, self.previous.rows) if row is not None]
         fresh = self._pick((), room)
-        if not held:
+        if not history:
             return sorted(fresh.values(), key=_PLACE)
-        kept, rows = held, self._pick(held, room)
+        kept, rows = history, self._pick(history, room)
         if not _serves(rows, fresh):
-            least, most, rows = 0, len(held), fresh
+            least, most, rows = 0, len(history), fresh
             while most - least > 1:
                 middle = (least + most) // 2
-                tried = self._pick(held[:middle], room)
+                tried = self._pick(history[:middle], room)
                 if _serves(tried, fresh):
                     least, rows = middle, tried
                 else:
                     most = middle
-            kept = held[:least]
+            kept = history[:least]
         first = {_KEY(row): row for row in kept if _KEY(row) in rows}
         new = sorted((row for key, row in rows.items() if key not in first), key=_PLACE)
         return [*first.values(), *new]
@@ -246,34 +246,34 @@ class _Packer:
         chosen.room += room - lines - plain
         chosen.add_fitting(first, held=True)
         offered = self.offer.rows
-        asked: list[PassageRow] = []
+        answers: list[PassageRow] = []
         better = False
         for row in offered:  # they come first
             if not row.asked:
                 offered = chain([row], offered)
-                better = row.score > max([one.score for one in asked], default=0.0)
+                better = row.score > max([row.score for row in answers], default=0.0)
                 break
-            asked.append(row)
-        reserved = self._reserved_for_others(asked, room, better=better) if asked else 0
+            answers.append(row)
+        reserved = self._reserved_for_others(answers, room, better=better) if answers else 0
         chosen.room -= reserved
-        if asked and not chosen.add_all(asked):
-            chosen.add_fitting(asked)
+        if answers and not chosen.add_all(answers):
+            chosen.add_fitting(answers)
         chosen.room += reserved
         chosen.add_fitting(offered)
         if reserved:
-            chosen.add_fitting(asked)
+            chosen.add_fitting(answers)
         if lines:
             chosen.room += lines
             chosen.add_fitting(self.offer.related_rows(list(chosen.rows.values())))
         return chosen.rows
 
-    def _reserved_for_others(self, asked: Sequence[PassageRow], room: int, *, better: bool) -> int:
+    def _reserved_for_others(self, answers: Sequence[PassageRow], room: int, *, better: bool) -> int:
         """Tokens of the room that rows asked for leave to others: as the offer says, else where one is better."""
         shares = self.offer.shares
         if shares is None:
             return room * _OTHERS_PERCENT // 100 if better else 0
         item, window = self.fitted.window, 0
-        if item is not None and not {row.path for row in asked}.isdisjoint(item.candidate.documents):
+        if item is not None and not {row.path for row in answers}.isdisjoint(item.candidate.documents):
             window = self.measured.section(item.text)
         least = min(self.fitted.demand.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.demand.available * shares.asked // 100 - window))
@@ -313,8 +313,8 @@ class _Packer:
 def _serves(rows: Mapping[_Key, PassageRow], fresh: Mapping[_Key, PassageRow]) -> bool:
     """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
-    asked = {key for key, row in fresh.items() if row.asked or row.plain}
-    return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
+    keys = {key for key, row in fresh.items() if row.asked or row.plain}
+    return keys <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
 
 
 def _unmarked(item: PromptItem) -> str:
@@ -377,7 +377,7 @@ class _Chosen:
         ends = {1: offer.neighbour(row, 1), -1: offer.neighbour(row, -1)}
         self._best = max(self._best, row.score)
         wanted = max(_SHARD, self._longest * (row.score / self._best) ** 2 if self._best > 0 else 0)
-        while length < wanted and (open_ends := [(step, one) for step, one in ends.items() if one is not None]):
+        while length < wanted and (open_ends := [(step, side) for step, side in ends.items() if side is not None]):
             step, there = max(open_ends, key=lambda end: (_KEY(end[1]) in self.rows, end[1].score))
             ends[step] = None
             if length >= _SHARD and len(there.text) >= _SHARD:
@@ -438,14 +438,14 @@ class CardLines:
 
 def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[CardLines]]:
     """The cards that are in whole, by the path of each document that they draw on and the name of their entity."""
-    found: dict[tuple[str, str], list[CardLines]] = {}
+    cards: dict[tuple[str, str], list[CardLines]] = {}
     for item in placed:
         if item.form == "full" and item.candidate.id.startswith("entity:"):
             name, *values = [_LABEL.split(line, maxsplit=1)[-1].strip() for line in item.text.splitlines()]
             pairs = ", ".join(filter(_EQUALS, values))
             for path in dict.fromkeys(item.candidate.documents):
-                found.setdefault((path, name), []).append(CardLines(item, values, f", {pairs}, "))
-    return found
+                cards.setdefault((path, name), []).append(CardLines(item, values, f", {pairs}, "))
+    return cards
 
 
 def covering_card(row: PassageRow, cards: Iterable[CardLines]) -> PromptItem | None:
@@ -483,14 +483,14 @@ def _lines(text: str) -> str:
     return "\n" + "\n".join(map(str.strip, text.splitlines())) + "\n"
 
 
-def _head(row: PassageRow, before: PassageRow | None, said: Frame) -> str:
+def _head(row: PassageRow, before: PassageRow | None, labels: Frame) -> str:
     """What stands above a row: of another document its place, of another section its title, of a gap a mark."""
     if row.signature:
-        return "" if before is not None and before.signature else said.signatures + "\n"
+        return "" if before is not None and before.signature else labels.signatures + "\n"
     if before is None or before.signature or before.path != row.path:
         # of source code the line, else the number of the paragraph
         place = f"{row.path}:{row.line}" if row.line else f"{row.path}#{row.paragraph}"
-        form = said.place if _is_said_by_path(row.title, row.path) else said.passage
+        form = labels.place if _is_said_by_path(row.title, row.path) else labels.passage
         return form.format(title=row.title, place=place) + "\n"
     if before.title != row.title:
         return _section(row)

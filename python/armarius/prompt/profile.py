@@ -103,13 +103,13 @@ def layer_budgets(layers: object) -> dict[LayerName, LayerBudget]:
     """
     if not isinstance(layers, Mapping):
         raise BudgetError(f"layers must be a mapping from a layer to its budget, got {shown(layers)}")
-    found = {}
+    budgets = {}
     for name, layer in layers.items():
         try:
-            found[name] = LayerBudget.of(layer)
+            budgets[name] = LayerBudget.of(layer)
         except BudgetError as error:
             raise BudgetError(f"layers[{shown(name)}]: {error}") from None
-    return found
+    return budgets
 
 
 def profile_number(name: str, value: object, called: str) -> int:
@@ -186,8 +186,8 @@ class BudgetProfile:
         merged = {name: layers[name].over(base[name]) if name in layers else base[name] for name in LAYERS}
         shares = {name: layer.min for name, layer in merged.items() if isinstance(layer.min, str)}
         if sum(_tokens(share, 10_000, "min") or 0 for share in shares.values()) > 10_000:
-            said = ", ".join(f"{name} {share}" for name, share in shares.items())
-            raise BudgetError(f"layers: the minima exceed the whole prompt: {said}")
+            text = ", ".join(f"{name} {share}" for name, share in shares.items())
+            raise BudgetError(f"layers: the minima exceed the whole prompt: {text}")
         return merged
 
     def with_layers(self, layers: Mapping[LayerName, LayerBudget]) -> "BudgetProfile":
@@ -220,11 +220,11 @@ class BudgetProfile:
         """
         layers = [self.layers[name] for name in LAYERS]
         minima = [_tokens(layer.min, available, "min") or 0 for layer in layers]
-        asked, bound = sum(minima), available * _MINIMA_PERCENT // 100
+        total, bound = sum(minima), available * _MINIMA_PERCENT // 100
         return [
             BudgetLayer(
                 ratio=round((layer.ratio or 0) * 100),
-                minimum=least if asked <= bound else least * bound // asked,
+                minimum=least if total <= bound else least * bound // total,
                 maximum=_UNLIMITED if layer.max is None else self.most(name, available),
                 overhead=overheads[name],
                 priority=_PRIORITY[name],
@@ -243,16 +243,16 @@ class BudgetProfile:
         Raises:
             BudgetError: An unknown key or a wrong value; names the key as it is written.
         """
-        said: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, value in wire.items():
             name = _SNAKE.get(key, key)
             if name in _NUMBERS:
-                said[name] = profile_number(name, value, key)
+                values[name] = profile_number(name, value, key)
             elif name == "layers":
-                said[name] = layer_budgets(value)
+                values[name] = layer_budgets(value)
             else:
                 raise BudgetError(f"unknown key {key}; known: {', '.join((*_SNAKE, 'layers'))}")
-        return cls(**said)
+        return cls(**values)
 
 
 class ProfileStore:
@@ -370,13 +370,13 @@ def read_settings(config: Config) -> AssemblySettings:
         {"tokens": int, "warn_percent": int, "trim_percent": int, "story": int, "layers": dict},
     )
     if (language := assembly.get("language")) is not None and language not in FRAMES:
-        known = ", ".join(FRAMES)
-        raise ConfigError(f"{CONFIG_NAME}: assembly.language must be one of {known}, got {language!r}")
+        options = ", ".join(FRAMES)
+        raise ConfigError(f"{CONFIG_NAME}: assembly.language must be one of {options}, got {language!r}")
     skills = config.table("skills")
     for name, task in skills.items():
         if not isinstance(task, str) or task_of(task) is None:
-            known = ", ".join(get_args(TaskName))
-            raise ConfigError(f"{CONFIG_NAME}: skills.{name} must be one of {known}, got {task!r}")
+            options = ", ".join(get_args(TaskName))
+            raise ConfigError(f"{CONFIG_NAME}: skills.{name} must be one of {options}, got {task!r}")
     for name, value in assembly.items():
         if not isinstance(value, str) and not 0 < value <= _MOST:
             raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0 and <= {_MOST:,}, got {value!r}")
@@ -402,16 +402,16 @@ def _layers(layers: Mapping[str, Any]) -> dict[LayerName, LayerBudget]:
     return {name: _layer(name, layers[name]) for name in LAYERS if name in layers}
 
 
-def _layer(name: LayerName, said: object) -> LayerBudget:
-    if not isinstance(said, Mapping):
+def _layer(name: LayerName, table: object) -> LayerBudget:
+    if not isinstance(table, Mapping):
         wanted = "a table of min, max and ratio"
-        raise ConfigError(f"{CONFIG_NAME}: budget.layers.{name} must be {wanted}, got {shown(said)}")
-    if unknown := sorted(said.keys() - set(_OF_LAYER)):
+        raise ConfigError(f"{CONFIG_NAME}: budget.layers.{name} must be {wanted}, got {shown(table)}")
+    if unknown := sorted(table.keys() - set(_OF_LAYER)):
         raise ConfigError(
             f"{CONFIG_NAME}: unknown key budget.layers.{name}.{unknown[0]}; known: {', '.join(_OF_LAYER)}"
         )
     try:
-        return LayerBudget(**said)
+        return LayerBudget(**table)
     except BudgetError as error:  # begins with the key
         key = error.message.partition(" ")[0]
         raise ConfigError(f"{CONFIG_NAME}: budget: {error.message} (budget.layers.{name}.{key})") from None

@@ -80,18 +80,22 @@ def arrange(placed: Sequence[PromptItem], before: Mapping[tuple[LayerName, str],
     """
     ranked: list[tuple[tuple[Any, ...], PromptItem]] = []
     for item in placed:
-        one = item.candidate
-        rank: tuple[Any, ...] = LAYER_INDEX[one.layer], one.group, one.source, one.id
-        if one.layer not in ("rules", "settings"):
-            first = one.keep != "around" if one.layer == "immediate" else before.get((one.layer, one.id), len(before))
-            rank = LAYER_INDEX[one.layer], first, -one.score, one.source, one.id
+        candidate = item.candidate
+        rank: tuple[Any, ...] = LAYER_INDEX[candidate.layer], candidate.group, candidate.source, candidate.id
+        if candidate.layer not in ("rules", "settings"):
+            first = (
+                candidate.keep != "around"
+                if candidate.layer == "immediate"
+                else before.get((candidate.layer, candidate.id), len(before))
+            )
+            rank = LAYER_INDEX[candidate.layer], first, -candidate.score, candidate.source, candidate.id
         ranked.append((rank, item))
     groups: dict[tuple[LayerName, str], list[PromptItem]] = {}
     for _, item in sorted(ranked, key=itemgetter(0)):
-        one = item.candidate
-        if one.group:
-            groups.setdefault((one.layer, ""), [])
-        groups.setdefault((one.layer, one.group), []).append(item)
+        candidate = item.candidate
+        if candidate.group:
+            groups.setdefault((candidate.layer, ""), [])
+        groups.setdefault((candidate.layer, candidate.group), []).append(item)
     return list(chain.from_iterable(groups.values()))
 
 
@@ -192,24 +196,24 @@ def shown_span(item: PromptItem, texts: Texts, groups: tuple[str, ...]) -> tuple
 
     Cost: of the window one search in it; where it had to be escaped, one escape.
     """
-    one = item.candidate
-    if one.source != WINDOW and not one.source.startswith((PASSAGE, DOCUMENT)):
+    candidate = item.candidate
+    if candidate.source != WINDOW and not candidate.source.startswith((PASSAGE, DOCUMENT)):
         return None
-    found = next(((evidence.path, evidence.span) for evidence in one.evidence if evidence.span is not None), None)
-    if found is None:
+    place = next(((evidence.path, evidence.span) for evidence in candidate.evidence if evidence.span is not None), None)
+    if place is None:
         return None
-    path, (start, end) = found
-    if one.source != WINDOW:
+    path, (start, end) = place
+    if candidate.source != WINDOW:
         return path, start, end
     whole = texts(path)
     if whole is None:
         return None
     raw = whole[start:end]
-    first, last = item.part or (0, len(one.content))
-    if (at := raw.find(one.content)) >= 0:
+    first, last = item.part or (0, len(candidate.content))
+    if (at := raw.find(candidate.content)) >= 0:
         return path, start + at + first, start + at + last
     harmless = escape(raw, groups)
-    at = max(harmless.find(one.content), 0)
+    at = max(harmless.find(candidate.content), 0)
     places = offsets_after(raw, groups, range(len(raw) + 1))  # ascending
     return path, start + _before(places, at + first), start + _before(places, at + last)
 
@@ -227,10 +231,10 @@ def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Prompt
     """
     quote = _words(quote)
     joined = list(_joined(regions, texts))
-    found = _found(joined, texts, lambda text: _exactly(text, quote), exact=True)
+    places = _found(joined, texts, lambda text: _exactly(text, quote), exact=True)
     wanted = "".join(sign for sign, _ in _folded(unmarked(quote)))
-    if found or not wanted:
-        return found
+    if places or not wanted:
+        return places
     letters = _letters(unmarked(quote))
     return _found(joined, texts, lambda text: _loosely(text, wanted, letters), exact=False)
 
@@ -258,16 +262,16 @@ def _found(
 def _joined(regions: Iterable[Region], texts: Texts) -> Iterator[Region]:
     """Regions that follow each other with nothing but white space between, as one: a quote may run over both."""
     open_: Region | None = None
-    for one in regions:
+    for region in regions:
         between = None
-        if open_ is not None and open_.path == one.path and open_.end <= one.start:
-            between = (texts(one.path) or "")[open_.end : one.start]
+        if open_ is not None and open_.path == region.path and open_.end <= region.start:
+            between = (texts(region.path) or "")[open_.end : region.start]
         if open_ is not None and between is not None and not between.strip():
-            open_ = Region(open_.source, one.path, open_.start, one.end)
+            open_ = Region(open_.source, region.path, open_.start, region.end)
             continue
         if open_ is not None:
             yield open_
-        open_ = one
+        open_ = region
     if open_ is not None:
         yield open_
 
@@ -353,10 +357,10 @@ def difference(now: Rendered, before: Rendered, tokens: int) -> Difference:
 
 def _placed(rendered: Rendered) -> dict[tuple[LayerName, str], list[PromptItem]]:
     """What is in the prompt by layer and source; several items may come from one source."""
-    found: dict[tuple[LayerName, str], list[PromptItem]] = {}
+    by_source: dict[tuple[LayerName, str], list[PromptItem]] = {}
     for item in rendered.placed:
-        found.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
-    return found
+        by_source.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
+    return by_source
 
 
 def _forms(items: Sequence[PromptItem]) -> list[str]:

@@ -106,7 +106,7 @@ def read_request(verb: str, query: object, fields: RequestFields) -> AssembleReq
         ContractError: A field that breaks the contract; an object and keywords together; a wire form.
     """
     if isinstance(query, AssembleRequest):
-        defaults = {name: (None, one.default) for name, one in AssembleRequest.model_fields.items()}
+        defaults = {name: (None, field.default) for name, field in AssembleRequest.model_fields.items()}
         if both := sorted(name for name, value in fields.items() if value not in defaults[name]):
             raise ContractError(f"a request object and keywords together: {', '.join(both)}")
         return query
@@ -198,7 +198,7 @@ class Resolver:
         asked, skill = asked if asked != request.query else "", self._settings.skills.get(request.skill, request.skill)
         query = request.query
         if view.map.of_scenes and SCENE.search(query):
-            query, asked = (SCENE.sub(r"chapter \1 ", one) for one in (query, asked))
+            query, asked = (SCENE.sub(r"chapter \1 ", words) for words in (query, asked))
         recipe = understand(
             query, asked=asked, text=request.additional_input, skill=skill, story=request.story, opened=opened
         )
@@ -249,9 +249,9 @@ class Resolver:
         )
 
     def _counter(self, model: str, version: str | None) -> tuple[CachedCounter, tuple[ContextWarning, ...]]:
-        known = self._counters.get((model, version))
-        if known is not None:
-            return known, self._doubt(model, known.counter)
+        cache = self._counters.get((model, version))
+        if cache is not None:
+            return cache, self._doubt(model, cache.counter)
         try:
             measured = CachedCounter(_counting(self._counter_for(model, version)))
         except ContractError:  # the model's name is none
@@ -312,7 +312,7 @@ def _chapter_span(document: Document, cursor: int, last: int) -> tuple[int, int 
         first -= 1
     there = _chapter(document, last)
     behind = islice(paragraphs, bisect_right(paragraphs, last, key=_start), None)
-    end = next((one.start for one in behind if one.chapter is not None and one.chapter != there), None)
+    end = next((part.start for part in behind if part.chapter is not None and part.chapter != there), None)
     return paragraphs[first].start if first else 0, end
 
 
@@ -323,8 +323,8 @@ def _stamped(view: RequestState, document: Document) -> Mapping[str, str]:
 
 def _text(view: RequestState, document: Document | None, path: str) -> str | None:
     """What a request read at `path`: of the open document the buffer."""
-    found = _read(view, document, path)
-    return None if found is None else found.text
+    result = _read(view, document, path)
+    return None if result is None else result.text
 
 
 def _read(view: RequestState, document: Document | None, path: str) -> Document | None:
@@ -346,16 +346,16 @@ def _places(
             raise CursorOutOfRange(f"{name} {position} needs a document, and the request names none")
         if request.text is not None:
             return code_points(text, position, request.position_encoding, name=name)
-        found = clamped(text, position, request.position_encoding, name=name)
-        if found is not None:
-            return found
+        point = clamped(text, position, request.position_encoding, name=name)
+        if point is not None:
+            return point
         end = units(text, len(text), request.position_encoding)
         clamps.append(CONTEXT_CURSOR_CLAMPED(what=name, position=shown(position), document=request.document, end=end))
         return len(text)
 
     selection: tuple[int, int] | None = None
     if request.selection is not None:
-        start, end = (place("selection", one) for one in request.selection)
+        start, end = (place("selection", point) for point in request.selection)
         selection = (start, end)
     if request.cursor is not None:
         cursor = place("cursor", request.cursor)
@@ -368,7 +368,7 @@ def _end(document: Document | None) -> int:
     """Where a document is written on: of the story, behind its last prose."""
     if document is None or document.kind not in STORY_KINDS:
         return 0 if document is None else len(document.text)
-    last = max((one.start for one in story_parts(document)), default=0)
+    last = max((part.start for part in story_parts(document)), default=0)
     end = told_until(document, last)
     return end if end < len(document.text.rstrip()) else len(document.text)
 

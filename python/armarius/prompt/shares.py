@@ -44,13 +44,13 @@ def spoken(request: FetchRequest) -> FetchOutcome:
     newest, older = turns[-wanted:], turns[:-wanted]
     candidates = []
     for number, turn in newest:
-        said = "\n".join(f"> {line}".rstrip() for line in turn.content.strip().splitlines())
+        quote = "\n".join(f"> {line}".rstrip() for line in turn.content.strip().splitlines())
         candidates.append(
             Candidate(
                 id=f"{MESSAGE}{number}",
                 layer="immediate",
                 source=f"{MESSAGE}{number}",
-                content=called.format(number=number, who=who[turn.role]) + f"\n{said}",
+                content=called.format(number=number, who=who[turn.role]) + f"\n{quote}",
                 score=-float(number),
                 evidence=(Evidence("message", Reason("message", number=number, of=len(request.messages))),),
                 group=heading("conversation", request.language),
@@ -68,10 +68,10 @@ def spoken(request: FetchRequest) -> FetchOutcome:
 
 def query_candidate(request: FetchRequest) -> FetchOutcome:
     """The user's words, which close the prompt; they are kept before anything else of their layer."""
-    said = [Reason("query"), *request.carried]
+    reasons = [Reason("query"), *request.carried]
     if request.skill and not request.recipe.stated:
-        said.append(Reason("query.skill", skill=request.skill))
-    evidence = tuple(Evidence("query", one) for one in said)
+        reasons.append(Reason("query.skill", skill=request.skill))
+    evidence = tuple(Evidence("query", reason) for reason in reasons)
     candidate = Candidate(
         id=QUERY_SOURCE,
         layer="immediate",
@@ -119,7 +119,7 @@ def limited(
 
     Cost: one count of each card, style guide, turn and item of the story, remembered; more of what is cut.
     """
-    story = [one for one in admitted.candidates if one.layer == "settings" and one.source.startswith(STORY)]
+    story = [item for item in admitted.candidates if item.layer == "settings" and item.source.startswith(STORY)]
     most = profile.limit(available)
     alone = recipe.shares.get("alone")
     percent = _story_percent(story, admitted, counter, profile, available, alone)
@@ -132,7 +132,7 @@ def limited(
         *_limit_turns(admitted, counter, most),
         *_limit_story(story, counter, most, percent, alone=alone is not None),
     ]
-    if cut := [one.source for one, fits, _ in guessed if fits is not None and fits.content != one.short]:
+    if cut := [item.source for item, fits, _ in guessed if fits is not None and fits.content != item.short]:
         warning = CONTEXT_SHARE_TRIMMED(cut=", ".join(cut))
         admitted = replace(admitted, warnings=(*admitted.warnings, ("retrieved", warning)))
     return _with(admitted, [*guessed, *changes]), profile
@@ -140,12 +140,12 @@ def limited(
 
 def _with(admitted: Admitted, changes: Sequence[Limited]) -> Admitted:
     """`admitted` with what of some candidates may be in the prompt."""
-    changed = {(one.layer, one.id): fits for one, fits, _ in changes if fits is not one}
+    changed = {(item.layer, item.id): fits for item, fits, _ in changes if fits is not item}
     if not changed:
         return admitted
-    omitted = [Omission(one.id, one.layer, one.source, "budget", why) for one, _, why in changes if why is not None]
-    fitting = [changed.get((one.layer, one.id), one) for one in admitted.candidates]
-    candidates = tuple([one for one in fitting if one is not None])
+    omitted = [Omission(item.id, item.layer, item.source, "budget", why) for item, _, why in changes if why is not None]
+    fitting = [changed.get((item.layer, item.id), item) for item in admitted.candidates]
+    candidates = tuple([item for item in fitting if item is not None])
     return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
 
 
@@ -155,9 +155,9 @@ def _limit_cards(admitted: Admitted, counter: CachedCounter, available: int, que
     Pinned ones stay, and are not counted; where no offer has shares, all stay, and share a fifth.
     """
     cards = [
-        one
-        for one in admitted.candidates
-        if one.layer == "retrieved" and one.id.startswith("entity:") and not one.pinned
+        item
+        for item in admitted.candidates
+        if item.layer == "retrieved" and item.id.startswith("entity:") and not item.pinned
     ]
     divided = next((offer.shares for offer in admitted.offers if offer.shares is not None), None)
     if divided is None:
@@ -166,15 +166,15 @@ def _limit_cards(admitted: Admitted, counter: CachedCounter, available: int, que
     order = {id_: place for place, id_ in enumerate(divided.first)}
     share = room = available * divided.cards // 100
     why = Reason("out.share_cards", tokens=share, percent=divided.cards)
-    for one in sorted(cards, key=lambda one: order.get(one.id, len(order))):
-        whole = counter.section(one.content)
+    for item in sorted(cards, key=lambda item: order.get(item.id, len(order))):
+        whole = counter.section(item.content)
         if whole <= room:
             room -= whole
-        elif one.short and (short := counter.section(one.short)) <= room:
+        elif item.short and (short := counter.section(item.short)) <= room:
             room -= short
-            yield one, replace(one, content=one.short, short=None), None
+            yield item, replace(item, content=item.short, short=None), None
         else:
-            yield one, None, why
+            yield item, None, why
 
 
 def _limit_named(cards: Sequence[Candidate], counter: CachedCounter, room: int, query: str) -> Iterator[Limited]:
@@ -182,16 +182,16 @@ def _limit_named(cards: Sequence[Candidate], counter: CachedCounter, room: int, 
 
     Cost: one count of each card; of those that do not fit the terms of each piece.
     """
-    sizes = counter.sections([one.content for one in cards])
+    sizes = counter.sections([item.content for item in cards])
     if sum(sizes) <= room:
         return
     wanted = frozenset(terms(query))
-    for place, (size, one) in enumerate(sorted(zip(sizes, cards, strict=True), key=lambda row: (row[0], row[1].id))):
+    for place, (size, item) in enumerate(sorted(zip(sizes, cards, strict=True), key=lambda row: (row[0], row[1].id))):
         most = room // (len(cards) - place)
         if size > most:
-            content = _needed(one.content, wanted, counter, most)
+            content = _needed(item.content, wanted, counter, most)
             size = counter.section(content)
-            yield one, _cut(one, content), None
+            yield item, _cut(item, content), None
         room -= size
 
 
@@ -202,27 +202,27 @@ def _needed(card: str, wanted: frozenset[str], counter: CachedCounter, most: int
     """
     name, *lines = card.split("\n")
     pieces = [(at, piece) for at, line in enumerate(lines) for piece in _PIECE.findall(line)]
-    held = [wanted.intersection(terms(text)) for _, text in pieces]
-    often = Counter(chain.from_iterable(held))
-    own = [sum(math.log(1 + len(pieces) / often[term]) for term in one) for one in held]
-    worth = [one + max(own[max(0, at - 1) : at + 2]) / 3 for at, one in enumerate(own)]
+    matches = [wanted.intersection(terms(text)) for _, text in pieces]
+    often = Counter(chain.from_iterable(matches))
+    own = [sum(math.log(1 + len(pieces) / often[term]) for term in words) for words in matches]
+    worth = [weight + max(own[max(0, at - 1) : at + 2]) / 3 for at, weight in enumerate(own)]
     costs = counter.counts([f"…{text}" for _, text in pieces])
     room, chosen = most - counter.section(name), list[int]()
     for at in sorted(range(len(pieces)), key=lambda at: (-worth[at], at)):
         if costs[at] < room:
             chosen.append(at)
             room -= costs[at] + 1
-    said, before = [name], (-1, -1)
+    texts, before = [name], (-1, -1)
     for at in sorted(chosen):
         line, text = pieces[at]
         begins = at == 0 or pieces[at - 1][0] != line
         text = text if begins or before[0] == at - 1 else f"…{text}"
         if before[1] == line:
-            said[-1] += text
+            texts[-1] += text
         else:
-            said.append(text)
+            texts.append(text)
         before = at, line
-    return "\n".join(said)
+    return "\n".join(texts)
 
 
 _SECTION: Final = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)
@@ -238,40 +238,40 @@ def _limit_style(
     """
     percent = int(profile.layers["settings"].ratio or 0)
     share = room = limit * percent // 100
-    for one in admitted.candidates:
-        detail = one.evidence[0].detail if one.evidence else ""
+    for item in admitted.candidates:
+        detail = item.evidence[0].detail if item.evidence else ""
         if not isinstance(detail, Reason) or detail.code != _STYLE_BY_NAME:
             continue
-        fits: Candidate | None = one
-        if counter.section(one.content) > room:
-            fits = _first_sections(one, counter, room) if writes_on else None
+        fits: Candidate | None = item
+        if counter.section(item.content) > room:
+            fits = _first_sections(item, counter, room) if writes_on else None
         if fits is None:
-            yield one, None, Reason("out.share_style", tokens=share, percent=percent)
+            yield item, None, Reason("out.share_style", tokens=share, percent=percent)
             continue
         room -= counter.section(fits.content)
-        if fits is not one:
-            yield one, fits, None
+        if fits is not item:
+            yield item, fits, None
 
 
-def _cut(one: Candidate, content: str) -> Candidate:
+def _cut(item: Candidate, content: str) -> Candidate:
     """What of a candidate fits into its share; its reason says so."""
-    return replace(one, content=content, evidence=(*one.evidence, Evidence("share", Reason("in.share"))))
+    return replace(item, content=content, evidence=(*item.evidence, Evidence("share", Reason("in.share"))))
 
 
-def _first_sections(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
+def _first_sections(item: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
     """The candidate with its first sections that fit; None where not one does."""
     text = ""
-    for section in _SECTION.split(one.content):
+    for section in _SECTION.split(item.content):
         if counter.section(text + section) > room:
             break
         text += section
-    return _cut(one, text.strip()) if text.strip() else None
+    return _cut(item, text.strip()) if text.strip() else None
 
 
 def drop_older_turns(admitted: Admitted) -> Admitted:
     """`admitted` with the newer half of its turns."""
     turns = turns_of(admitted)
-    return _with(admitted, [(one, None, Reason("out.turns")) for one in turns[len(turns) // 2 :]])
+    return _with(admitted, [(turn, None, Reason("out.turns")) for turn in turns[len(turns) // 2 :]])
 
 
 def _limit_turns(admitted: Admitted, counter: CachedCounter, limit: int) -> Iterator[Limited]:
@@ -286,7 +286,7 @@ def _limit_turns(admitted: Admitted, counter: CachedCounter, limit: int) -> Iter
 
 def turns_of(admitted: Admitted) -> list[Candidate]:
     """The turns that compete, newest first."""
-    turns = [one for one in admitted.candidates if one.layer == "immediate" and one.source.startswith(MESSAGE)]
+    turns = [turn for turn in admitted.candidates if turn.layer == "immediate" and turn.source.startswith(MESSAGE)]
     return sorted(turns, key=attrgetter("score"))
 
 
@@ -304,27 +304,27 @@ def _limit_story(
     if not story:
         return
     room = limit * percent // 100
-    endings = sum([counter.section(one.content) for one in story if one.source.startswith(_ENDING)])
+    endings = sum([counter.section(item.content) for item in story if item.source.startswith(_ENDING)])
     reserved = min(endings, room * told()["ending"] // 100)
     states = room if alone else room * told()["state"] // 100
     why = Reason("out.share_story", tokens=room, percent=percent)
-    for one in sorted(story, key=lambda one: (-one.score, one.source)):
-        share = room if one.source.startswith(_ENDING) else room - reserved
-        is_state, is_place = one.source.startswith(_STATE), one.source.startswith(_PLACE)
-        fits = _fitting(one, counter, min(share, states) if is_state else share)
+    for item in sorted(story, key=lambda item: (-item.score, item.source)):
+        share = room if item.source.startswith(_ENDING) else room - reserved
+        is_state, is_place = item.source.startswith(_STATE), item.source.startswith(_PLACE)
+        fits = _fitting(item, counter, min(share, states) if is_state else share)
         if fits is not None:
             tokens = counter.section(fits.content)
             room -= tokens
             states -= tokens * is_state
-        if fits is one:
+        if fits is item:
             continue
         if is_place:  # places stand in order: none behind the first gap
             room = 0
-            lines = one.content.count("\n") - (0 if fits is None else fits.content.count("\n"))
-            gone = one.evidence[0].detail if fits is None else Reason("out.last", count=lines)
-            yield one, fits, Reason("omit.detail", reason=gone, detail=why)
+            lines = item.content.count("\n") - (0 if fits is None else fits.content.count("\n"))
+            gone = item.evidence[0].detail if fits is None else Reason("out.last", count=lines)
+            yield item, fits, Reason("omit.detail", reason=gone, detail=why)
         else:
-            yield one, fits and _cut(one, fits.content), None if fits is not None else why
+            yield item, fits and _cut(item, fits.content), None if fits is not None else why
 
 
 def _story_percent(
@@ -345,14 +345,14 @@ def _story_percent(
     if alone is not None:
         least = profile.rows(available, dict.fromkeys(LAYERS, 0))[LAYERS.index("immediate")].minimum
         fixed = _FRAME
-        for one in admitted.candidates:  # what stands whatever the story takes
-            if one.layer == "immediate" and one.keep == "around":
-                fixed += min(least, len(one.content))
-            elif one.layer == "rules" or one.source == QUERY_SOURCE:
-                fixed += counter.section(one.content)
+        for item in admitted.candidates:  # what stands whatever the story takes
+            if item.layer == "immediate" and item.keep == "around":
+                fixed += min(least, len(item.content))
+            elif item.layer == "rules" or item.source == QUERY_SOURCE:
+                fixed += counter.section(item.content)
         return max(percent, min(alone, 98 - 100 * fixed // limit))
     room = limit * percent // 100
-    long = sum([counter.section(one.content) for one in story if one.keep == "head"])
+    long = sum([counter.section(item.content) for item in story if item.keep == "head"])
     more = min(room, long - room * told()["plan"] // 100)
     return percent + (-(-more * 100 // limit) if more > 0 else 0)
 
@@ -364,19 +364,19 @@ def _story_layers(profile: BudgetProfile, percent: int) -> dict[LayerName, Layer
     return {"settings": LayerBudget(ratio=min(100, settings + more)), "immediate": LayerBudget(ratio=around - more)}
 
 
-def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
+def _fitting(item: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
     """The candidate if it fits; of one that may be cut as many of its first or last lines as do; None for nothing."""
-    if counter.section(one.content) <= room:
-        return one
-    if not (one.source.startswith(_ENDING) or one.keep == "head"):
+    if counter.section(item.content) <= room:
+        return item
+    if not (item.source.startswith(_ENDING) or item.keep == "head"):
         return None
-    title, _, text = one.content.partition("\n")
+    title, _, text = item.content.partition("\n")
     lines = text.split("\n")
-    if one.keep == "head":
+    if item.keep == "head":
         lines.reverse()
     at = bisect_left(range(len(lines)), True, 1, key=lambda n: counter.section(f"{title}\n{_from(lines, n)}") <= room)
-    kept = _from(lines, at) if one.keep != "head" else "\n".join(reversed(lines[at:])).strip()
-    return replace(one, content=f"{title}\n{kept}") if len(kept) >= _LEAST else None
+    kept = _from(lines, at) if item.keep != "head" else "\n".join(reversed(lines[at:])).strip()
+    return replace(item, content=f"{title}\n{kept}") if len(kept) >= _LEAST else None
 
 
 def _from(lines: list[str], first: int) -> str:

@@ -141,18 +141,18 @@ class Text:
     def mentions(self) -> Counter[str]:
         """Entity id to how often."""
         counts: Counter[str] = Counter()
-        for one in self.names:
-            counts[one.entity] += one.count
+        for name in self.names:
+            counts[name.entity] += name.count
         return counts
 
     @cached_property
     def first(self) -> dict[str, Mention]:
         """Entity id to the first mention."""
-        found: dict[str, Mention] = {}
-        for one in self.names:
-            if one.entity not in found:
-                found[one.entity] = Mention(one.entity, one.term, one.start, one.start + len(one.term))
-        return found
+        result: dict[str, Mention] = {}
+        for name in self.names:
+            if name.entity not in result:
+                result[name.entity] = Mention(name.entity, name.term, name.start, name.start + len(name.term))
+        return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,12 +179,12 @@ class UnitIndex:
     def of(cls, core: CoreCorpus, texts: Mapping[int, Text], sections: Mapping[int, CorpusSection]) -> "UnitIndex":
         """The units of `core`. Cost: one look-up per unit."""
         text_keys = {(text.path, text.section): text.key for text in texts.values()}
-        section_keys = {(one.path, one.section): one.key for one in sections.values()}
+        section_keys = {(section.path, section.section): section.key for section in sections.values()}
         units = core.units
-        keys = [section_keys.get(one) for one in units]
+        keys = [section_keys.get(unit) for unit in units]
         owners = [() if key is None else sections[key].entities for key in keys]
         headed, describing = bytes(key is not None for key in keys), bytes(map(bool, owners))
-        return cls(core, [text_keys.get(one) for one in units], keys, owners, headed, describing)
+        return cls(core, [text_keys.get(unit) for unit in units], keys, owners, headed, describing)
 
 
 class Corpus:
@@ -260,25 +260,25 @@ class Corpus:
         """
         if not scope:
             return self
-        known: dict[Bounds, Corpus] = self.memo.setdefault(_SCOPES, {})
-        if scope not in known:
-            if len(known) >= _MOST_SCOPES:
-                known.clear()
-            known[scope] = self._filtered(scope)
-        return known[scope]
+        cache: dict[Bounds, Corpus] = self.memo.setdefault(_SCOPES, {})
+        if scope not in cache:
+            if len(cache) >= _MOST_SCOPES:
+                cache.clear()
+            cache[scope] = self._filtered(scope)
+        return cache[scope]
 
     def _filtered(self, scope: Bounds) -> "Corpus":
         self.refresh_outline()
         part = copy(self)
         part.scope, part._whole = scope, self
         part._visible = Visible({path: file.document for path, file in self._files.items()}, scope)
-        part.texts = {key: one for key, one in self.texts.items() if scope.holds(self.kind_of(key), one.number)}
+        part.texts = {key: text for key, text in self.texts.items() if scope.holds(self.kind_of(key), text.number)}
         if scope.as_of is not None:
             part.sections = {
-                key: one
-                if self._files[one.path].document.past
-                else replace(one, text=without_later(one.text, scope.as_of))
-                for key, one in self.sections.items()
+                key: section
+                if self._files[section.path].document.past
+                else replace(section, text=without_later(section.text, scope.as_of))
+                for key, section in self.sections.items()
             }
         part.outline = {key: lines for key, lines in self.outline.items() if key in part.texts}
         part.outlined = {key: outlined for key, outlined in self.outlined.items() if key in part.texts}
@@ -294,15 +294,15 @@ class Corpus:
         """
         if not paths:
             return self
-        known: dict[frozenset[str], Corpus] = self.memo.setdefault(_WITHOUT, {})
-        if paths not in known:
-            if len(known) >= _MOST_WITHOUT:
-                known.clear()
-            known[paths] = part = self._fork()
+        cache: dict[frozenset[str], Corpus] = self.memo.setdefault(_WITHOUT, {})
+        if paths not in cache:
+            if len(cache) >= _MOST_WITHOUT:
+                cache.clear()
+            cache[paths] = part = self._fork()
             part.sections_memo = {}
             for path in sorted(paths):
                 part.remove(path)
-        return known[paths]
+        return cache[paths]
 
     def _fork(self) -> "Corpus":
         """The same, to be changed by itself."""
@@ -316,19 +316,19 @@ class Corpus:
 
         Cost: the paragraphs of the document, about 1 ms for 20 kB; a look at the last four when it has not changed.
         """
-        known: list[tuple[Document, Corpus]] = self.memo.setdefault(_LIVE, [])
-        found = next((corpus for one, corpus in known if one is document), None)
-        if found is None:
-            found = self._with_live(document)
-            known.append((document, found))
-            del known[:-_MOST_LIVE]
-        return found
+        cache: list[tuple[Document, Corpus]] = self.memo.setdefault(_LIVE, [])
+        result = next((corpus for doc, corpus in cache if doc is document), None)
+        if result is None:
+            result = self._with_live(document)
+            cache.append((document, result))
+            del cache[:-_MOST_LIVE]
+        return result
 
     def _with_live(self, document: Document) -> "Corpus":
         self.refresh_outline()
         live = self._fork()
         saved = self.document(document.path)
-        shapes = any(one is not None and one.kind in _SHAPING for one in (document, saved))
+        shapes = any(doc is not None and doc.kind in _SHAPING for doc in (document, saved))
         if shapes:
             live.sections_memo = {}
         live.update([document])
@@ -376,13 +376,13 @@ class Corpus:
             parts[document.path] = part
             self.paragraphs.update(document.path, part.part)
         for document in documents:
-            one = parts[document.path]
-            names = one.names if isinstance(one, StoredPart) else [text.names for text in one.texts]
+            item = parts[document.path]
+            names = item.names if isinstance(item, StoredPart) else [text.names for text in item.texts]
             file = self._files[document.path] = _File(document, self.matcher, names)
             if document.kind == "setting":
                 self._add_sections(file)
             elif document.kind != "outline":
-                self._add_texts(file, one.texts)
+                self._add_texts(file, item.texts)
         self._changed()
 
     def _read(self, documents: Sequence[Document]) -> dict[str, StoredPart]:
@@ -390,11 +390,11 @@ class Corpus:
         if self._kept is None or not documents:
             return {}
         rows = self._kept.read(None if len(documents) > _FEW else [document.path for document in documents])
-        found = {one.path: kept for one in documents if (kept := self._kept.of(one, rows.get(one.path))) is not None}
+        result = {doc.path: kept for doc in documents if (kept := self._kept.of(doc, rows.get(doc.path))) is not None}
         by_path, matcher = {document.path: document for document in documents}, self.matcher
-        parts = [(path, by_path[path].paragraph_count, one.data, one.part) for path, one in found.items()]
+        parts = [(path, by_path[path].paragraph_count, item.data, item.part) for path, item in result.items()]
         self.paragraphs.open(parts, lambda path: parts_of([by_path[path]], matcher)[0].part)
-        return found
+        return result
 
     def remove(self, path: str) -> None:
         """Forget a document; unknown paths are no error."""
@@ -413,10 +413,10 @@ class Corpus:
 
     def _add_texts(self, file: _File, texts: Sequence[TextPart]) -> None:
         path, title = file.document.path, file.document.title
-        for position, one in enumerate(texts):
-            key = file.key(one.section)
+        for position, part in enumerate(texts):
+            key = file.key(part.section)
             self.texts[key] = Text(
-                key, path, one.section, one.section or title, one.number, one.start, one.end, file, position
+                key, path, part.section, part.section or title, part.number, part.start, part.end, file, position
             )
 
     def _add_sections(self, file: _File) -> None:
@@ -445,7 +445,7 @@ class Corpus:
             return (2 * file.order, text.path, text.start)
         if file is None and text.number is not None and (order := self.map.story(of_edition(self.map, text.path))):
             # Not saved yet: behind the last of its edition with a smaller number.
-            before = sum((self.map.files[one].number or 0) < text.number for one in order)
+            before = sum((self.map.files[path].number or 0) < text.number for path in order)
             return (2 * before - 1, text.path, text.start)
         return (_LAST if text.number is None else text.number, text.path, text.start)
 
@@ -459,7 +459,7 @@ class Corpus:
     @property
     def outlines(self) -> dict[str, Document]:
         """The outlines as they stand, by path. Cost: linear in the documents."""
-        return {path: one.document for path, one in sorted(self._files.items()) if one.document.kind == "outline"}
+        return {path: file.document for path, file in sorted(self._files.items()) if file.document.kind == "outline"}
 
     def kind_of(self, key: int) -> str:
         """The kind of the document that a text is of."""
@@ -470,12 +470,12 @@ class Corpus:
         document = self.document(path)
         if document is None:
             return None
-        at = bisect_right(document.paragraphs, start, key=lambda one: one.start) - 1
+        at = bisect_right(document.paragraphs, start, key=lambda block: block.start) - 1
         return at if at >= 0 and start < document.paragraphs[at].end else None
 
     def text_at(self, path: str, start: int) -> Text | None:
         """The text of a document that a code point lies in."""
-        return next((one for one in self.texts_of(path) if one.start <= start < one.end), None)
+        return next((text for text in self.texts_of(path) if text.start <= start < text.end), None)
 
     def texts_of(self, path: str) -> list[Text]:
         """The texts of a document, by key."""
@@ -501,30 +501,30 @@ class Corpus:
     def by_chapter(self) -> dict[int, list[int]]:
         """Chapter number to the keys of its texts (several when volumes count from one), ascending."""
         if self._by_chapter is None:
-            found: dict[int, list[int]] = {}
+            result: dict[int, list[int]] = {}
             for text in sorted(self.texts.values(), key=lambda text: self.place(text.key)):
                 if text.number is not None:
-                    found.setdefault(text.number, []).append(text.key)
-            self._by_chapter = found
+                    result.setdefault(text.number, []).append(text.key)
+            self._by_chapter = result
         return self._by_chapter
 
     @property
     def stories(self) -> list[list[list[int]]]:
         """The chapters of each story in its order: the keys of the texts of each."""
         if self._stories is None:
-            found: dict[str, list[list[int]]] = {}
+            result: dict[str, list[list[int]]] = {}
             seen: tuple[str, int | None, int | None] | None = None
             for text in sorted(self.texts.values(), key=lambda text: self.place(text.key)):
                 file = self.map.get(text.path)
                 if text.number is None and (file is None or file.order is None):
                     continue
                 place = ("", None, text.number) if file is None else (file.story, file.volume, text.number)
-                chapters = found.setdefault(place[0], [])
+                chapters = result.setdefault(place[0], [])
                 if text.number is None or place != seen:
                     chapters.append([])
                 chapters[-1].append(text.key)
                 seen = place
-            self._stories = list(found.values())
+            self._stories = list(result.values())
         return self._stories
 
     @property
@@ -537,11 +537,11 @@ class Corpus:
     def described(self) -> dict[str, list[int]]:
         """Entity id to the keys of the sections that describe it."""
         if self._described is None:
-            found: dict[str, list[int]] = {}
+            result: dict[str, list[int]] = {}
             for section in sorted(self.sections.values(), key=attrgetter("path", "start")):
                 for entity_id in section.entities:
-                    found.setdefault(entity_id, []).append(section.key)
-            self._described = found
+                    result.setdefault(entity_id, []).append(section.key)
+            self._described = result
         return self._described
 
     def refresh_outline(self) -> None:
@@ -551,9 +551,9 @@ class Corpus:
         outlines = [file.document for file in self._files.values() if file.document.kind == "outline"]
         self.outline = lines_by_text(outlines, self.by_chapter)
         self.outlined = {}
-        for one in self.texts.values():
-            if one.number is None:
+        for text in self.texts.values():
+            if text.number is None:
                 continue
-            summary = " ".join([one.title, *(line.text for line in self.outline.get(one.key, ()))])
-            self.outlined[one.key] = frozenset(mention.entity_id for mention in self.matcher.find_all(summary))
+            summary = " ".join([text.title, *(line.text for line in self.outline.get(text.key, ()))])
+            self.outlined[text.key] = frozenset(mention.entity_id for mention in self.matcher.find_all(summary))
         self._outline_stale = False

@@ -46,9 +46,9 @@ def _bordered(phrase: str) -> str:
     return before + r"\s+".join(map(re.escape, words)) + behind
 
 
-def rarity(held: int, paragraphs: int) -> float:
-    """What a phrase says that stands in `held` of all paragraphs: 1 in one of them, little in most."""
-    return math.log1p(paragraphs / held) / math.log1p(paragraphs) if paragraphs > 0 else 1.0
+def rarity(count: int, paragraphs: int) -> float:
+    """What a phrase says that stands in `count` of all paragraphs: 1 in one of them, little in most."""
+    return math.log1p(paragraphs / count) / math.log1p(paragraphs) if paragraphs > 0 else 1.0
 
 
 def quoted(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
@@ -56,17 +56,17 @@ def quoted(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
 
     Cost: one pass over the project; the last 64 phrases are remembered until something changes.
     """
-    known: dict[str, tuple[tuple[str, int], ...]] = corpus.memo.setdefault(_PHRASES, {})
-    places = known.pop(phrase, None)
+    cache: dict[str, tuple[tuple[str, int], ...]] = corpus.memo.setdefault(_PHRASES, {})
+    places = cache.pop(phrase, None)
     if places is None:
         places = tuple(_places(corpus, phrase))
-        if len(known) >= _KEPT:
-            del known[next(iter(known))]
-    known[phrase] = places  # the last one asked for is forgotten last
+        if len(cache) >= _KEPT:
+            del cache[next(iter(cache))]
+    cache[phrase] = places  # the last one asked for is forgotten last
     return places
 
 
-def numbered(corpus: Corpus, asked: Understanding) -> Iterator[tuple[str, int]]:
+def numbered(corpus: Corpus, question: Understanding) -> Iterator[tuple[str, int]]:
     """Path and position of the paragraphs of files that a question calls by what they are and a number.
 
     `session 2` is `S02 The Bridge.md` or `02.md` with the tag `session` or in a folder `Sessions`, and `session-2.md`.
@@ -74,23 +74,23 @@ def numbered(corpus: Corpus, asked: Understanding) -> Iterator[tuple[str, int]]:
 
     Cost: nothing for a question without a number; else one look at each path.
     """
-    for said in _WITH_NUMBER.finditer(asked.query):
-        word = said[1].lower()
-        if any(one.start < said.end() and said.start() < one.end for one in asked.references):
+    for match in _WITH_NUMBER.finditer(question.query):
+        word = match[1].lower()
+        if any(ref.start < match.end() and match.start() < ref.end for ref in question.references):
             continue
         for path in corpus.paths:
             parts = parts_of(path)
             name = _NUMBERED.match(parts.stem)
-            document = corpus.document(path) if name and int(name[2]) == int(said[2]) else None
+            document = corpus.document(path) if name and int(name[2]) == int(match[2]) else None
             if name is None or document is None or not word.startswith(name[1].lower()):
                 continue
-            known = (name[1], *parts.folders, *as_strings(document.front_matter.get("tags")))
-            if any(one.lower().strip("#") in (word, f"{word}s") for one in known):
-                yield from ((path, at) for at, one in enumerate(document.paragraphs) if one.role == "body")
+            names = (name[1], *parts.folders, *as_strings(document.front_matter.get("tags")))
+            if any(label.lower().strip("#") in (word, f"{word}s") for label in names):
+                yield from ((path, at) for at, block in enumerate(document.paragraphs) if block.role == "body")
 
 
 def _places(corpus: Corpus, phrase: str) -> dict[tuple[str, int], None]:
-    found: dict[tuple[str, int], None] = {}
+    result: dict[tuple[str, int], None] = {}
     for path in corpus.paths:
         document = corpus.document(path)
         if document is not None:
@@ -98,8 +98,8 @@ def _places(corpus: Corpus, phrase: str) -> dict[tuple[str, int], None]:
             for match in pattern.finditer(small):
                 at = corpus.paragraph_at(path, match.start())
                 if at is not None:
-                    found[path, at] = None
-    return found
+                    result[path, at] = None
+    return result
 
 
 def occurs(corpus: Corpus, phrase: str) -> bool:
@@ -160,7 +160,7 @@ class MatchHighlights:
         self._asked = asked
         self._read, self._groups, self._described = ranked.read, ranked.groups, ranked.described
         reached = dict.fromkeys(ranked.described, "words.fitting") | dict.fromkeys(related, "words.person")
-        self._reached = {one: (self._entities[one].name, code) for one, code in reached.items()}
+        self._reached = {entity: (self._entities[entity].name, code) for entity, code in reached.items()}
 
     def in_text(self, text: str, *, people: bool = True) -> tuple[str, ...]:
         """What stands in `text`: the question's words, else inflected, else what else may be meant, characters.
@@ -197,7 +197,7 @@ class MatchHighlights:
 
     @cached_property
     def _fitting(self) -> dict[str, tuple[str, str]]:
-        return {one: (self._entities[one].name, "words.fitting") for one in self._described}
+        return {entity: (self._entities[entity].name, "words.fitting") for entity in self._described}
 
     @cached_property
     def _runs(self) -> "_Runs":
@@ -206,9 +206,9 @@ class MatchHighlights:
     @cached_property
     def _words(self) -> list[tuple[str, bool]]:
         """Everything that may count as a trace of the question in a text, lower case; whether it may begin anywhere."""
-        asked = self._asked
-        words = [*asked.phrases, *asked.aliases, *self._read.words]
-        for entity_id in asked.entities:
+        question = self._asked
+        words = [*question.phrases, *question.aliases, *self._read.words]
+        for entity_id in question.entities:
             entity = self._entities[entity_id]
             words += [entity.name, *entity.aliases]
         return _prepared(dict.fromkeys(word.lower() for word in words))
@@ -217,11 +217,11 @@ class MatchHighlights:
 _Runs = list[tuple[str, list[tuple[int, str]]]]
 
 
-def _runs_of(asked: str) -> _Runs:
+def _runs_of(text: str) -> _Runs:
     """Stretches of what is asked in scripts without spaces, each with its pairs of characters that are no grammar."""
     return [
         (run, [(at, pair) for at in range(len(run) - 1) if not _HIRAGANA.fullmatch(pair := run[at : at + 2])])
-        for run in _RUN.findall(asked)
+        for run in _RUN.findall(text)
     ]
 
 
@@ -255,7 +255,7 @@ def _longest(words: Iterable[str]) -> tuple[str, ...]:
     kept = tuple(words)
     joined = "\0".join(kept)
     if joined.count("\0") >= len(kept):  # nobody's word holds the mark between them
-        return tuple(one for one in kept if not any(one != other and one in other for other in kept))
+        return tuple(word for word in kept if not any(word != other and word in other for other in kept))
     return tuple([word for word in kept if joined.count(word) == 1])
 
 
@@ -286,11 +286,11 @@ _AROUND = 9  # paragraphs looked at for a word, the best one first: a window may
 
 def reasons(
     corpus: Corpus,
-    asked: Understanding,
+    question: Understanding,
     people: Subjects,
     ranked: Ranked,
     near: Mapping[int, Near],
-    one: "Ordered",
+    item: "Ordered",
     highlights: MatchHighlights,
     worded: Evidence | None = None,
 ) -> tuple[Evidence, ...]:
@@ -298,44 +298,44 @@ def reasons(
 
     Args:
         corpus: The project.
-        asked: The question.
+        question: The question.
         people: Its subjects.
         ranked: Its scores.
         near: Texts near in meaning, by key.
-        one: The candidate.
+        item: The candidate.
         highlights: Of this question.
         worded: What another wording found in it.
     """
-    if one.is_section:
-        return _of_section(corpus, asked, people, ranked, one, highlights)
-    text = corpus.texts[one.key]
-    found: list[Evidence] = []
-    for reference in asked.references:
+    if item.is_section:
+        return _of_section(corpus, question, people, ranked, item, highlights)
+    text = corpus.texts[item.key]
+    result: list[Evidence] = []
+    for reference in question.references:
         if text.number in reference.numbers and not reference.excluded:
-            words = asked.query[reference.start : reference.end]
-            found.append(Evidence("chapter", Reason("chapter.named", number=text.number, words=words), text.path))
-    if one.how == "adjacent":
-        found.append(Evidence("chapter", Reason("chapter.beside"), text.path))
-    found += _phrases(corpus, asked, text)
-    found += _mentions(corpus, people, text)
-    if one.unit is not None:
+            words = question.query[reference.start : reference.end]
+            result.append(Evidence("chapter", Reason("chapter.named", number=text.number, words=words), text.path))
+    if item.how == "adjacent":
+        result.append(Evidence("chapter", Reason("chapter.beside"), text.path))
+    result += _phrases(corpus, question, text)
+    result += _mentions(corpus, people, text)
+    if item.unit is not None:
         document, span = corpus.document(text.path), (text.start, text.end)
-        if one.unit.best is not None and document is not None:
-            found += _fulltext(highlights, document, span, one.unit.best)
-        if one.unit.told > 0:
-            found.append(_outline(highlights, text.path, text.title, corpus.outline.get(text.key, ())))
-        if held := highlights.in_text(ranked.told.lines.get((text.path, one.unit.unit), "")):
-            found.append(Evidence("outline", f"summary: {', '.join(held)}", text.path))
-    if (beside := near.get(one.key)) is not None:
+        if item.unit.best is not None and document is not None:
+            result += _fulltext(highlights, document, span, item.unit.best)
+        if item.unit.told > 0:
+            result.append(_outline(highlights, text.path, text.title, corpus.outline.get(text.key, ())))
+        if terms := highlights.in_text(ranked.told.lines.get((text.path, item.unit.unit), "")):
+            result.append(Evidence("outline", f"summary: {', '.join(terms)}", text.path))
+    if (beside := near.get(item.key)) is not None:
         detail = Reason("vector.alike" if beside.by_wording else "vector.near", similarity=beside.similarity)
-        found.append(Evidence("vector", detail, text.path, (beside.start, beside.end)))
+        result.append(Evidence("vector", detail, text.path, (beside.start, beside.end)))
     if worded is not None:
-        found.append(worded)
-    return tuple(found)
+        result.append(worded)
+    return tuple(result)
 
 
 def _mentions(corpus: Corpus, people: Subjects, text: Text) -> list[Evidence]:
-    found = []
+    result = []
     for entity_id in (*people.named, *people.related):
         count = text.mentions[entity_id]
         if count:
@@ -345,18 +345,18 @@ def _mentions(corpus: Corpus, people: Subjects, text: Text) -> list[Evidence]:
             name = corpus.entities[entity_id].name
             code = "mention.count" if short is None else "mention.short"
             detail = Reason(code, name=name, count=count, term=term)
-            found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
-    return found
+            result.append(Evidence("mention", detail, text.path, (first.start, first.end)))
+    return result
 
 
-def _phrases(corpus: Corpus, asked: Understanding, text: Text) -> list[Evidence]:
+def _phrases(corpus: Corpus, question: Understanding, text: Text) -> list[Evidence]:
     document = corpus.document(text.path)
-    found = []
-    for phrase in asked.phrases if document is not None else ():
+    result = []
+    for phrase in question.phrases if document is not None else ():
         match = pattern_of(phrase).search(document.text, text.start, text.end)  # type: ignore[union-attr]
         if match:
-            found.append(Evidence("phrase", Reason("words.phrase", phrase=phrase), text.path, match.span()))
-    return found
+            result.append(Evidence("phrase", Reason("words.phrase", phrase=phrase), text.path, match.span()))
+    return result
 
 
 def _fulltext(highlights: MatchHighlights, document: Document, span: tuple[int, int], best: int) -> list[Evidence]:
@@ -385,31 +385,36 @@ def _outline(highlights: MatchHighlights, path: str, title: str, lines: Sequence
 
 
 def _of_section(
-    corpus: Corpus, asked: Understanding, people: Subjects, ranked: Ranked, one: "Ordered", highlights: MatchHighlights
+    corpus: Corpus,
+    question: Understanding,
+    people: Subjects,
+    ranked: Ranked,
+    item: "Ordered",
+    highlights: MatchHighlights,
 ) -> tuple[Evidence, ...]:
-    section = corpus.sections[one.key]
+    section = corpus.sections[item.key]
     span = (section.start, section.end)
-    found: list[Evidence] = []
+    result: list[Evidence] = []
     for entity_id in section.entities:
         name = corpus.entities[entity_id].name
-        written = [mention.term for mention in asked.mentions if mention.entity_id == entity_id]
+        written = [mention.term for mention in question.mentions if mention.entity_id == entity_id]
         if written:
             short = corpus.matcher.derived(entity_id, written[0])
             detail = Reason("mention.query", term=written[0] if short is None else short.said(written[0]))
-            found.append(Evidence("mention", detail, section.path, span))
+            result.append(Evidence("mention", detail, section.path, span))
         if entity_id in people.related:
             _, edge, word = people.related[entity_id]
             detail = Reason("relation.leads", word=word, name=name, said=edge.said)
-            found.append(Evidence("relation", detail, edge.path or section.path, span if not edge.path else None))
+            result.append(Evidence("relation", detail, edge.path or section.path, span if not edge.path else None))
         if entity_id in ranked.described:
             words = highlights.in_text(section.text, people=False)
             code = "words.described" if words else "words.described_alone"
-            found.append(Evidence("fulltext", Reason(code, words=words), section.path, span))
-        if one.how == "present":
-            found.append(Evidence("mention", Reason("mention.present", name=name), section.path, span))
-    if not found:
+            result.append(Evidence("fulltext", Reason(code, words=words), section.path, span))
+        if item.how == "present":
+            result.append(Evidence("mention", Reason("mention.present", name=name), section.path, span))
+    if not result:
         words = highlights.in_text(section.text, people=False)
-        found.append(
+        result.append(
             Evidence("fulltext", Reason("words" if words else "words.around", words=words), section.path, span)
         )
-    return tuple(found)
+    return tuple(result)

@@ -135,22 +135,22 @@ def stretch(text: str, paragraph: Paragraph, grams: Sequence[str]) -> tuple[int,
 
     Cost: one search of the paragraph for each gram.
     """
-    ends = [one.end() for one in AT_END.finditer(text, paragraph.start, paragraph.end)]
+    ends = [match.end() for match in AT_END.finditer(text, paragraph.start, paragraph.end)]
     spans = [
-        (end - len(said.lstrip()), start + len(said.rstrip()))
+        (end - len(part.lstrip()), start + len(part.rstrip()))
         for start, end in pairwise((paragraph.start, *ends, paragraph.end))
-        if (said := text[start:end]).strip()
+        if (part := text[start:end]).strip()
     ] or [(paragraph.start, paragraph.end)]
     sentences = [text[start:end] for start, end in spans]
-    held = [{at for at, found in enumerate(_core.find_terms(sentences, [gram])) if found} for gram in grams]
+    sets = [{at for at, hits in enumerate(_core.find_terms(sentences, [gram])) if hits} for gram in grams]
     runs = [(first, first + size) for size in range(1, _SENTENCES + 1) for first in range(len(spans) - size + 1)]
-    first, end = max(runs, key=lambda run: (sum(not one.isdisjoint(range(*run)) for one in held), run[0] - run[1]))
+    first, end = max(runs, key=lambda run: (sum(not group.isdisjoint(range(*run)) for group in sets), run[0] - run[1]))
     end = min(len(spans), first + _SENTENCES)
     first = max(0, end - _SENTENCES)
     begin, last = spans[first][0], spans[end - 1][1]
     if last - begin <= _LONGEST:
         return begin, last
-    places = [begin + span[0] for found in _core.find_terms([text[begin:last]], list(grams)) for span in found]
+    places = [begin + span[0] for hits in _core.find_terms([text[begin:last]], list(grams)) for span in hits]
     begin = max(begin, min(min(places, default=begin) - _LONGEST // 4, last - _LONGEST))
     return begin, begin + _LONGEST
 
@@ -258,7 +258,7 @@ def signs(
     )
 
 
-def confidence(found: Sequence[float]) -> float:
+def confidence(values: Sequence[float]) -> float:
     """The probability that belongs to the signs, three digits."""
-    odds = sum(map(mul, WEIGHTS, found))
+    odds = sum(map(mul, WEIGHTS, values))
     return round(1 / (1 + math.exp(-odds)), 3)

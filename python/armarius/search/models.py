@@ -119,22 +119,22 @@ def with_live(
 
 def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> VectorSearch:
     places: dict[str, Paragraph] = {}
-    for one in live.paragraphs:
-        places.setdefault(live.text[one.start : one.end], one)
-    moves = {one.index: places.get(saved.text[one.start : one.end]) for one in saved.paragraphs}
-    starts = {one.start: one.index for one in saved.paragraphs}
+    for block in live.paragraphs:
+        places.setdefault(live.text[block.start : block.end], block)
+    moves = {block.index: places.get(saved.text[block.start : block.end]) for block in saved.paragraphs}
+    starts = {block.start: block.index for block in saved.paragraphs}
 
     def search(query: str) -> VectorHits:
         answer = vectors(query)
-        found = []
+        result = []
         for near in answer.found:
             moved = moves.get(starts.get(near.start, -1))
             if near.path != saved.path:
-                found.append(near)
+                result.append(near)
             elif moved is not None:
-                found.append(replace(near, start=moved.start, end=moved.end))
+                result.append(replace(near, start=moved.start, end=moved.end))
         return replace(
-            answer, found=tuple(found), paragraphs=tuple(_moved(answer.paragraphs)), lines=tuple(_moved(answer.lines))
+            answer, found=tuple(result), paragraphs=tuple(_moved(answer.paragraphs)), lines=tuple(_moved(answer.lines))
         )
 
     def _moved(placed: Sequence[tuple[str, int, float]]) -> Iterator[tuple[str, int, float]]:
@@ -151,10 +151,10 @@ def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> Vector
 def outliers(corpus: Corpus, answer: VectorHits) -> dict[int, Near]:
     """Keys of the texts in which something stands out, best first, each with its paragraph."""
     near: dict[int, Near] = {}
-    for one in answer.found:
-        key = _text_at(corpus, one) if _is_seen(corpus, one) else None
+    for item in answer.found:
+        key = _text_at(corpus, item) if _is_seen(corpus, item) else None
         if key is not None:
-            near.setdefault(key, one)
+            near.setdefault(key, item)
     return near
 
 
@@ -204,13 +204,13 @@ class Reranking:
         seconds("timeout_s", self.timeout_s)
 
     @classmethod
-    def of(cls, given: "Reranker | Reranking | None") -> "Reranking | None":
+    def of(cls, reranker: "Reranker | Reranking | None") -> "Reranking | None":
         """What a host gave, with the limits of this class where it gave none.
 
         Raises:
             ContractError: It can neither be called nor is it a `Reranking`.
         """
-        return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
+        return reranker if reranker is None or isinstance(reranker, cls) else cls(reranker)  # type: ignore[arg-type]
 
     def apply(self, offer: PassageStream, question: str) -> tuple[PassageStream, tuple[ContextWarning, ...]]:
         """The offer in the reranker's order; unchanged, with a warning, where it does not answer.
@@ -220,20 +220,20 @@ class Reranking:
 
         Cost: one call of the reranker; none for fewer than two paragraphs.
         """
-        asked: list[PassageRow] = []  # they come first, and may be a whole chapter
+        head: list[PassageRow] = []  # they come first, and may be a whole chapter
         rows: list[PassageRow] = []
         for row in offer.rows:
-            (asked if row.asked else rows).append(row)
+            (head if row.asked else rows).append(row)
             if len(rows) == self.paragraphs:
                 break
         if len(rows) < 2:
             return offer, ()
-        said = self._ask(question, [row.text for row in rows])
-        if isinstance(said, str):
-            return offer, (RERANK_UNAVAILABLE(why=said),)
-        order = sorted(range(len(rows)), key=lambda at: -said[at])  # stable: ties as they were
+        scores = self._ask(question, [row.text for row in rows])
+        if isinstance(scores, str):
+            return offer, (RERANK_UNAVAILABLE(why=scores),)
+        order = sorted(range(len(rows)), key=lambda at: -scores[at])  # stable: ties as they were
         moved = [replace(rows[at], score=row.score) for at, row in zip(order, rows, strict=True)]
-        return _Reranked(offer, [*asked, *moved], {rows[at].source: at for at in order}, len(asked)), ()
+        return _Reranked(offer, [*head, *moved], {rows[at].source: at for at in order}, len(head)), ()
 
     def _ask(self, question: str, texts: Sequence[str]) -> list[float] | str:
         """A finite number for each text, or why there are none."""
@@ -303,8 +303,8 @@ class _Reranked:
         return self._offer.stretches
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
-        found = self._offer.row(path, paragraph)
-        return None if found is None else replace(found, score=self._worths.get(found.source, found.score))
+        result = self._offer.row(path, paragraph)
+        return None if result is None else replace(result, score=self._worths.get(result.source, result.score))
 
     def evidence(self, row: PassageRow, /) -> Evidence:
         return self._told(row, self._offer.evidence(row))
@@ -314,8 +314,8 @@ class _Reranked:
         return (self._told(row, first), *more)
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
-        found = self._offer.neighbour(row, step)
-        return None if found is None else self.row(found.path, found.paragraph)
+        result = self._offer.neighbour(row, step)
+        return None if result is None else self.row(result.path, result.paragraph)
 
     def _told(self, row: PassageRow, evidence: Evidence) -> Evidence:
         was, now = self._places.get(row.source, (0, 0))

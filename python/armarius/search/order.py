@@ -67,7 +67,7 @@ class Ordered:
 
 def in_order(
     corpus: Corpus,
-    asked: Understanding,
+    question: Understanding,
     people: Subjects,
     ranked: Ranked,
     bounds: Bounds,
@@ -78,7 +78,7 @@ def in_order(
 
     Args:
         corpus: For chapters, mentions and sections.
-        asked: The question.
+        question: The question.
         people: Its entities.
         ranked: Its scores.
         bounds: What may be found.
@@ -90,22 +90,22 @@ def in_order(
     found_any = ranked.outcome != "nothing found"
     # What is found by meaning stands behind all that is found by words, however many that are.
     most = _UNITS if backup else max(limit, _BASIS)
-    texts = _texts(corpus, asked, _units(ranked) if found_any else (), corpus.units(ranked.core), bounds, most)
-    sections = _sections(corpus, asked, people, ranked, texts)
-    texts = list({one.key: one for one in sorted(texts, key=_score)}.values())
+    texts = _texts(corpus, question, _units(ranked) if found_any else (), corpus.units(ranked.core), bounds, most)
+    sections = _sections(corpus, question, people, ranked, texts)
+    texts = list({item.key: item for item in sorted(texts, key=_score)}.values())
     if bounds:
-        sections = {key: one for key, one in sections.items() if _may_be_found(corpus, key, bounds)}
+        sections = {key: pair for key, pair in sections.items() if _may_be_found(corpus, key, bounds)}
     least = -math.inf if backup else _least([*map(_score, texts), *(score for score, _ in sections.values())], limit)
-    found = [one for one in texts if one.score >= least]
-    found += [Ordered(score, key, is_section=True, how=how) for key, (score, how) in sections.items() if score >= least]
-    found.sort(key=lambda one: (-one.score, one.is_section, corpus.place(one.key)))
+    rows = [item for item in texts if item.score >= least]
+    rows += [Ordered(score, key, is_section=True, how=how) for key, (score, how) in sections.items() if score >= least]
+    rows.sort(key=lambda item: (-item.score, item.is_section, corpus.place(item.key)))
     if not backup:
-        return found[:limit]
-    lowest = found[-1].score if found else 1.0
-    known = {one.key for one in texts}
-    behind = [key for key in backup if key not in known]
-    found += [Ordered(lowest * _BACKUP ** (n + 1), key, is_section=False, how="vector") for n, key in enumerate(behind)]
-    return found[:limit]
+        return rows[:limit]
+    lowest = rows[-1].score if rows else 1.0
+    keys = {item.key for item in texts}
+    behind = [key for key in backup if key not in keys]
+    rows += [Ordered(lowest * _BACKUP ** (n + 1), key, is_section=False, how="vector") for n, key in enumerate(behind)]
+    return rows[:limit]
 
 
 _score = attrgetter("score")
@@ -129,22 +129,22 @@ def _units(ranked: Ranked) -> Iterator[ScoredUnit]:
 
 def _texts(
     corpus: Corpus,
-    asked: Understanding,
+    question: Understanding,
     units: Iterable[ScoredUnit],
     numbered: UnitIndex,
     bounds: Bounds,
     most: int,
 ) -> list[Ordered]:
     """Texts asked for, their neighbours, and of those found by their words `most` and what is worth the same."""
-    found: list[Ordered] = []
+    result: list[Ordered] = []
     asked_for: list[tuple[int, ScoredUnit]] = []
-    share = WEIGHTS["others"] if asked.chapters else 1.0
+    share = WEIGHTS["others"] if question.chapters else 1.0
     best = last = 0.0
     enough = False
     for unit in units:
         rank, wanted = unit.rank, unit.asked > 0
         if not wanted and (rank <= STOP_SHARE * best or (enough and rank < last)):
-            if not asked.chapters:
+            if not question.chapters:
                 break  # they stand by rank
             continue
         key = numbered.texts[unit.number]
@@ -153,14 +153,14 @@ def _texts(
         if wanted:
             asked_for.append((key, unit))
             continue
-        said = unit.own > 0 or unit.told > 0 or rank > _NOTHING
-        if not said:
+        hit = unit.own > 0 or unit.told > 0 or rank > _NOTHING
+        if not hit:
             continue
         best, last = best or rank, rank
-        found.append(Ordered(share * rank / best, key, is_section=False, how="words", unit=unit))
-        enough = enough or (len(found) >= most and len({one.key for one in found}) >= most)
-    numbers = {number: place for place, number in enumerate(asked.chapters)}
-    asked_for.sort(key=lambda one: (numbers.get(corpus.texts[one[0]].number or 0, _FAR), corpus.place(one[0])))
+        result.append(Ordered(share * rank / best, key, is_section=False, how="words", unit=unit))
+        enough = enough or (len(result) >= most and len({item.key for item in result}) >= most)
+    numbers = {number: place for place, number in enumerate(question.chapters)}
+    asked_for.sort(key=lambda pair: (numbers.get(corpus.texts[pair[0]].number or 0, _FAR), corpus.place(pair[0])))
     first = [
         Ordered(WEIGHTS["asked"] - 0.001 * place, key, is_section=False, how="chapter", unit=unit)
         for place, (key, unit) in enumerate(asked_for, bool(corpus.outside.asked))
@@ -170,21 +170,21 @@ def _texts(
         for key, text in (corpus.texts.items() if corpus.outside.asked else ())
         if text.path in corpus.outside.asked
     ]
-    return [*named, *first, *_adjacent(corpus, asked, [*named, *first, *found], bounds), *found]
+    return [*named, *first, *_adjacent(corpus, question, [*named, *first, *result], bounds), *result]
 
 
-def _adjacent(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
+def _adjacent(corpus: Corpus, question: Understanding, items: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
     """The chapters before and after those asked for, nearest first; a check looks further back."""
-    known = {one.key for one in found if one.score >= WEIGHTS["adjacent"]}
-    back = _CHECKED if asked.consistency else 1
-    for chapter in asked.chapters:
+    ids = {item.key for item in items if item.score >= WEIGHTS["adjacent"]}
+    back = _CHECKED if question.consistency else 1
+    for chapter in question.chapters:
         for story in corpus.stories:
             for here in (at for at, keys in enumerate(story) if corpus.texts[keys[0]].number == chapter):
                 beside = (*reversed(story[max(0, here - back) : here]), *story[here + 1 : here + 2])
                 for place, keys in enumerate(beside):
                     for key in keys:
-                        if key not in known and bounds.holds(corpus.kind_of(key), corpus.texts[key].number):
-                            known.add(key)
+                        if key not in ids and bounds.holds(corpus.kind_of(key), corpus.texts[key].number):
+                            ids.add(key)
                             yield Ordered(WEIGHTS["adjacent"] - 0.01 * place, key, is_section=False, how="adjacent")
 
 
@@ -195,39 +195,39 @@ def _may_be_found(corpus: Corpus, key: int, bounds: Bounds) -> bool:
 
 def _sections(
     corpus: Corpus,
-    asked: Understanding,
+    question: Understanding,
     people: Subjects,
     ranked: Ranked,
     texts: Sequence[Ordered],
 ) -> dict[int, tuple[float, How]]:
-    found: dict[int, tuple[float, How]] = {}
+    result: dict[int, tuple[float, How]] = {}
     described, nothing = corpus.described, (0.0, "")
 
     def put(keys: Iterable[int], score: float, how: How) -> None:
         for key in keys:
-            if score > found.get(key, nothing)[0]:
-                found[key] = (score, how)
+            if score > result.get(key, nothing)[0]:
+                result[key] = (score, how)
 
     for place, entity_id in enumerate(people.named):
         put(described.get(entity_id, ()), WEIGHTS["named"] - 0.01 * place, "mention")
     for entity_id, (factor, _, _) in people.related.items():
         put(described.get(entity_id, ()), WEIGHTS["related"] * factor, "relation")
-    present = _present(corpus, asked, people, ranked.described, texts)
+    present = _present(corpus, question, people, ranked.described, texts)
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
         if keys := described.get(entity_id):
             put(keys, WEIGHTS["present"] * amount / most, "present")
     if ranked.outcome == "nothing found":
-        return found
+        return result
     numbered = corpus.units(ranked.core)
     by_words = ranked.scores.by_own(numbered.headed, _UNITS)[:_SECTIONS]
-    terms = {*ranked.read.terms} if not asked.entities else set()
+    terms = {*ranked.read.terms} if not question.entities else set()
     for number, own in by_words:
         key = numbered.sections[number]
         assert key is not None, "`headed` says so"
         is_named = len(terms) > 1 and terms.issubset(terms_of(_title(corpus, key)))
         put((key,), WEIGHTS["related"] if is_named else WEIGHTS["fulltext"] * own / by_words[0][1], "fulltext")
-    return found
+    return result
 
 
 def _title(corpus: Corpus, key: int) -> str:
@@ -239,15 +239,17 @@ def _title(corpus: Corpus, key: int) -> str:
 
 def _present(
     corpus: Corpus,
-    asked: Understanding,
+    question: Understanding,
     people: Subjects,
     described: Mapping[str, float],
     texts: Sequence[Ordered],
 ) -> dict[str, float]:
     """Who is in the texts that matter: by mentions, more when the outline names them or their profile fits."""
     corpus.refresh_outline()
-    referred = [one for one in texts if one.how == "chapter"]
-    basis = [(one.key, 1.0 / len(referred)) for one in referred] or [(one.key, one.score**3) for one in texts[:_BASIS]]
+    referred = [item for item in texts if item.how == "chapter"]
+    basis = [(item.key, 1.0 / len(referred)) for item in referred] or [
+        (item.key, item.score**3) for item in texts[:_BASIS]
+    ]
     present: defaultdict[str, float] = defaultdict(float)
     for key, weight in basis:
         text = corpus.texts[key]

@@ -145,18 +145,18 @@ class RankedPassages:
             row
             for path in sorted(self._named - self.outside)
             if (document := self.documents.get(path)) is not None
-            for row in self._standing(document, [one for one in document.paragraphs if one.role == "body"])
+            for row in self._standing(document, [block for block in document.paragraphs if block.role == "body"])
         ]
         return [*named, *self._of_chapters(set(self.asked.chapters))]
 
     def _of_scene(self, start: int, end: int) -> list[PassageRow]:
         document = self.documents[self.current[0]]
-        inside = [one for one in document.paragraphs if one.role == "body" and start <= one.start < end]
+        inside = [block for block in document.paragraphs if block.role == "body" and start <= block.start < end]
         rows = [replace(row, asked=True) for row in self._rows(document, inside, 0.0)]
         return [row for row in rows if row.text and self.withheld(row) is None]
 
     def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
-        found = [
+        rows = [
             row
             for document in (self.documents.values() if wanted else ())
             if document.kind in STORY_KINDS and (document.chapter is None or document.chapter in wanted)
@@ -164,10 +164,10 @@ class RankedPassages:
             for row in self._standing(document, _body(document, wanted))
         ]
         if self.asked.part:
-            return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
+            return sorted(rows, key=lambda row: row.place, reverse=self.asked.part == "tail")
         if self.reading is not None:
-            return self.reading.in_order(found)
-        return sorted(found, key=lambda row: (-row.score, row.source))
+            return self.reading.in_order(rows)
+        return sorted(rows, key=lambda row: (-row.score, row.source))
 
     @property
     def stretches(self) -> Iterator[Sequence[PassageRow]]:
@@ -183,7 +183,7 @@ class RankedPassages:
         document = self.documents.get(stretch.path)
         if document is None or stretch.path in self._barred_paths:
             return ()
-        inside = [one for one in document.paragraphs[stretch.first : stretch.end] if one.role != "heading"]
+        inside = [block for block in document.paragraphs[stretch.first : stretch.end] if block.role != "heading"]
         file = self.map.files.get(stretch.path)
         if file is None or file.edition == "main":
             return self._standing(document, inside, plain=True)
@@ -198,7 +198,7 @@ class RankedPassages:
         story = self.map.story()
         if file.edition == "translation" and file.number in {self.map.files[path].number for path in story}:
             return None
-        for document in (one for path in story if (one := self.documents.get(path)) is not None):
+        for document in (doc for path in story if (doc := self.documents.get(path)) is not None):
             if (at := document.text.find(row.text)) >= 0:
                 last = bisect_right(document.paragraphs, at, key=_start)
                 return self._rows(document, document.paragraphs[last - 1 : last])[0]
@@ -220,16 +220,16 @@ class RankedPassages:
         """Signatures of what `rows` call, and the lines that call what they define."""
         return [
             PassageRow(
-                path=one.path,
-                paragraph=one.paragraph,
+                path=item.path,
+                paragraph=item.paragraph,
                 score=0.0,
-                place=(_LAST + 1, one.path, one.line),
+                place=(_LAST + 1, item.path, item.line),
                 title="",
-                text=one.text,
-                line=one.line,
+                text=item.text,
+                line=item.line,
                 signature=True,
             )
-            for one in signatures(self.ranked.core, self.documents, [(row.path, row.paragraph) for row in rows])
+            for item in signatures(self.ranked.core, self.documents, [(row.path, row.paragraph) for row in rows])
             if not self.bounds.leaves_out("code", None)
         ]
 
@@ -253,10 +253,10 @@ class RankedPassages:
         here, there = paragraphs[row.paragraph], paragraphs[at]
         if there.role != "body" or there.heading_path != here.heading_path:
             return None
-        found = self.row(row.path, at)
-        if found is None or not any(map(str.isalnum, found.text)) or self.withheld(found) is not None:
+        result = self.row(row.path, at)
+        if result is None or not any(map(str.isalnum, result.text)) or self.withheld(result) is not None:
             return None
-        return found
+        return result
 
     def evidence(self, row: PassageRow, /) -> Evidence:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
@@ -273,15 +273,15 @@ class RankedPassages:
         plain = self.evidence(row)
         if self.reading is not None or row.path in self.outside:
             return (plain,)
-        found = [plain] if row.asked or row.plain else []
+        result = [plain] if row.asked or row.plain else []
         if self.highlights is not None and (words := self.highlights.in_text(row.text)):
-            found.append(replace(plain, kind="fulltext", detail=Reason("words", words=words)))
+            result.append(replace(plain, kind="fulltext", detail=Reason("words", words=words)))
         for wording, _ in self.ranked.also:
             if words := shared(row.text, wording):
                 is_plan = wording == self._plan
                 detail = Reason("words.plan" if is_plan else "words.wording", words=words, wording=wording)
-                found.append(replace(plain, kind="fulltext", detail=detail))
-        return tuple(found) or (plain,)
+                result.append(replace(plain, kind="fulltext", detail=detail))
+        return tuple(result) or (plain,)
 
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         """Why it may not stand in the prompt at any score; None when it may."""
@@ -322,15 +322,15 @@ class RankedPassages:
                 made += islice(self._earlier, max(0, number - len(made)))
             return made
         while len(made) < number:
-            found = self._best if self._next < len(self._best) else self.best(self._next + 1)
-            if self._next >= len(found):
+            best = self._best if self._next < len(self._best) else self.best(self._next + 1)
+            if self._next >= len(best):
                 break
-            one = found[self._next]
-            score = one.score
+            item = best[self._next]
+            score = item.score
             if score <= self._floor:
                 break
             self._next += 1
-            path, index = one.path, one.index  # copied out of the core each time
+            path, index = item.path, item.index  # copied out of the core each time
             document = documents.get(path)
             if document is None or (path, index) in self._asked or (self._plan and path == self.current[0]):
                 continue
@@ -355,7 +355,9 @@ class RankedPassages:
         chapters: dict[int, list[tuple[Document, int]]] = {}
         for document in self.documents.values():
             if document.kind in STORY_KINDS and document.path not in self.outside:
-                within = {chapter_at(document, one) for one in document.paragraphs} if document.chapter is None else ()
+                within = (
+                    {chapter_at(document, block) for block in document.paragraphs} if document.chapter is None else ()
+                )
                 for number in {document.chapter, *within}:
                     if number is None or (number in self._wanted and self._is_of_volume(document.path)):
                         continue
@@ -383,11 +385,11 @@ class RankedPassages:
 
     def _of(self, chapter: Sequence[tuple[Document, int]], telling: bool) -> Iterator[PassageRow]:
         """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
-        found: list[PassageRow] = []
+        result: list[PassageRow] = []
         for document, number in chapter:
             rows = self._standing(document, _body(document, (number,)))
-            found += [row for row in rows if (row.score > 0) == telling]
-        yield from sorted(found, key=lambda row: (-row.score, row.place))
+            result += [row for row in rows if (row.score > 0) == telling]
+        yield from sorted(result, key=lambda row: (-row.score, row.place))
 
     def _standing(
         self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
@@ -410,17 +412,17 @@ class RankedPassages:
         rows = []
         under: tuple[str, ...] | None = None
         within: int | None = -1  # the number that the last one says of its chapter
-        place, title, asked = _LAST, "", path in self._named
-        for one in paragraphs:
-            start, index, text = one.start, one.index, document.text[one.start : one.end]
+        place, title, wish = _LAST, "", path in self._named
+        for block in paragraphs:
+            start, index, text = block.start, block.index, document.text[block.start : block.end]
             if until is not None:
-                text = settings_until(text, one, until)
-            if one.heading_path != under:
-                under, title = one.heading_path, title_of(document, one)
-            if is_story and one.chapter != within:
-                within, chapter = one.chapter, chapter_at(document, one)
+                text = settings_until(text, block, until)
+            if block.heading_path != under:
+                under, title = block.heading_path, title_of(document, block)
+            if is_story and block.chapter != within:
+                within, chapter = block.chapter, chapter_at(document, block)
                 place = self._place(document, chapter)
-                asked = path in self._named or (chapter in self._wanted and self._is_of_volume(path))
+                wish = path in self._named or (chapter in self._wanted and self._is_of_volume(path))
             if self._bounded:
                 text = tidy(text)
                 title = document.title if under in self._hidden[path] else title
@@ -429,12 +431,12 @@ class RankedPassages:
                 reading = self.reading
                 worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
             line, at = document.line_at(start) if kind == "code" else 0, (place, path, start)
-            rows.append(PassageRow(path, index, worth, at, title, text.strip(), asked, line, plain=plain))
+            rows.append(PassageRow(path, index, worth, at, title, text.strip(), wish, line, plain=plain))
         return rows
 
 
 def _body(document: Document, chapters: Collection[int]) -> Iterator[Paragraph]:
-    return (one for one in document.paragraphs if one.role == "body" and chapter_at(document, one) in chapters)
+    return (block for block in document.paragraphs if block.role == "body" and chapter_at(document, block) in chapters)
 
 
 def _in_turns(nearest: list[Iterator[PassageRow]]) -> Iterator[PassageRow]:
@@ -463,9 +465,9 @@ def _hidden_headings(document: Document) -> frozenset[tuple[str, ...]]:
     """The headings of a document as a request sees it that are hidden from it, each with those around it."""
     text = document.text
     return frozenset(
-        one.heading_path
-        for one in document.paragraphs
-        if one.role == "heading" and not text[one.start : one.end].strip()
+        block.heading_path
+        for block in document.paragraphs
+        if block.role == "heading" and not text[block.start : block.end].strip()
     )
 
 
@@ -479,4 +481,4 @@ def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:
     while last + 1 < len(document.paragraphs) and document.paragraphs[last + 1].heading_path == paragraph.heading_path:
         last += 1
     if document.paragraphs[last].end - document.paragraphs[first].start <= _WHOLE:
-        yield from (one for one in document.paragraphs[first : last + 1] if one.index != paragraph.index)
+        yield from (block for block in document.paragraphs[first : last + 1] if block.index != paragraph.index)

@@ -112,14 +112,14 @@ class Meaning:
         return ("meaning", MEANING["line"] * self.trust, list(self.lines))
 
 
-def _valued(found: Sequence[Placed]) -> tuple[Placed, ...]:
-    rounded = [(path, index, round(similarity * _GRAIN)) for path, index, similarity in found]
+def _valued(places: Sequence[Placed]) -> tuple[Placed, ...]:
+    rounded = [(path, index, round(similarity * _GRAIN)) for path, index, similarity in places]
     if not rounded:
         return ()
-    most, least = max(one[2] for one in rounded), min(one[2] for one in rounded)
+    most, least = max(row[2] for row in rounded), min(row[2] for row in rounded)
     if most == least:
         return tuple((path, index, 1.0) for path, index, _ in rounded)
-    return tuple((path, index, (one - least) / (most - least)) for path, index, one in rounded if one > least)
+    return tuple((path, index, (value - least) / (most - least)) for path, index, value in rounded if value > least)
 
 
 _ALL_UNITS = 1 << 20
@@ -192,7 +192,7 @@ class Ranked:
 
 def rank(
     corpus: Corpus,
-    asked: Understanding,
+    analysis: Understanding,
     related: Mapping[str, float] | None = None,
     *,
     also: Sequence[tuple[Understanding, Mapping[str, float]]] = (),
@@ -205,7 +205,7 @@ def rank(
 
     Args:
         corpus: The project.
-        asked: The question.
+        analysis: The question.
         related: Entities that a relation word of it leads to, each with a factor.
         also: The same question in other words, understood likewise.
         bounds: What may be found.
@@ -217,24 +217,24 @@ def rank(
     Cost: the postings of the question's terms.
     """
     core = corpus.core
-    read = _words_first(core, asked, question(asked, related))
-    described = _described(corpus, core, asked, read)
-    groups = _groups(corpus, core, asked, read, described)
-    told = _told(groups, summaries)
+    read = _words_first(core, analysis, question(analysis, related))
+    described = _described(corpus, core, analysis, read)
+    groups = _groups(corpus, core, analysis, read, described)
+    boost = _told(groups, summaries)
     worded = _worded(corpus, also, bounds, summaries)
     near = meaning()
-    query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=told)
+    query = _query(analysis, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=boost)
     scores = core.score(query)
-    if told.share < 1 and not _is_grounded(groups, scores, len(core), _NOT_TOLD):  # words of a summary alone
-        told = replace(told, share=1.0)
-        query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=told)
+    if boost.share < 1 and not _is_grounded(groups, scores, len(core), _NOT_TOLD):  # words of a summary alone
+        boost = replace(boost, share=1.0)
+        query = _query(analysis, read, groups, bounds, quoted, near if not also else _NO_MEANING, told=boost)
         scores = core.score(query)
     if leads := calls(corpus, scores):  # of code alone
-        query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads, told)
+        query = _query(analysis, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads, boost)
         scores = core.score(query)
-    named = bool(quoted or corpus.outside.asked) or any(bounds.holds("chapter", number) for number in asked.chapters)
-    grounded = named or _is_grounded(groups, scores, len(core), told)
-    outcome, missing = _outcome(core, asked, read, scores)
+    named = bool(quoted or corpus.outside.asked) or any(bounds.holds("chapter", number) for number in analysis.chapters)
+    grounded = named or _is_grounded(groups, scores, len(core), boost)
+    outcome, missing = _outcome(core, analysis, read, scores)
     others, asked_also, strange = worded.counting(alone=not grounded)
     own = scores
     if others:
@@ -245,7 +245,7 @@ def rank(
         outcome = "found"
     if not grounded and near.stands_out:
         query = _query(
-            asked, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0), told=told
+            analysis, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0), told=boost
         )
         scores, outcome = core.score(query), "found"
     elif not grounded or (scores.best <= 0 and not corpus.outside.asked):
@@ -261,20 +261,20 @@ def rank(
         tuple(groups),
         tuple(asked_also),
         tuple(strange),
-        told=told,
-        signs=READ if asked.chapters and asked.reads and "whole" in asked.recipe.parts else signs(
-            own, scores, _best(core, asked, read, own), asked=named, names=len(asked.entities), worded=len(also),
+        told=boost,
+        signs=READ if analysis.chapters and analysis.reads and "whole" in analysis.recipe.parts else signs(
+            own, scores, _best(core, analysis, read, own), asked=named, names=len(analysis.entities), worded=len(also),
             sure=len(others),
         ),
     )  # fmt: skip
 
 
-def _words_first(core: CoreCorpus, asked: Understanding, read: QueryWords) -> QueryWords:
+def _words_first(core: CoreCorpus, analysis: Understanding, read: QueryWords) -> QueryWords:
     """The words of a question; one word that the project holds has no synonyms, as they would outrank some of it."""
-    alone = len(read.words) == 1 and read.alternatives and not asked.entities
+    alone = len(read.words) == 1 and read.alternatives and not analysis.entities
     if not alone or not all(core.frequencies(list(read.terms))):
         return read
-    return replace(read, groups=tuple(one for one in read.groups if one.family != "synonym"), alternatives={})
+    return replace(read, groups=tuple(group for group in read.groups if group.family != "synonym"), alternatives={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +294,9 @@ class _Worded:
         """
         sure, strange = self.sure, self.strange
         if alone and not sure and self.weak:
-            held = {wording for _, wording, _ in self.weak}
-            sure, strange = self.weak, [one for one in strange if one[0] not in held]
-        return [one[0] for one in sure], [one[1:] for one in sure], strange
+            wordings = {wording for _, wording, _ in self.weak}
+            sure, strange = self.weak, [pair for pair in strange if pair[0] not in wordings]
+        return [pair[0] for pair in sure], [pair[1:] for pair in sure], strange
 
 
 def _worded(
@@ -305,22 +305,22 @@ def _worded(
     bounds: Bounds,
     summaries: Tell | None,
 ) -> _Worded:
-    core, found = corpus.core, _Worded([], [], [])
+    core, result = corpus.core, _Worded([], [], [])
     for wording, reached in also:
         read = question(wording, reached)
         groups = _groups(corpus, core, wording, read, _described(corpus, core, wording, read))
-        told = _told(groups, summaries)
-        query = _query(wording, read, groups, bounds, told=told)
+        boost = _told(groups, summaries)
+        query = _query(wording, read, groups, bounds, told=boost)
         scores = core.score(query)
         how, missing = _outcome(core, wording, read, scores)
-        grounded = _is_grounded(groups, scores, len(core), told)
+        grounded = _is_grounded(groups, scores, len(core), boost)
         if how == "found" and grounded:
-            found.sure.append((scores, wording.query, query))
+            result.sure.append((scores, wording.query, query))
             continue
-        found.strange.append((wording.query, missing))
+        result.strange.append((wording.query, missing))
         if grounded:
-            found.weak.append((scores, wording.query, query))
-    return found
+            result.weak.append((scores, wording.query, query))
+    return result
 
 
 def _fused(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:
@@ -332,11 +332,11 @@ def _fused(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]) -> C
     share = _AGREES * _BEST / max(len(core), 1)
     if len(others) == 1 or share > _MOST_BY_CHANCE:
         return own.fused(others, mean=MEAN, most=GREATEST)
-    best = [{(one.path, one.index) for one in scores.paragraphs(_BEST)} for scores in (own, *others)]
+    best = [{(item.path, item.index) for item in scores.paragraphs(_BEST)} for scores in (own, *others)]
     sure, doubted = list[CorpusScores](), list[CorpusScores]()
     for at, scores in enumerate(others, 1):
         rest = [other for number, other in enumerate(best) if number != at]
-        agrees = any(len(best[at] & one) >= max(1, share * min(len(best[at]), len(one))) for one in rest)
+        agrees = any(len(best[at] & keys) >= max(1, share * min(len(best[at]), len(keys))) for keys in rest)
         (sure if agrees else doubted).append(scores)
     if 2 * len(sure) >= len(others):  # their author knows the book
         return own.fused(others, mean=MEAN, most=GREATEST)
@@ -358,25 +358,27 @@ def paragraphs_about(
     core, bounds = corpus.core, corpus.scope
     as_of = as_of if bounds.as_of is None else bounds.as_of
     query = CorpusQuery(_weights(), groups, kinds=list(bounds.kinds), chapters=bounds.chapters, as_of=as_of)
-    found = core.score(query).paragraphs(limit)
-    return [(one.path, one.index) for one in found]
+    rows = core.score(query).paragraphs(limit)
+    return [(row.path, row.index) for row in rows]
 
 
-def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: int, told: Told) -> bool:
+def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: int, boost: Told) -> bool:
     """Whether anything but single characters and words of every book was found, in texts or summaries.
 
     A pair that function words were cut out of counts where the other character is one of the question and no common
     one: 继之 does, 为什 does not, nor 你说.
     """
-    counts = scores.frequencies if not told.held else map(add, scores.frequencies, told.held)
-    held = [(group, count) for group, count in zip(groups, counts, strict=True) if count]
-    if any(group.family not in _FAINT for group, _ in held):
+    counts = scores.frequencies if not boost.held else map(add, scores.frequencies, boost.held)
+    pairs = [(group, count) for group, count in zip(groups, counts, strict=True) if count]
+    if any(group.family not in _FAINT for group, _ in pairs):
         return True
     common = max(_COMMON * paragraphs, _COMMON_LEAST)
-    telling = {term for group, count in held if group.family == "single" and count <= common for term, _ in group.terms}
+    telling = {
+        term for group, count in pairs if group.family == "single" and count <= common for term, _ in group.terms
+    }
     return any(
         group.family == "stop" and not telling.isdisjoint(char for term, _ in group.terms for char in term)
-        for group, _ in held
+        for group, _ in pairs
     )
 
 
@@ -403,14 +405,14 @@ def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
 
 
 def _groups(
-    corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWords, described: Mapping[str, float]
+    corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: QueryWords, described: Mapping[str, float]
 ) -> list[TermGroup]:
     fitting = [TermGroup("described", share, entities=(entity,)) for entity, share in described.items()]
-    return [*read.groups, *fitting, *_cards(corpus, core, asked, read)]
+    return [*read.groups, *fitting, *_cards(corpus, core, analysis, read)]
 
 
 def _query(
-    asked: Understanding,
+    analysis: Understanding,
     read: QueryWords,
     groups: Sequence[TermGroup],
     bounds: Bounds,
@@ -424,11 +426,11 @@ def _query(
     concepts: list[tuple[str | None, str | None, float, int | None]] = [
         (word, None, _SINGLE if _is_single(word) else 1.0, alike.get(word)) for word in read.words
     ]
-    concepts += [(None, entity, 1.0, None) for entity in asked.entities]
+    concepts += [(None, entity, 1.0, None) for entity in analysis.entities]
     return CorpusQuery(
         _weights(),
         groups,
-        asked=list(asked.chapters),
+        asked=list(analysis.chapters),
         concepts=concepts,
         near=_ALIKE,
         kinds=list(bounds.kinds),
@@ -451,40 +453,40 @@ def _is_single(word: str) -> bool:
     return len(word) == 1 and _HAN.match(word) is not None
 
 
-def _described(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWords) -> dict[str, float]:
+def _described(corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: QueryWords) -> dict[str, float]:
     """Entities with a profile that fits a question without names and chapters, each with its share of the best."""
-    if asked.entities or asked.chapters:
+    if analysis.entities or analysis.chapters:
         return {}
     groups = [group for group in read.groups if group.family in ("main", "single", "synonym")]
     if not groups:
         return {}
     scores = core.score(CorpusQuery(_weights(), groups, kinds=["setting"]))
     numbered = corpus.units(core)
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     best = 0.0
     for number, own in scores.by_own(numbered.describing, _ALL_UNITS):
         best = best or own
         for entity in numbered.owners[number]:
-            found.setdefault(entity, own / best)
-        if len(found) >= _DESCRIBED:
+            shares.setdefault(entity, own / best)
+        if len(shares) >= _DESCRIBED:
             break
-    return dict(list(found.items())[:_DESCRIBED])
+    return dict(list(shares.items())[:_DESCRIBED])
 
 
-def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWords) -> list[TermGroup]:
+def _cards(corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: QueryWords) -> list[TermGroup]:
     """How the profiles of those named put what is asked: the sentence that shares most with the question, its terms."""
-    if not asked.entities:
+    if not analysis.entities:
         return []
     names, own = set(read.names), set(read.terms)
-    wanted = own | {term for others in read.alternatives.values() for one, _ in others for term in terms_of(one)}
+    wanted = own | {term for others in read.alternatives.values() for word, _ in others for term in terms_of(word)}
     if not wanted:
         return []
     pairs = sorted(wanted) if all(map(_HAN.match, wanted)) else None  # of which a sentence tells without its terms
     rarities: dict[str, float] = {}
-    found: dict[str, None] = {}
-    for entity in asked.entities:
+    terms: dict[str, None] = {}
+    for entity in analysis.entities:
         for key in corpus.described.get(entity, ()):
-            best, said = 0.0, ""
+            best, line = 0.0, ""
             for sentence in BETWEEN.split(corpus.sections[key].text):
                 if pairs is None:
                     shared = sorted(wanted.intersection(terms_of(sentence)))
@@ -494,14 +496,14 @@ def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: QueryWo
                     rarities.update(zip(strange, core.rarities(strange), strict=True))
                 worth = sum(map(rarities.__getitem__, shared))
                 if worth > best:
-                    best, said = worth, sentence
-            found |= dict.fromkeys(
+                    best, line = worth, sentence
+            terms |= dict.fromkeys(
                 term
-                for term in terms_of(said)
+                for term in terms_of(line)
                 if term not in own and term not in names and not (_HAN.match(term) and any(map(is_function, term)))
             )
-    weight = _CARD_TERMS / max(len(found), 1)
-    return [TermGroup("card", weight, terms=((term, 1.0),)) for term in found]
+    weight = _CARD_TERMS / max(len(terms), 1)
+    return [TermGroup("card", weight, terms=((term, 1.0),)) for term in terms]
 
 
 def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
@@ -518,7 +520,7 @@ def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
 
 
 def _outcome(
-    core: CoreCorpus, asked: Understanding, read: QueryWords, scores: CorpusScores
+    core: CoreCorpus, analysis: Understanding, read: QueryWords, scores: CorpusScores
 ) -> tuple[Literal["found", "weak", "nothing found"], tuple[str, ...]]:
     """Whether the question looks like one about what is not there, and its words that occur nowhere.
 
@@ -526,19 +528,19 @@ def _outcome(
     window holds; fitted on the absent questions of two books (docs/decisions/0065).
     """
     coverage = scores.coverage
-    missing = _joined([read.words[at] for at in coverage.missing if at < len(read.words)], asked.query)
-    named_alone = bool(asked.entities) and not read.words
+    missing = _joined([read.words[at] for at in coverage.missing if at < len(read.words)], analysis.query)
+    named_alone = bool(analysis.entities) and not read.words
     all_together = coverage.lost <= 0 and coverage.best >= _ALL * coverage.total
     if coverage.total <= 0 or named_alone or all_together:
         return "found", missing
-    best = math.log(_best(core, asked, read, scores) + 1e-3)
+    best = math.log(_best(core, analysis, read, scores) + 1e-3)
     strange = _LOST * coverage.lost / coverage.total - best - _HELD * coverage.best / coverage.total
     return ("weak" if strange >= ABSENT else "found"), missing
 
 
-def _best(core: CoreCorpus, asked: Understanding, read: QueryWords, scores: CorpusScores) -> float:
+def _best(core: CoreCorpus, analysis: Understanding, read: QueryWords, scores: CorpusScores) -> float:
     """How much the best paragraph holds of what that of a question usually does."""
-    scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, asked.query)) else _BEST_LATIN
+    scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, analysis.query)) else _BEST_LATIN
     return scores.strongest["paragraph"] / math.log(1 + max(len(core), 1) / 0.5) / scale
 
 
@@ -553,14 +555,14 @@ def worded(corpus: Corpus, ranked: Ranked) -> dict[int, Evidence]:
     best: dict[int, tuple[float, Evidence]] = {}
     for wording, query in ranked.also:
         scores = ranked.core.score(query)
-        for one in scores.paragraphs(_MANY):
-            document = corpus.document(one.path)
+        for item in scores.paragraphs(_MANY):
+            document = corpus.document(item.path)
             if document is None or scores.best <= 0:
                 continue
-            paragraph = document.paragraphs[one.index]
-            text = corpus.text_at(one.path, paragraph.start)
-            share = one.score / scores.best
+            paragraph = document.paragraphs[item.index]
+            text = corpus.text_at(item.path, paragraph.start)
+            share = item.score / scores.best
             if text is not None and share > best.get(text.key, (0.0, None))[0]:
                 detail = Reason("words.wording_alone", wording=wording)
-                best[text.key] = (share, Evidence("fulltext", detail, one.path, (paragraph.start, paragraph.end)))
+                best[text.key] = (share, Evidence("fulltext", detail, item.path, (paragraph.start, paragraph.end)))
     return {key: evidence for key, (_, evidence) in best.items()}

@@ -50,8 +50,8 @@ class Reading:
     def worth(self, path: str, paragraph: int) -> float:
         """How much a paragraph tells of those people, 0 to 1: it names one and has a word for a topic; 0 of others."""
         worth = float(self.compares)
-        for one in self._scores:
-            worth *= one.score_of(path, paragraph) or 0.0
+        for scores in self._scores:
+            worth *= scores.score_of(path, paragraph) or 0.0
         return worth
 
     @property
@@ -81,7 +81,7 @@ class Reading:
             for row in sorted(rows, key=lambda row: (-row.score, row.place)):
                 ranks[row.place[0]] += 1
                 ranked.append((ranks[row.place[0]], row))
-            return [row for _, row in sorted(ranked, key=lambda one: (one[0], one[1].place))]
+            return [row for _, row in sorted(ranked, key=lambda pair: (pair[0], pair[1].place))]
         chapters: dict[tuple[int, str], list[PassageRow]] = {}
         for row in sorted((row for row in rows if any(map(str.isalnum, row.text))), key=lambda row: row.place):
             chapters.setdefault(row.place[:2], []).append(row)
@@ -91,71 +91,71 @@ class Reading:
             for stretch in _spread(_stretches(chapter)):
                 turns.append((size, at, stretch))
                 size += sum(len(row.text) for row in stretch)
-        return [row for *_, stretch in sorted(turns, key=lambda one: one[:2]) for row in stretch]
+        return [row for *_, stretch in sorted(turns, key=lambda turn: turn[:2]) for row in stretch]
 
 
-def reading_of(corpus: Corpus, asked: Understanding, document: Document | None, cursor: int) -> Reading | None:
+def reading_of(corpus: Corpus, question: Understanding, document: Document | None, cursor: int) -> Reading | None:
     """The reading that a question is; None when it is another question.
 
     Args:
         corpus: Of the project.
-        asked: The question, understood.
+        question: The question, understood.
         document: The open one, if it is of the story.
         cursor: Its place in there.
 
     Cost: of a check two searches, each over the words or names of it; of a scene one search for names.
     """
-    recipe = asked.recipe
-    if "chapters" not in recipe.parts or (asked.mentions and not recipe.stated):
+    recipe = question.recipe
+    if "chapters" not in recipe.parts or (question.mentions and not recipe.stated):
         return None
-    if asked.reads and recipe.scope != "scene":
-        found: Counter[str] = Counter()
-        for number in asked.chapters:
+    if question.reads and recipe.scope != "scene":
+        tally: Counter[str] = Counter()
+        for number in question.chapters:
             for key in corpus.by_chapter.get(number, ()):
-                found.update(corpus.texts[key].mentions)
-        counts = _in_order(corpus, found)
+                tally.update(corpus.texts[key].mentions)
+        counts = _in_order(corpus, tally)
         if "before" not in recipe.parts:
             return Reading(recipe, counts)
-        people = [one for one in counts if corpus.entities[one].type == _PERSON][:_PEOPLE]
-        about = [CorpusGroup("main", [], entities=[(one, 1.0) for one in people])]
+        people = [entity for entity in counts if corpus.entities[entity].type == _PERSON][:_PEOPLE]
+        about = [CorpusGroup("main", [], entities=[(entity, 1.0) for entity in people])]
         return Reading(recipe, counts, None, (_scored(corpus.core, about), _scored(corpus.core, _topics())))
-    is_here = recipe.scope == "scene" or any(one.relative for one in asked.references) or recipe.opened
-    if document is None or "scene" not in recipe.parts or asked.chapters or not is_here or recipe.scope == "story":
+    is_here = recipe.scope == "scene" or any(ref.relative for ref in question.references) or recipe.opened
+    if document is None or "scene" not in recipe.parts or question.chapters or not is_here or recipe.scope == "story":
         return None
     scene = scene_at(document, cursor) if recipe.scope == "scene" else (0, len(document.text))
-    found = Counter(one.entity_id for one in corpus.matcher.find_all(document.text[slice(*scene)]))
-    return Reading(recipe, _in_order(corpus, found), scene)
+    tally = Counter(mention.entity_id for mention in corpus.matcher.find_all(document.text[slice(*scene)]))
+    return Reading(recipe, _in_order(corpus, tally), scene)
 
 
 def scene_at(document: Document, cursor: int) -> tuple[int, int]:
     """The scene around a place: between headings or lines without a letter (`***`). Cost: linear in the paragraphs."""
     start, end = 0, len(document.text)
-    for one in document.paragraphs:
-        if one.role == "body" and any(map(str.isalnum, document.text[one.start : one.end])):
+    for block in document.paragraphs:
+        if block.role == "body" and any(map(str.isalnum, document.text[block.start : block.end])):
             continue
-        if one.end <= cursor:
-            start = one.end
-        elif one.start > cursor or one.role != "heading":
-            return start, one.start
+        if block.end <= cursor:
+            start = block.end
+        elif block.start > cursor or block.role != "heading":
+            return start, block.start
     return start, end
 
 
-def _in_order(corpus: Corpus, found: Mapping[str, int]) -> Mapping[str, int]:
-    known = (one for one in found if one in corpus.entities)
-    order = sorted(known, key=lambda one: (corpus.entities[one].type != _PERSON, -found[one], one))
-    return {one: found[one] for one in order}
+def _in_order(corpus: Corpus, tally: Mapping[str, int]) -> Mapping[str, int]:
+    ids = (entity for entity in tally if entity in corpus.entities)
+    order = sorted(ids, key=lambda entity: (corpus.entities[entity].type != _PERSON, -tally[entity], entity))
+    return {entity: tally[entity] for entity in order}
 
 
 def _stretches(rows: Sequence[PassageRow]) -> list[list[PassageRow]]:
     """Neighbours together until they are long enough to be read; short ones at the begin and at the end."""
     first = _enough(rows, _ENDS)
     last = max(first, len(rows) - _enough(rows[::-1], _ENDS))
-    found = [[*rows[:first]]]
+    result = [[*rows[:first]]]
     while first < last:
         length = _enough(rows[first:last], _STRETCH)
-        found.append([*rows[first : first + length]])
+        result.append([*rows[first : first + length]])
         first += length
-    return [one for one in (*found, [*rows[last:]]) if one]
+    return [stretch for stretch in (*result, [*rows[last:]]) if stretch]
 
 
 def _enough(rows: Sequence[PassageRow], size: int) -> int:
@@ -170,12 +170,12 @@ def _enough(rows: Sequence[PassageRow], size: int) -> int:
 def _spread(stretches: Sequence[list[PassageRow]]) -> Iterator[list[PassageRow]]:
     """The first, the last, the middle one, then what lies midway between those, and so on."""
     last = len(stretches) - 1
-    taken = dict.fromkeys(at for at in (0, last) if at >= 0)
+    order = dict.fromkeys(at for at in (0, last) if at >= 0)
     step = 1
-    while len(taken) <= last:
+    while len(order) <= last:
         step *= 2
-        taken |= dict.fromkeys(last * part // step for part in range(1, step, 2))
-    return (stretches[at] for at in taken)
+        order |= dict.fromkeys(last * part // step for part in range(1, step, 2))
+    return (stretches[at] for at in order)
 
 
 def _scored(core: CoreCorpus, groups: list[CorpusGroup]) -> CorpusScores:

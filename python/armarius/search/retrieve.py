@@ -69,32 +69,32 @@ _BEHIND = 0.95  # of the score before, so that they stand behind what was found 
 _MANY = 1 << 12
 
 
-def lines(corpus: Corpus, found: FoundPassages, most: int) -> Iterator[Hit]:
+def lines(corpus: Corpus, result: FoundPassages, most: int) -> Iterator[Hit]:
     """At most so many paragraphs of outlines, best first, where the kinds of the request name those.
 
     Cost: linear in the paragraphs found; nothing without kinds.
     """
-    ranked = found.ranked
+    ranked = result.ranked
     if "outline" not in corpus.scope.kinds or ranked.outcome == "nothing found":
         return
-    score = min((hit.score for hit in found.answer), default=1.0)
-    for one in ranked.scores.paragraphs(_MANY):
-        document = corpus.document(one.path)
+    score = min((hit.score for hit in result.answer), default=1.0)
+    for item in ranked.scores.paragraphs(_MANY):
+        document = corpus.document(item.path)
         if document is None or document.kind != "outline":
             continue
-        if most <= 0 or one.score <= 0:
+        if most <= 0 or item.score <= 0:
             return
-        paragraph = document.paragraphs[one.index]
+        paragraph = document.paragraphs[item.index]
         text = document.text[paragraph.start : paragraph.end]
         if not text.strip() or paragraph.role != "body":
             continue
         score, most = round(score * _BEHIND, 4), most - 1
         yield Hit(
-            path=one.path,
+            path=item.path,
             span=(paragraph.start, paragraph.end),
             heading=paragraph.heading_path,
             score=score,
-            evidence=(Evidence("outline", Reason("words.outline"), one.path, (paragraph.start, paragraph.end)),),
+            evidence=(Evidence("outline", Reason("words.outline"), item.path, (paragraph.start, paragraph.end)),),
             title=document.title,
             kind=document.kind,
             chapter=paragraph.chapter,
@@ -114,8 +114,8 @@ def unread(
 
     Cost: one scan of the folder per phrase; none without phrases.
     """
-    known = {hit.path for hit in hits}
-    found: list[Hit] = []
+    paths = {hit.path for hit in hits}
+    result: list[Hit] = []
     for phrase in phrases:
         try:
             lines = scan(root, phrase, limit=_SCANNED)
@@ -123,13 +123,13 @@ def unread(
             warnings.append(SCAN_FAILED(phrase=phrase, error=without_paths(message_of(error))))
             continue
         for line in lines:
-            if line.path not in known and line.path not in corpus.outside.paths and corpus.document(line.path) is None:
-                known.add(line.path)
+            if line.path not in paths and line.path not in corpus.outside.paths and corpus.document(line.path) is None:
+                paths.add(line.path)
                 evidence = Evidence(
                     "scan", Reason("words.scan", phrase=phrase, line=line.line), line.path, (line.start, line.end)
                 )
-                found.append(Hit(line.path, None, (), 0.0, (evidence,)))
-    return found
+                result.append(Hit(line.path, None, (), 0.0, (evidence,)))
+    return result
 
 
 _FILES_ALONE = KnownEntities()
@@ -189,15 +189,15 @@ def retrieve(
     limit = whole("limit", limit)
     if not project.ready:
         return Retrieval((), Understanding(query), "index not ready")
-    known = ask_graph(project, query, chapter=chapter, bounds=bounds, graph=sources.graph)
+    graph = ask_graph(project, query, chapter=chapter, bounds=bounds, graph=sources.graph)
     with project.acquire(bounds, outside=outside) as corpus:
-        found = find(
-            corpus, query, understand(query), limit=limit, chapter=chapter, also=also, known=known, sources=sources
+        result = find(
+            corpus, query, understand(query), limit=limit, chapter=chapter, also=also, known=graph, sources=sources
         )
-        corpus, answer = found.corpus, found.answer
-        if len(answer) < limit and (more := list(lines(corpus, found, limit - len(answer)))):
+        corpus, answer = result.corpus, result.answer
+        if len(answer) < limit and (more := list(lines(corpus, result, limit - len(answer)))):
             outcome: Outcome = "weak" if answer.outcome == "weak" else "found"
-            sure = found.ranked.confidence
+            sure = result.ranked.confidence
             answer = replace(answer, hits=(*answer.hits, *more), outcome=outcome, confidence=sure)
     return answer
 
@@ -239,11 +239,11 @@ def find(
     needs the people named in them: for a prompt, which takes paragraphs. The order and the hits are a third of the
     cost.
     """
-    found = _find(corpus, query, recipe, limit, chapter, also, known, sources, listed=listed)
-    if corpus.wider is None or found.ranked.outcome == "found" or found.ranked.stated:
-        return found
+    result = _find(corpus, query, recipe, limit, chapter, also, known, sources, listed=listed)
+    if corpus.wider is None or result.ranked.outcome == "found" or result.ranked.stated:
+        return result
     wider = _find(corpus.wider(), query, recipe, limit, chapter, also, known, sources, listed=listed)
-    return wider if wider.ranked.outcome == "found" else found
+    return wider if wider.ranked.outcome == "found" else result
 
 
 def _find(
@@ -253,24 +253,24 @@ def _find(
     limit: int,
     chapter: int | None,
     also: Sequence[str],
-    known: KnownEntities,
+    graph: KnownEntities,
     sources: Sources,
     *,
     listed: bool,
 ) -> FoundPassages:
     clock = Clock()
     asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
-    asked = _understood(corpus, query, chapter, recipe)
-    bounds = _narrowed(corpus, asked, chapter)
+    question = _understood(corpus, query, chapter, recipe)
+    bounds = _narrowed(corpus, question, chapter)
     clock.lap("understand")
-    people = _people(corpus, asked, chapter, known)
+    people = _people(corpus, question, chapter, graph)
     wordings = [_understood(corpus, wording, chapter) for wording in also]
-    others = [(one, _related(_people(corpus, one, chapter, known))) for one in wordings]
+    others = [(wording, _related(_people(corpus, wording, chapter, graph))) for wording in wordings]
     clock.lap("people")
-    warnings = list(known.warnings)
-    held = [quoted(corpus, phrase) for phrase in asked.phrases]
-    places = [(*place, rarity(len(one), len(corpus.core))) for one in held for place in one]
-    places += [(*place, 1.0) for place in numbered(corpus, asked)]
+    warnings = list(graph.warnings)
+    quotes = [quoted(corpus, phrase) for phrase in question.phrases]
+    places = [(*place, rarity(len(quote), len(corpus.core))) for quote in quotes for place in quote]
+    places += [(*place, 1.0) for place in numbered(corpus, question)]
     near: dict[int, Near] = {}
 
     def meaning() -> Meaning:
@@ -280,56 +280,63 @@ def _find(
         clock.lap("vectors")
         if answer is None:
             return Meaning()
-        found = outliers(corpus, answer).items()
-        near.update((key, one) for key, one in found if bounds.holds(corpus.kind_of(key), corpus.texts[key].number))
+        items = outliers(corpus, answer).items()
+        near.update((key, item) for key, item in items if bounds.holds(corpus.kind_of(key), corpus.texts[key].number))
         alike = [
-            (one.path, at, one.similarity)
-            for one in near.values()
-            if not one.by_wording and (at := corpus.paragraph_at(one.path, one.start)) is not None
+            (item.path, at, item.similarity)
+            for item in near.values()
+            if not item.by_wording and (at := corpus.paragraph_at(item.path, item.start)) is not None
         ]
         return Meaning.of(answer, alike)
 
     summaries = _summaries(corpus, sources, warnings)
     ranked = rank(
-        corpus, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning, summaries=summaries
+        corpus,
+        question,
+        _related(people),
+        also=others,
+        bounds=bounds,
+        quoted=places,
+        meaning=meaning,
+        summaries=summaries,
     )
     if ranked.outcome == "weak":
         from armarius.search.contradictions.detect import is_stated  # a twentieth of all that a first prompt loads
 
-        ranked = replace(ranked, stated=is_stated(corpus, asked, people))
+        ranked = replace(ranked, stated=is_stated(corpus, question, people))
     clock.lap("search")
     ordered: list[Ordered] = []
-    if listed or asked.consistency:
+    if listed or question.consistency:
         from armarius.search.order import in_order  # of documents: a prompt ranks paragraphs
 
-        ordered = in_order(corpus, asked, people, ranked, bounds, limit, list(near))
+        ordered = in_order(corpus, question, people, ranked, bounds, limit, list(near))
     clock.lap("order")
-    hits = _hits(corpus, asked, people, ranked, near, ordered) if listed else []
+    hits = _hits(corpus, question, people, ranked, near, ordered) if listed else []
     if listed and sources.root is not None and len(hits) < limit and not bounds:
-        hits += unread(sources.root, corpus, asked.phrases, hits, warnings)[: limit - len(hits)]
+        hits += unread(sources.root, corpus, question.phrases, hits, warnings)[: limit - len(hits)]
     clock.lap("explain")
     outcome: Outcome = "source failed" if warnings else "nothing found"
     if hits if listed else ranked.outcome != "nothing found":
         outcome = "weak" if ranked.is_faint else "found"
-    unknown, sure = tuple(_unknown(corpus, asked)), ranked.confidence
-    if _asks_for_nothing(corpus, asked, unknown):
+    unknown, sure = tuple(_unknown(corpus, question)), ranked.confidence
+    if _asks_for_nothing(corpus, question, unknown):
         outcome, sure = "weak" if outcome == "found" else outcome, 0.0
     retrieval = Retrieval(
         hits=tuple(hits),
-        understanding=asked,
+        understanding=question,
         outcome=outcome,
         omitted=(
             *_strange(ranked),
-            *_outside(corpus, asked),
+            *_outside(corpus, question),
             *_withheld(corpus.whole, ranked, bounds.as_of),
-            *_unasked(known),
+            *_unasked(graph),
         ),
         warnings=(*warnings, *unknown),
         also=tuple(also),
         stages=clock.stages,
         confidence=sure if outcome in ("found", "weak") else 0.0,
     )
-    return FoundPassages(retrieval, people, ranked, ordered, known, corpus)
+    return FoundPassages(retrieval, people, ranked, ordered, graph, corpus)
 
 
 def _summaries(corpus: Corpus, sources: Sources, warnings: list[ContextWarning]) -> Tell | None:
@@ -341,12 +348,12 @@ def _summaries(corpus: Corpus, sources: Sources, warnings: list[ContextWarning])
         return None
 
 
-def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: KnownEntities) -> Subjects:
-    if not (asked.entities and asked.relations):
-        return Subjects(asked.entities, {})  # no relation word: the index is not needed
+def _people(corpus: Corpus, question: Understanding, chapter: int | None, graph: KnownEntities) -> Subjects:
+    if not (question.entities and question.relations):
+        return Subjects(question.entities, {})  # no relation word: the index is not needed
     moment = _moment(corpus, chapter)
     index = _relation_index(corpus, moment)
-    return subjects_of(corpus, index.with_known(known, chapter=moment) if known.relations else index, asked)
+    return subjects_of(corpus, index.with_known(graph, chapter=moment) if graph.relations else index, question)
 
 
 def _moment(corpus: Corpus, chapter: int | None) -> int | None:
@@ -358,31 +365,31 @@ def _related(people: Subjects) -> Mapping[str, float]:
     return {entity: factor for entity, (factor, _, _) in people.related.items()}
 
 
-def _narrowed(corpus: Corpus, asked: Understanding, chapter: int | None) -> Bounds:
+def _narrowed(corpus: Corpus, question: Understanding, chapter: int | None) -> Bounds:
     """Without the chapters that the question excludes, nor those after the current one but for those it names.
 
     As of a chapter, that one decides and not the current one. Where numbers begin again, the corpus is without what is
     later.
     """
     bounds = corpus.scope
-    if asked.excluded:
-        bounds = replace(bounds, without=(*bounds.without, *asked.excluded))
+    if question.excluded:
+        bounds = replace(bounds, without=(*bounds.without, *question.excluded))
     if bounds.as_of is not None or chapter is None or not corpus.outside.counted:
         return bounds
-    return replace(bounds, as_of=chapter, exceptions=tuple(number for number in asked.chapters if number > chapter))
+    return replace(bounds, as_of=chapter, exceptions=tuple(number for number in question.chapters if number > chapter))
 
 
 def _steps(corpus: Corpus, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
     """Entities to ask the graph about, how many steps, and the codex that is known; None: the graph is not asked."""
-    asked = _understood(corpus, query, chapter)
-    if not asked.entities or not asked.relations:
+    question = _understood(corpus, query, chapter)
+    if not question.entities or not question.relations:
         return None
     index = _relation_index(corpus, _moment(corpus, chapter))
     # A word of several steps may take the first of them in the files.
-    starts = dict.fromkeys(asked.entities)
-    for path in {word.path[:end] for word in asked.relations for end in range(1, len(word.path))}:
-        starts |= dict.fromkeys(edge.other for id_ in asked.entities for edge, _ in index.walk(id_, path))
-    depth = max(1, *(len(word.path) for word in asked.relations))
+    starts = dict.fromkeys(question.entities)
+    for path in {word.path[:end] for word in question.relations for end in range(1, len(word.path))}:
+        starts |= dict.fromkeys(edge.other for id_ in question.entities for edge, _ in index.walk(id_, path))
+    depth = max(1, *(len(word.path) for word in question.relations))
     return sorted(starts), depth, corpus.codex
 
 
@@ -401,7 +408,7 @@ def _relation_index(corpus: Corpus, chapter: int | None) -> RelationIndex:
 
 
 def _understood(corpus: Corpus, query: str, chapter: int | None, recipe: Recipe = _QUESTION) -> Understanding:
-    asked = read_question(
+    question = read_question(
         query,
         matcher=corpus.matcher,
         recipe=recipe,
@@ -410,13 +417,13 @@ def _understood(corpus: Corpus, query: str, chapter: int | None, recipe: Recipe 
         is_content=partial(is_content, corpus),
         beyond=corpus.whole.chapter_numbers if corpus.scope else (),
     )
-    absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(corpus, phrase)]
-    return replace(asked, remarks=(*asked.remarks, *absent)) if absent else asked
+    absent = [f"“{phrase}” occurs in no document" for phrase in question.phrases if not occurs(corpus, phrase)]
+    return replace(question, remarks=(*question.remarks, *absent)) if absent else question
 
 
 def _hits(
     corpus: Corpus,
-    asked: Understanding,
+    question: Understanding,
     people: Subjects,
     ranked: Ranked,
     near: Mapping[int, Near],
@@ -424,9 +431,9 @@ def _hits(
 ) -> list[Hit]:
     """Each with its reasons."""
     by_wording = worded(corpus, ranked) if ranked.also and ordered else {}
-    hits, highlights = [], MatchHighlights(corpus, asked, ranked, people.related)
+    hits, highlights = [], MatchHighlights(corpus, question, ranked, people.related)
     for rated in ordered:
-        why = reasons(corpus, asked, people, ranked, near, rated, highlights, by_wording.get(rated.key))
+        why = reasons(corpus, question, people, ranked, near, rated, highlights, by_wording.get(rated.key))
         text = None if rated.is_section else corpus.texts[rated.key]
         place = corpus.sections[rated.key] if text is None else text
         document = corpus.document(place.path)
@@ -445,9 +452,9 @@ def _strange(ranked: Ranked) -> Iterator[Omission]:
         yield Omission(source, "retrieved", source, "no match", Reason(code, wording=wording, words=missing))
 
 
-def _outside(corpus: Corpus, asked: Understanding) -> Iterator[Omission]:
+def _outside(corpus: Corpus, question: Understanding) -> Iterator[Omission]:
     """Chapters that the question names and the request leaves out."""
-    for number in asked.chapters:
+    for number in question.chapters:
         why = corpus.scope.leaves_out("chapter", number)
         if why is not None:
             reason, detail = why
@@ -455,42 +462,42 @@ def _outside(corpus: Corpus, asked: Understanding) -> Iterator[Omission]:
             yield Omission(source, "retrieved", source, reason, Reason("out.named", reason=detail))
 
 
-def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
+def _unknown(corpus: Corpus, question: Understanding) -> Iterator[ContextWarning]:
     """Chapters that the question names, or that the request is limited to, and that there are not."""
     if (strange := corpus.scope.mismatch(corpus.whole.chapter_numbers)) is not None:
         yield CHAPTER_UNKNOWN(what=strange)
-    if not asked.unknown:
+    if not question.unknown:
         return
-    recipe, known = asked.recipe, corpus.whole.chapter_numbers
-    written = {*known}
-    unwritten = [one for one in recipe.chapters if one not in written]
-    if recipe.next and known:
-        unwritten.append(known[-1] + 1)
+    recipe, numbers = question.recipe, corpus.whole.chapter_numbers
+    written = {*numbers}
+    unwritten = [number for number in recipe.chapters if number not in written]
+    if recipe.next and numbers:
+        unwritten.append(numbers[-1] + 1)
     plans = _planned(corpus, unwritten, recipe.volume)
     if not unwritten or not ("target" in recipe.parts or all(plans.values())):
-        for remark in asked.unknown:
+        for remark in question.unknown:
             yield CHAPTER_UNKNOWN(what=remark)
         return
-    there = f"the chapters are {known[0]} to {known[-1]}" if known else "there are no chapters"
+    there = f"the chapters are {numbers[0]} to {numbers[-1]}" if numbers else "there are no chapters"
     for number, path in plans.items():
         yield CHAPTER_UNWRITTEN(number=number, planned=f"{path} plans it" if path else f"no outline has it; {there}")
 
 
-def _asks_for_nothing(corpus: Corpus, asked: Understanding, unknown: Sequence[ContextWarning]) -> bool:
+def _asks_for_nothing(corpus: Corpus, question: Understanding, unknown: Sequence[ContextWarning]) -> bool:
     """Whether a question is about chapters that there are not, and about nothing else."""
-    if not asked.unknown or all(one.code != CHAPTER_UNKNOWN.code for one in unknown):
+    if not question.unknown or all(warning.code != CHAPTER_UNKNOWN.code for warning in unknown):
         return False
-    known = not {*corpus.whole.chapter_numbers}.isdisjoint(asked.chapters)
-    return not (known or asked.entities or asked.phrases or asked.terms)
+    exists = not {*corpus.whole.chapter_numbers}.isdisjoint(question.chapters)
+    return not (exists or question.entities or question.phrases or question.terms)
 
 
 def _planned(corpus: Corpus, numbers: Sequence[int], volume: int | None) -> dict[int, str]:
     """The outline that has each chapter, first one that has it alone; "" for none."""
-    found = {}
+    result = {}
     for number, plans in plans_of(corpus.outlines, corpus.map, numbers, volume).items():
         seen = plans if corpus.scope.leaves_out("outline", number) is None else ()
-        found[number] = min(((one.ranged, one.path) for one in seen), default=(False, ""))[1]
-    return found
+        result[number] = min(((plan.ranged, plan.path) for plan in seen), default=(False, ""))[1]
+    return result
 
 
 def _withheld(corpus: Corpus, ranked: Ranked, chapter: int | None) -> Iterator[Omission]:
@@ -505,6 +512,6 @@ def _withheld(corpus: Corpus, ranked: Ranked, chapter: int | None) -> Iterator[O
         yield Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
 
 
-def _unasked(known: KnownEntities) -> Iterator[Omission]:
-    if known.failure:
-        yield Omission("graph", "retrieved", "kg:related", "source failed", known.failure)
+def _unasked(graph: KnownEntities) -> Iterator[Omission]:
+    if graph.failure:
+        yield Omission("graph", "retrieved", "kg:related", "source failed", graph.failure)

@@ -81,10 +81,10 @@ class FileScope:
             hidden = hidden - set(self._map.story(edition)) | set(self._map.story())
         own, of_kind = self._named(question)
         chosen = self._numbered(question, of_kind)
-        asked = (chosen or of_kind) | {
+        targets = (chosen or of_kind) | {
             path for path in hidden if files[path].kind in kinds and files[path].edition == "main"
         }
-        paths = hidden - own - (asked - self._blank) - {document, *pinned}
+        paths = hidden - own - (targets - self._blank) - {document, *pinned}
         unchosen = of_kind - chosen if chosen else frozenset[str]()
         if not task:
             paths -= self._map.guessed - self._blank - unchosen
@@ -96,47 +96,47 @@ class FileScope:
 
     def summary(self, outside: Outside) -> Sequence[tuple[str, int]]:
         """Why documents are no candidates, each with how many, in a stable order."""
-        found = self._summaries.get(outside.paths)
-        if found is None:
+        rows = self._summaries.get(outside.paths)
+        if rows is None:
             counts = Counter(why_outside(self._map, path) for path in outside.paths)
-            found = self._summaries[outside.paths] = sorted(counts.items())
-        return found
+            rows = self._summaries[outside.paths] = sorted(counts.items())
+        return rows
 
     def _later(self, question: str, document: str) -> frozenset[str]:
         """What comes after the open document, but for chapters of a number that the question names."""
         order = self._map.story(document)
         if document not in order:  # not saved yet
             return frozenset()
-        named = {number for one in chapter_references(question) for number in one.numbers}
+        named = {number for ref in chapter_references(question) for number in ref.numbers}
         later = order[order.index(document) + 1 :]
         return frozenset(path for path in later if self._map.files[path].number not in named)
 
     @cached_property
     def _uncounted(self) -> frozenset[str]:
         """The documents of stories where a chapter's number does not say what is later."""
-        found: set[str] = set()
+        result: set[str] = set()
         for path, file in self._map.files.items():
             if file.order != 0:
                 continue
             order = self._map.story(path)
-            numbers = [number for one in order if (number := self._map.files[one].number) is not None]
-            whole = len(order) == 1 or any(self._map.files[one].kind == "manuscript" for one in order)
+            numbers = [number for item in order if (number := self._map.files[item].number) is not None]
+            whole = len(order) == 1 or any(self._map.files[item].kind == "manuscript" for item in order)
             if numbers != sorted(numbers) or not (numbers or whole):
-                found.update(order)
-        return frozenset(found)
+                result.update(order)
+        return frozenset(result)
 
     def _named(self, question: str) -> tuple[set[str], set[str]]:
         """The hidden files that a question calls by a name of their own, and those of kinds and names that it says."""
-        said, files = question.casefold(), self._map.files
+        text, files = question.casefold(), self._map.files
         own: set[str] = set()
         of_kind: set[str] = set()
-        if "." in said:
+        if "." in text:
             main = (path for path in self._map.hidden if files[path].edition == "main")
-            own.update(path for path in main if path.rpartition("/")[2].casefold() in said)
+            own.update(path for path in main if path.rpartition("/")[2].casefold() in text)
         tokens = tokens_of(question)
-        for found in self._names.find(question, tokens):
-            (own if len(found.value) == 1 else of_kind).update(found.value)
-        for kind in {found.value for found in _kinds().find(question, tokens)}:
+        for match in self._names.find(question, tokens):
+            (own if len(match.value) == 1 else of_kind).update(match.value)
+        for kind in {match.value for match in _kinds().find(question, tokens)}:
             of_kind.update(self._of_kind.get(kind, ()))
         return own, of_kind
 
@@ -144,7 +144,7 @@ class FileScope:
         """Those of the number that a question says, or of the chapter whose title it says."""
         if not paths:
             return set()
-        numbers = _numbers(question) | {found.value for found in self._titles.find(question)}
+        numbers = _numbers(question) | {match.value for match in self._titles.find(question)}
         files = self._map.files
         return {
             path
@@ -162,20 +162,20 @@ class FileScope:
 
     @cached_property
     def _names(self) -> Phrases[tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
+        names: dict[str, tuple[str, ...]] = {}
         for path in sorted(self._map.hidden):
             for name in _names_of(self._map.files[path], self._documents.get(path)):
-                found[name] = (*found.get(name, ()), path)
-        return Phrases(found)
+                names[name] = (*names.get(name, ()), path)
+        return Phrases(names)
 
     @cached_property
     def _of_kind(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
+        kinds: dict[str, tuple[str, ...]] = {}
         for path in sorted(self._map.hidden):
             file = self._map.files[path]
             kind = file.kind if file.edition == "main" else _EDITIONS.get(file.edition, file.edition)
-            found[kind] = (*found.get(kind, ()), path)
-        return found
+            kinds[kind] = (*kinds.get(kind, ()), path)
+        return kinds
 
     @cached_property
     def _blank(self) -> frozenset[str]:
@@ -200,12 +200,14 @@ def why_outside(project_map: ProjectMap, path: str) -> Reason:
 
 def _numbers(text: str) -> set[int]:
     """The chapters that a text names, or else the numbers in it."""
-    named = {number for one in chapter_references(text) if not one.excluded for number in one.numbers}
+    named = {number for ref in chapter_references(text) if not ref.excluded for number in ref.numbers}
     return named or {int(digits) for digits in _DIGITS.findall(text)}
 
 
 def _is_filled_in(document: Document) -> bool:
-    body = "\n".join(document.text[one.start : one.end] for one in document.paragraphs if one.role != "front_matter")
+    body = "\n".join(
+        document.text[block.start : block.end] for block in document.paragraphs if block.role != "front_matter"
+    )
     return bool(filled_in(body).strip())
 
 
@@ -298,17 +300,19 @@ class _Shared:
         self._taken: Mapping[str, Document] = {}
 
     def at(self, moment: ProjectCorpus) -> Corpus:
-        corpus, taken, wanted = self._corpus, self._taken, moment.documents
+        corpus, documents, wanted = self._corpus, self._taken, moment.documents
         codex, matcher, kept = moment.codex, moment.matcher, moment.kept
         self._corpus = None  # until the work is done: what fails half way is begun again
         same = corpus is not None and corpus.codex is codex and matcher in (None, corpus.matcher)
         if corpus is None or not (same or corpus.adopt(codex, matcher, kept)):
             corpus = Corpus(codex, matcher, kept)
             corpus.update(list(wanted.values()))
-        elif taken is not wanted:
-            for path in [path for path in taken if path not in wanted]:
+        elif documents is not wanted:
+            for path in [path for path in documents if path not in wanted]:
                 corpus.remove(path)
-            changed = [one for path, one in wanted.items() if taken.get(path) is not one and taken.get(path) != one]
+            changed = [
+                doc for path, doc in wanted.items() if documents.get(path) is not doc and documents.get(path) != doc
+            ]
             if changed:
                 corpus.update(changed)
         if corpus.map is not moment.map:

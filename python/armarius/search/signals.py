@@ -49,8 +49,8 @@ class SummarySource(Protocol):
 
 def stated(document: Document) -> str:
     """The summary in the front matter of a document, or ""."""
-    found = next((said for key in _STATED if (said := document.front_matter.get(key))), "")
-    return found.strip() if isinstance(found, str) else ""
+    value = next((text for key in _STATED if (text := document.front_matter.get(key))), "")
+    return value.strip() if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +95,16 @@ class SummaryIndex:
         Cost: nothing until a text or a summary changes; then a look at every text, and the sentences that are new.
         """
         whole, stamp = corpus.whole, self._kept.stamp()
-        known: tuple[Hashable, tuple[Sentences, Sentences], float] | None = whole.memo.get(_MEMO)
-        if known is None or known[0] != stamp:
-            known = whole.memo[_MEMO] = stamp, *_sentences(whole, self._kept.list())
-        if not any(known[1]):
+        entry: tuple[Hashable, tuple[Sentences, Sentences], float] | None = whole.memo.get(_MEMO)
+        if entry is None or entry[0] != stamp:
+            entry = whole.memo[_MEMO] = stamp, *_sentences(whole, self._kept.list())
+        if not any(entry[1]):
             return None
         if self._matcher is not corpus.matcher:
             self._matcher, self._ranked = corpus.matcher, (_Ranked(), _Ranked())
-        for ranked, said in zip(self._ranked, known[1], strict=True):
-            ranked.take(said, corpus.matcher)
-        return partial(_told, *self._ranked, known[2])
+        for ranked, sentences in zip(self._ranked, entry[1], strict=True):
+            ranked.take(sentences, corpus.matcher)
+        return partial(_told, *self._ranked, entry[2])
 
 
 class _Ranked:
@@ -114,35 +114,37 @@ class _Ranked:
         self.said: Sentences = {}
         self._corpus = Paragraphs()
 
-    def take(self, said: Sentences, matcher: EntityMatcher) -> None:
-        if said is self.said:
+    def take(self, sentences: Sentences, matcher: EntityMatcher) -> None:
+        if sentences is self.said:
             return
-        lines, before = ({path: [line for line, _ in own] for path, own in one.items()} for one in (said, self.said))
+        lines, before = (
+            {path: [line for line, _ in own] for path, own in group.items()} for group in (sentences, self.said)
+        )
         changed = {path: own for path, own in lines.items() if before.get(path) != own}
         for path, part in parts_of_lines(changed, matcher).items():
             self._corpus.update(path, part)
         for path in before.keys() - lines.keys():
             self._corpus.remove(path)
-        self.said = said
+        self.said = sentences
 
     def score(self, query: CorpusQuery) -> tuple[dict[PassageKey, tuple[float, str]], list[int]]:
         """Of each place the best value over the best of all and its sentence; how many sentences hold each group."""
         scores = self._corpus.corpus.score(query)
-        found: dict[PassageKey, tuple[float, str]] = {}
-        for one in scores.paragraphs(_MOST):
-            line, about = self.said[one.path][one.index]
+        result: dict[PassageKey, tuple[float, str]] = {}
+        for item in scores.paragraphs(_MOST):
+            line, about = self.said[item.path][item.index]
             for place in about:
-                found.setdefault(place, (one.score / scores.best, line))
-        return found, scores.frequencies
+                result.setdefault(place, (item.score / scores.best, line))
+        return result, scores.frequencies
 
 
 def _told(units: _Ranked, paragraphs: _Ranked, share: float, query: CorpusQuery) -> Told:
-    (lifted, held), (near, also_held) = units.score(query), paragraphs.score(query)
+    (lifted, counts), (near, also_held) = units.score(query), paragraphs.score(query)
     return Told(
         [(*place, value) for place, (value, _) in lifted.items()],
         [(*place, value) for place, (value, _) in near.items()],
         {place: line for place, (_, line) in lifted.items()},
-        [*map(add, held, also_held)],
+        [*map(add, counts, also_held)],
         share,
     )
 
@@ -152,36 +154,36 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[tuple[Sentences
 
     Of less than half of the story they have none: they would pull questions away from the rest.
     """
-    kept_of = {one.document: one for one in kept}
+    kept_of = {summary.document: summary for summary in kept}
     documents = {text.path: text.file.document for text in corpus.texts.values()}
     of_units = defaultdict[str, list[tuple[str, Sequence[PassageKey]]]](list)
     of_paragraphs: dict[str, list[tuple[str, Sequence[PassageKey]]]] = {}
     units = cache(partial(_units, corpus))  # most projects need none
     for path, document in documents.items():
         if document.kind == "summary":
-            for number, said in _by_chapter(document).items():
+            for number, text in _by_chapter(document).items():
                 about = tuple(
                     place for key in corpus.by_chapter.get(number, ())
                     if corpus.texts[key].file.document.kind in STORY_KINDS
                     for place in units().get((corpus.texts[key].path, corpus.texts[key].section), ())
                 )  # fmt: skip
                 if about:
-                    of_units[path].append((said, about))
-        one = kept_of.get(path)
-        if one is not None and one.content_hash != document.content_hash:
-            one = None  # stale
-        if said := stated(document) if document.front_matter and document.kind in STORY_KINDS else "":
-            of_units[path].append((said, units()[path, None]))
-        elif one is not None:
-            of_units[path].append((one.text, units()[path, None]))
-        if one is not None and one.passages:
+                    of_units[path].append((text, about))
+        summary = kept_of.get(path)
+        if summary is not None and summary.content_hash != document.content_hash:
+            summary = None  # stale
+        if text := stated(document) if document.front_matter and document.kind in STORY_KINDS else "":
+            of_units[path].append((text, units()[path, None]))
+        elif summary is not None:
+            of_units[path].append((summary.text, units()[path, None]))
+        if summary is not None and summary.passages:
             last = len(document.paragraphs)
             of_paragraphs[path] = [
                 (passage.text, tuple((path, at) for at in range(passage.first, min(passage.last + 1, last))))
-                for passage in one.passages
+                for passage in summary.passages
             ]
     some = documents.items() if of_units else ()
-    story = [place for path, one in some if one.kind in STORY_KINDS for place in units()[path, None]]
+    story = [place for path, document in some if document.kind in STORY_KINDS for place in units()[path, None]]
     summed = {place for own in of_units.values() for _, about in own for place in about}.intersection(story)
     share = max(0.0, 2 * len(summed) / max(1, len(story)) - 1)
     return (of_units, of_paragraphs), share
@@ -189,21 +191,21 @@ def _sentences(corpus: Corpus, kept: Iterable[Summary]) -> tuple[tuple[Sentences
 
 def _units(corpus: Corpus) -> Mapping[tuple[str, str | None], list[PassageKey]]:
     """The units of each document, and by label, as the core counts them."""
-    found = defaultdict[tuple[str, str | None], list[PassageKey]](list)
+    places = defaultdict[tuple[str, str | None], list[PassageKey]](list)
     for path, label in corpus.core.units:
-        place = (path, len(found[path, None]))
-        found[path, None].append(place)
-        found[path, label].append(place)
-    return found
+        place = (path, len(places[path, None]))
+        places[path, None].append(place)
+        places[path, label].append(place)
+    return places
 
 
 def _by_chapter(document: Document) -> dict[int, str]:
     """What a file of summaries says of each chapter."""
-    said = defaultdict[int, list[str]](list)
-    for one in document.paragraphs:
-        if one.role == "body" and (number := chapter_at(document, one)) is not None:
-            said[number].append(document.text[one.start : one.end])
-    return {number: " ".join(parts) for number, parts in said.items()}
+    texts = defaultdict[int, list[str]](list)
+    for block in document.paragraphs:
+        if block.role == "body" and (number := chapter_at(document, block)) is not None:
+            texts[number].append(document.text[block.start : block.end])
+    return {number: " ".join(parts) for number, parts in texts.items()}
 
 
 CALLED, CALLER = 1.0, 0.3
@@ -237,22 +239,22 @@ def calls(corpus: Corpus, scores: CorpusScores) -> list[Signal]:
     """
     if scores.best <= 0 or not _has_code(corpus.whole):
         return []
-    found = [one for one in _strong(corpus, scores) if one.names or one.own]
-    if not found:
+    hits = [hit for hit in _strong(corpus, scores) if hit.names or hit.own]
+    if not hits:
         return []
     core = corpus.core
     called: dict[PassageKey, float] = {}
     callers: dict[PassageKey, float] = {}
-    names = list(dict.fromkeys(name for one in found for name in one.names))
+    names = list(dict.fromkeys(name for hit in hits for name in hit.names))
     defined = dict(zip(names, core.definitions(names), strict=True))
-    for one in found:
-        for name in one.names:
-            _follow(called, one, defined[name], _AMBIGUOUS)
-    own = list(dict.fromkeys(one.own for one in found if one.own))
+    for hit in hits:
+        for name in hit.names:
+            _follow(called, hit, defined[name], _AMBIGUOUS)
+    own = list(dict.fromkeys(hit.own for hit in hits if hit.own))
     used = dict(zip(own, core.calls(own), strict=True))
-    for one in found:
-        if one.own:
-            _follow(callers, one, used[one.own], _USED)
+    for hit in hits:
+        if hit.own:
+            _follow(callers, hit, used[hit.own], _USED)
     return [
         (name, weight, 0.0, [(*place, share) for place, share in sorted(shares.items())])
         for name, weight, shares in (("called", CALLED, called), ("calls", CALLER, callers))
@@ -262,39 +264,39 @@ def calls(corpus: Corpus, scores: CorpusScores) -> list[Signal]:
 
 def text_of(document: Document, paragraph: int) -> str:
     """The text of a paragraph."""
-    one = document.paragraphs[paragraph]
-    return document.text[one.start : one.end]
+    block = document.paragraphs[paragraph]
+    return document.text[block.start : block.end]
 
 
 def _strong(corpus: Corpus, scores: CorpusScores) -> Iterator[_Found]:
-    for one in scores.paragraphs(_LOOKED_AT):
-        document = corpus.document(one.path)
-        share = one.score / scores.best
+    for item in scores.paragraphs(_LOOKED_AT):
+        document = corpus.document(item.path)
+        share = item.score / scores.best
         if document is None or document.kind != "code" or share < _STRONG:
             continue
-        path = document.paragraphs[one.index].heading_path
-        names = tuple(name for name in _core.called_names(text_of(document, one.index)) if name not in path)
-        yield _Found((one.path, one.index), share, names, path[-1] if path else "")
+        path = document.paragraphs[item.index].heading_path
+        names = tuple(name for name in _core.called_names(text_of(document, item.index)) if name not in path)
+        yield _Found((item.path, item.index), share, names, path[-1] if path else "")
 
 
 def _has_code(corpus: Corpus) -> bool:
     """Whether any document is source code; looked up once for each state of the project."""
-    known: bool | None = corpus.memo.get(_KEY)
-    if known is None:
+    answer: bool | None = corpus.memo.get(_KEY)
+    if answer is None:
         documents = map(corpus.document, corpus.paths)
-        known = corpus.memo[_KEY] = any(one is not None and one.kind == "code" for one in documents)
-    return known
+        answer = corpus.memo[_KEY] = any(doc is not None and doc.kind == "code" for doc in documents)
+    return answer
 
 
-def _follow(shares: dict[PassageKey, float], one: _Found, places: Sequence[PassageKey], most: int) -> None:
-    here = [place for place in places if place[0] == one.place[0]]
+def _follow(shares: dict[PassageKey, float], hit: _Found, places: Sequence[PassageKey], most: int) -> None:
+    here = [place for place in places if place[0] == hit.place[0]]
     if len(places) > most:
         places = here
     if not places or len(places) > most:
         return
     for place in places:
-        if place != one.place:
-            shares[place] = max(shares.get(place, 0.0), one.share / len(places))
+        if place != hit.place:
+            shares[place] = max(shares.get(place, 0.0), hit.share / len(places))
 
 
 _CALLED, _CALLERS = 4, 3  # of one definition
@@ -313,23 +315,28 @@ class Signature:
     text: str
 
 
-def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Sequence[PassageKey]) -> list[Signature]:
-    """What the paragraphs `shown` call, then what calls them, those of the first paragraphs first, none that is shown.
+def signatures(core: CoreCorpus, documents: Mapping[str, Document], keys: Sequence[PassageKey]) -> list[Signature]:
+    """What the paragraphs `keys` call, then what calls them, those of the first paragraphs first, none that is shown.
 
-    Cost: the text of `shown`, and as many postings as it calls names.
+    Cost: the text of `keys`, and as many postings as it calls names.
     """
-    found: dict[PassageKey, Signature] = {}
-    known = set(shown)
-    code = [(path, at, documents[path]) for path, at in shown if path in documents and documents[path].kind == "code"]
-    asked = [(path, _names(document, at)) for path, at, document in code]
-    names = list(dict.fromkeys(name for _, some in asked for name in some))
+    result: dict[PassageKey, Signature] = {}
+    origins = set(keys)
+    code = [(path, at, documents[path]) for path, at in keys if path in documents and documents[path].kind == "code"]
+    calls = [(path, _names(document, at)) for path, at, document in code]
+    names = list(dict.fromkeys(name for _, some in calls for name in some))
     defined = dict(zip(names, core.definitions(names), strict=True))
-    for path, some in asked:
+    for path, some in calls:
         left = _CALLED
         for name in some:
             for place in _meant(defined[name], path, _MOST_MEANINGS):
-                if left and place not in known and place not in found and (one := _line(documents, place, name, "→")):
-                    found[place] = one
+                if (
+                    left
+                    and place not in origins
+                    and place not in result
+                    and (line := _line(documents, place, name, "→"))
+                ):
+                    result[place] = line
                     left -= 1
     own = list(
         dict.fromkeys(around[-1] for _, at, document in code if (around := document.paragraphs[at].heading_path))
@@ -337,10 +344,10 @@ def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Seque
     for name, places in zip(own, core.calls(own), strict=True):
         left = _CALLERS if len(places) <= _MOST_USED else 0
         for place in places:
-            if left and place not in known and place not in found and (one := _line(documents, place, name, "←")):
-                found[place] = one
+            if left and place not in origins and place not in result and (line := _line(documents, place, name, "←")):
+                result[place] = line
                 left -= 1
-    return list(found.values())
+    return list(result.values())
 
 
 def _names(document: Document, at: int) -> list[str]:
@@ -366,9 +373,9 @@ def _line(documents: Mapping[str, Document], place: PassageKey, name: str, arrow
         if rest[0].lstrip().startswith(("//", "#", "*", "/*")):
             continue
         number = document.line_at(document.paragraphs[at].start + first)
-        said = " ".join(_balanced(rest[:_LINES]) if arrow == "→" else [rest[0].strip()])
+        code = " ".join(_balanced(rest[:_LINES]) if arrow == "→" else [rest[0].strip()])
         title = ".".join(document.paragraphs[at].heading_path) or document.title
-        return Signature(path, at, number, f"{arrow} {path}:{number} {title}: {said[:_WIDTH].rstrip(' {')}")
+        return Signature(path, at, number, f"{arrow} {path}:{number} {title}: {code[:_WIDTH].rstrip(' {')}")
     return None
 
 

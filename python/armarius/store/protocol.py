@@ -421,17 +421,17 @@ class DerivedCache(Generic[Packed, Value]):
         if not fingerprints:
             return {}
         rows = store.learnt(self.kind, None if len(fingerprints) > _FEW else [*fingerprints])
-        found = {
+        values = {
             path: self.value(row, fingerprints[path], or_others=or_others)
             for path, row in rows.items()
             if path in fingerprints
         }
-        return {path: value for path, value in found.items() if value is not None}
+        return {path: value for path, value in values.items() if value is not None}
 
 
 def join_pieces(*pieces: bytes) -> bytes:
     """Concatenate values after their lengths (uint32, little-endian, without the last)."""
-    return b"".join([*(_LENGTH.pack(len(one)) for one in pieces[:-1]), *pieces])
+    return b"".join([*(_LENGTH.pack(len(piece)) for piece in pieces[:-1]), *pieces])
 
 
 def split_pieces(data: bytes, count: int) -> tuple[bytes, ...]:
@@ -443,10 +443,10 @@ def split_pieces(data: bytes, count: int) -> tuple[bytes, ...]:
     at = _LENGTH.size * (count - 1)
     if len(data) < at:
         raise ValueError(f"{len(data)} bytes are not {count} pieces")
-    found = []
+    pieces = []
     for (size,) in _LENGTH.iter_unpack(data[:at]):
-        found.append(data[at : at + size])
+        pieces.append(data[at : at + size])
         at += size
     if at > len(data):
         raise ValueError(f"{len(data)} bytes are less than {count} pieces")
-    return (*found, data[at:])
+    return (*pieces, data[at:])

@@ -84,21 +84,21 @@ class Fingerprint:
         return f"{self.name} ({self.dimension} dimensions, {self.pooling}{limit}, {scale}{prompt}, {model})"
 
 
-def require_same(stored: Fingerprint, given: Fingerprint) -> None:
+def require_same(stored: Fingerprint, other: Fingerprint) -> None:
     """Refuse to mix vectors of two models.
 
     Raises:
         DimensionMismatch: Names both fingerprints, what differs, and the way out.
     """
-    if stored == given:
+    if stored == other:
         return
     differing = [
         item.name
         for item in fields(Fingerprint)
-        if item.compare and getattr(stored, item.name) != getattr(given, item.name)
+        if item.compare and getattr(stored, item.name) != getattr(other, item.name)
     ]
     raise DimensionMismatch(
-        f"the index holds vectors of {stored}, the embedder is {given}; different: {', '.join(differing)}. "
+        f"the index holds vectors of {stored}, the embedder is {other}; different: {', '.join(differing)}. "
         "engine.reembed() (or `armarius embed --reembed`) replaces them while the old ones keep answering"
     )
 
@@ -298,7 +298,7 @@ def usable_rows(vectors: Vectors) -> NDArray[np.bool_]:
     return usable
 
 
-def check_batch(stored: Fingerprint, given: Fingerprint, texts: Sequence[PendingText], vectors: Vectors) -> None:
+def check_batch(stored: Fingerprint, other: Fingerprint, texts: Sequence[PendingText], vectors: Vectors) -> None:
     """Check a batch before it is stored; the vector table itself accepts any values.
 
     Rows of zeros are valid: they mean that there is nothing to embed.
@@ -307,9 +307,9 @@ def check_batch(stored: Fingerprint, given: Fingerprint, texts: Sequence[Pending
         DimensionMismatch: The vectors have another model or length.
         EmbeddingError: A row holds NaN or infinity; the message names its owner.
     """
-    require_same(stored, given)
-    if vectors.ndim != 2 or vectors.shape[1] != given.dimension:
-        shape, most = "x".join(map(str, vectors.shape)), given.dimension
+    require_same(stored, other)
+    if vectors.ndim != 2 or vectors.shape[1] != other.dimension:
+        shape, most = "x".join(map(str, vectors.shape)), other.dimension
         raise DimensionMismatch(
             f"vectors of shape {shape} cannot go into an index of {most} dimensions; engine.reembed() rebuilds it"
         )
@@ -332,14 +332,14 @@ def embedded_texts(document: Document) -> dict[int, str]:
     if document.kind == "code":
         return {}
     named = document.kind in _NAMED_BY_HEADING
-    found = {}
+    texts = {}
     for paragraph in document.paragraphs:
         text = document.text[paragraph.start : paragraph.end]
         if paragraph.role != "body" or not _is_embeddable(text):
             continue
         heading = paragraph.heading_path[-1] if named and paragraph.heading_path else ""
-        found[paragraph.index] = f"{heading}\n{text}" if heading else text
-    return found
+        texts[paragraph.index] = f"{heading}\n{text}" if heading else text
+    return texts
 
 
 def text_hash(text: str) -> bytes:

@@ -79,9 +79,9 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, respond)
             return
-        asked = parse_qs(scope["query_string"].decode("latin-1"))
-        if (given := asked.pop("token", None)) is not None:
-            await self._enter(scope["path"], given[0], asked)(scope, receive, respond)
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        if (tokens := query.pop("token", None)) is not None:
+            await self._enter(scope["path"], tokens[0], query)(scope, receive, respond)
         elif not self._known(headers.get("cookie", "")):
             language = chosen(None, None, headers.get("accept-language", ""))
             await PlainTextResponse(texts(language)["error.token"], status_code=403)(scope, receive, respond)
@@ -103,17 +103,17 @@ class Guard:
             return PlainTextResponse("too much", status_code=413)
         return None
 
-    def _enter(self, path: str, given: str, asked: dict[str, list[str]]) -> Response:
-        if not hmac.compare_digest(given.encode(), self._token.encode()):
+    def _enter(self, path: str, token: str, query: dict[str, list[str]]) -> Response:
+        if not hmac.compare_digest(token.encode(), self._token.encode()):
             return PlainTextResponse("another token", status_code=403)
-        rest = f"?{urlencode(asked, doseq=True)}" if asked else ""
+        rest = f"?{urlencode(query, doseq=True)}" if query else ""
         answer = RedirectResponse(f"/{path.lstrip('/')}{rest}", status_code=303)
         answer.set_cookie(self._cookie, self._token, max_age=_KEPT_S, httponly=True, samesite="strict", path="/")
         return answer
 
     def _known(self, header: str) -> bool:
-        given = cookie_parser(header).get(self._cookie, "")
-        return hmac.compare_digest(given.encode("latin-1", "replace"), self._token.encode())
+        cookie = cookie_parser(header).get(self._cookie, "")
+        return hmac.compare_digest(cookie.encode("latin-1", "replace"), self._token.encode())
 
 
 def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
@@ -136,7 +136,7 @@ async def watched(engine: ContextEngine, request: Request) -> StreamingResponse:
 
 
 async def _told(engine: ContextEngine, request: Request) -> AsyncIterator[str]:
-    said, quiet = "", 0.0
+    event, quiet = "", 0.0
     while not await request.is_disconnected():
         try:
             status = await asyncio.to_thread(engine.index.status)
@@ -152,8 +152,8 @@ async def _told(engine: ContextEngine, request: Request) -> AsyncIterator[str]:
             }
         )
         quiet += _LOOK_S
-        if now != said:
-            said, quiet = now, 0.0
+        if now != event:
+            event, quiet = now, 0.0
             yield f"data: {now}\n\n"
         elif quiet >= _BEAT_S:
             quiet = 0.0
@@ -169,18 +169,18 @@ def texts(language: str) -> dict[str, str]:
     """Texts of the pages by key, those of a group by `group.key`; English for an unknown language."""
     at = LANGUAGES.index(language) if language in LANGUAGES else 0
     table = tomllib.loads(files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8"))
-    found = {code: row[LANGUAGES[at]] for code, row in reasons_table().items()}
-    for name, said in table.items():
-        rows = {f"{name}.{key}": row for key, row in said.items()} if isinstance(said, dict) else {name: said}
-        found |= {key: row[at] for key, row in rows.items()}
-    return found
+    result = {code: row[LANGUAGES[at]] for code, row in reasons_table().items()}
+    for name, value in table.items():
+        rows = {f"{name}.{key}": row for key, row in value.items()} if isinstance(value, dict) else {name: value}
+        result |= {key: row[at] for key, row in rows.items()}
+    return result
 
 
-def chosen(asked: str | None, kept: str | None, accepted: str) -> str:
+def chosen(query: str | None, kept: str | None, accepted: str) -> str:
     """The language: of the query string, else of the cookie, else the first that the browser accepts."""
-    for one in (asked, kept, *(part.split(";")[0].strip()[:2].lower() for part in accepted.split(","))):
-        if one in LANGUAGES:
-            return str(one)
+    for code in (query, kept, *(part.split(";")[0].strip()[:2].lower() for part in accepted.split(","))):
+        if code in LANGUAGES:
+            return str(code)
     return "en"
 
 
@@ -201,9 +201,9 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     """
     environment = _templates()
     types = {
-        texts(one)[key]: key.removeprefix("types.")
-        for one in LANGUAGES
-        for key in reversed(texts(one))
+        texts(language)[key]: key.removeprefix("types.")
+        for language in LANGUAGES
+        for key in reversed(texts(language))
         if key.startswith("types.")
     }
     appearances, changes = Appearances(engine), Changes(engine, types)
@@ -214,7 +214,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
     def route(path: str, page: Callable[[Any], str | Page], *methods: str) -> Route:
         return Route(path, partial(_answered, environment, engine, changes, page), methods=list(methods) or ["GET"])
 
-    shown = {
+    views = {
         "/": pages.home,
         "/chapter/{path:path}": pages.chapter,
         "/entities": pages.entities,
@@ -228,7 +228,7 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         "/book/{id:path}": pages.book,
     }
     routes: list[Route] = [
-        *(route(path, page) for path, page in shown.items()),
+        *(route(path, page) for path, page in views.items()),
         *(route(f"/change/{name}", change, "POST") for name, change in changes.handlers().items()),
         route("/prompt", desk.prompt, "POST"),
         route("/why", desk.why, "POST"),
@@ -280,21 +280,21 @@ async def _answered(
     """A page, a redirect to one, or what is wrong."""
     accepted = request.headers.get("accept-language", "")
     language = chosen(request.query_params.get("lang"), request.cookies.get(_LANGUAGE), accepted)
-    asked: Form = {**request.query_params, **request.path_params}
+    form: Form = {**request.query_params, **request.path_params}
     if request.method == "POST":
         every = await request.form()
-        asked |= {name: value for name, value in every.items() if isinstance(value, str)} | {"every": every}
+        form |= {name: value for name, value in every.items() if isinstance(value, str)} | {"every": every}
     stale: list[ContextWarning] = []
 
     def answered() -> str | Page:
-        stale.extend(one for one in engine.index.freshen() if one.code == INDEX_BUILDING.code)
-        return page(asked | {"language": language})
+        stale.extend(warning for warning in engine.index.freshen() if warning.code == INDEX_BUILDING.code)
+        return page(form | {"language": language})
 
-    said = texts(language)
+    labels = texts(language)
     render = partial(
         _rendered,
         environment,
-        said,
+        labels,
         language=language,
         project=engine.project_id,
         method=request.method,
@@ -341,10 +341,10 @@ def _is_missing(failed: Exception, request: Request) -> bool:
     return request.method == "GET" and (nowhere or isinstance(failed, (UnknownId, UnknownDocument)))
 
 
-def _rendered(environment: Environment, said: dict[str, str], template: str, values: Form, **common: object) -> str:
+def _rendered(environment: Environment, labels: dict[str, str], template: str, values: Form, **common: object) -> str:
     if (failed := values.get("failed")) is not None:
-        values = {**values, "failed": _told_of(failed, said)}
-    words, word = SimpleNamespace(**said), lambda group, key: said.get(f"{group}.{key}", key)
+        values = {**values, "failed": _told_of(failed, labels)}
+    words, word = SimpleNamespace(**labels), lambda group, key: labels.get(f"{group}.{key}", key)
     return environment.get_template(template).render(t=words, w=word, **common, **values)
 
 
@@ -361,7 +361,7 @@ def _here(referer: str) -> str:
     return f"/{place.path.lstrip('/')}{'?' if place.query else ''}{place.query}"
 
 
-def _nowhere(asked: Form) -> Page:
+def _nowhere(form: Form) -> Page:
     raise Refused("page")
 
 
@@ -370,11 +370,11 @@ _WHOLE = frozenset(
 )  # whose sentence says all
 
 
-def _told_of(error: Exception, said: dict[str, str]) -> tuple[str, str, bool]:
+def _told_of(error: Exception, labels: dict[str, str]) -> tuple[str, str, bool]:
     """What is wrong in the language of the page and as the error says it; whether the first says all."""
     kind = error.kind if isinstance(error, Refused) else type(error).__name__
     keys = (kind, getattr(error, "code", "other"), "other" if isinstance(error, _EXPECTED) else "broken")
-    sentence = next(said[f"error.{key}"] for key in keys if f"error.{key}" in said)
+    sentence = next(labels[f"error.{key}"] for key in keys if f"error.{key}" in labels)
     return sentence.format(getattr(error, "minimum", "")), message_of(error), kind in _WHOLE
 
 

@@ -38,7 +38,7 @@ _HEADINGS = {"人物.md": "人物", "characters.md": "Characters", "地点.md": 
 def place_of(step: Step) -> str:
     """The first file of a step, and the line at which it differs, 1-based."""
     path, pair = next(iter(step.files.items()))
-    before, after = ((one or b"").splitlines() for one in pair)
+    before, after = ((data or b"").splitlines() for data in pair)
     same = sum(1 for _ in takewhile(lambda lines: lines[0] == lines[1], zip(before, after, strict=False)))
     return f"{path}:{same + 1}"
 
@@ -69,7 +69,7 @@ class Changes:
             *(self.limits, self.merge, self.pin, self.propose, self.relate, self.settle, self.style, self.summary),
             *(self.unbook, self.understood, self.undo, self.unfact, self.unrelate),
         )
-        every = {one.__name__: one for one in own} | _records(self._engine)
+        every = {handler.__name__: handler for handler in own} | _records(self._engine)
         return {name: partial(self._with_plain_fields, handler) for name, handler in every.items()}
 
     def _with_plain_fields(self, handler: Callable[[Form], str | Page], form: Form) -> str | Page:
@@ -81,9 +81,9 @@ class Changes:
             ContractError: A field holds a control character, which would make a page binary.
             StoreBusy, StoreFull: As `folder_lock`.
         """
-        plain = {name: one.replace("\r\n", "\n") if isinstance(one, str) else one for name, one in form.items()}
-        for name, one in plain.items():
-            if isinstance(one, str) and (control := control_in(one)):
+        plain = {name: value.replace("\r\n", "\n") if isinstance(value, str) else value for name, value in form.items()}
+        for name, value in plain.items():
+            if isinstance(value, str) and (control := control_in(value)):
                 raise ContractError(f"{name} holds the control character {control}")
         root = self._engine.root
         if root is None or handler == self.bring:  # a manuscript may take long
@@ -122,7 +122,7 @@ class Changes:
     def settled(self) -> dict[str, str]:
         """The doubts that the writer has settled: id, and what each is about."""
         records = () if self._settled is None else self._settled.records()
-        return {one.id: str((one.data or {}).get("about", "")) for one in records}
+        return {record.id: str((record.data or {}).get("about", "")) for record in records}
 
     def entity(self, form: Form) -> str:
         """Write the fields of an entity that say something else than the form began with."""
@@ -145,7 +145,7 @@ class Changes:
     def alias(self, form: Form) -> str:
         """Add another name of an entity; with `gone`, take it back."""
         entity, alias = self._engine.codex.get(form["id"]), _text(form, "alias")
-        kept = [one for one in entity.aliases if one != alias]
+        kept = [name for name in entity.aliases if name != alias]
         aliases = kept if "gone" in form else [*entity.aliases, alias]
         self._engine.codex.update(entity.id, aliases=aliases)
         return _entity(entity.id)
@@ -158,11 +158,11 @@ class Changes:
     def _add(self, name: str, type_: str, aliases: list[str], description: str = "") -> str:
         """The id of a new entity: a section of the page of people or of places, else a record."""
         engine, codex = self._engine, self._engine.codex
-        known = {fold(one) for entity in engine.entities() for one in (entity.name, *entity.aliases)}
-        free = known.isdisjoint(fold(one) for one in (name, *aliases))
+        names = {fold(alias) for entity in engine.entities() for alias in (entity.name, *entity.aliases)}
+        free = names.isdisjoint(fold(alias) for alias in (name, *aliases))
         if engine.root is not None and free and type_ in _PAGES:
             paths = self._pages_for(type_, name)
-            if any(add_in_place(self._pages, one, name, type_, title=_HEADINGS.get(one, "")) for one in paths):
+            if any(add_in_place(self._pages, path, name, type_, title=_HEADINGS.get(path, "")) for path in paths):
                 made = codex.get(name)
                 stated: dict[str, Any] = {"aliases": aliases, "description": description}
                 codex.update(made.id, **{key: value for key, value in stated.items() if value})
@@ -178,7 +178,7 @@ class Changes:
             if entity.type == type_ == "character" and origin.path.endswith(SUFFIXES) and entity.name in origin.section
         )
         root, pages = self._engine.root, _PAGES[type_]
-        usual = next((one for one in pages if root is not None and (root / one).is_file()), pages[name.isascii()])
+        usual = next((page for page in pages if root is not None and (root / page).is_file()), pages[name.isascii()])
         return [*(path for path, _ in described.most_common(1)), usual]
 
     def delete(self, form: Form) -> str:
@@ -192,16 +192,16 @@ class Changes:
         entity = codex.get(form["id"])
         changes, stated = _merged(entity, other), codex.related()
         moved = [
-            one
-            for one in codex.relations()
-            if other.id in (one.source, one.target) and (one.source, one.target, one.type) in stated
+            edge
+            for edge in codex.relations()
+            if other.id in (edge.source, edge.target) and (edge.source, edge.target, edge.type) in stated
         ]
         codex.update(entity.id, force=True, **changes)
         codex.delete(other.id, relations=True)
-        for one in moved:
-            source, target = (entity.id if end == other.id else end for end in (one.source, one.target))
+        for edge in moved:
+            source, target = (entity.id if end == other.id else end for end in (edge.source, edge.target))
             if source != target:
-                codex.relate(source, target, one.type, since=one.since, until=one.until)
+                codex.relate(source, target, edge.type, since=edge.since, until=edge.until)
         return _entity(entity.id)
 
     def _other(self, form: Form) -> Entity:
@@ -229,7 +229,7 @@ class Changes:
     def unfact(self, form: Form) -> str:
         """Take back what holds from a chapter on."""
         entity = self._engine.codex.get(form["id"])
-        kept = [one for one in entity.facts if one.text != form["text"]]
+        kept = [fact for fact in entity.facts if fact.text != form["text"]]
         if len(self._engine.codex.update(entity.id, facts=kept).facts) > len(kept):  # those of a file hold again
             raise DescribedElsewhere(f"it is described in {entity.origins[0].path}: delete it there")
         return _entity(entity.id)
@@ -249,7 +249,7 @@ class Changes:
 
     def propose(self, form: Form) -> str:
         """Add names that the text uses, each with its aliases."""
-        wanted = [json.loads(one) for one in form["every"].getlist("name")]
+        wanted = [json.loads(row) for row in form["every"].getlist("name")]
         for name, kind, aliases in wanted:
             type_ = {"person": "character", "place": "location"}.get(kind, "item")
             self._add(name, type_, aliases)
@@ -258,7 +258,7 @@ class Changes:
     def summary(self, form: Form) -> str:
         """Keep the summary of a chapter; an empty one is deleted, and one that is saved as it was holds again."""
         summaries, document, text = self._engine.summaries, form["document"], form.get("text", "").strip()
-        now = next((one.text.strip() for one in summaries.list() if one.document == document), "")
+        now = next((summary.text.strip() for summary in summaries.list() if summary.document == document), "")
         if text == now or _is_changed({**form, "text": text}, "text", now):
             summaries.set(document, text) if text else summaries.delete(document)
         return "/notes#summaries"
@@ -266,7 +266,7 @@ class Changes:
     def style(self, form: Form) -> str:
         """Write the file that says how to write; refused if it changed since it was shown."""
         path, root, expect = form["path"], self._engine.root, form.get("expect", "")
-        others = {one.path for one in self._engine.documents() if one.kind not in STORY_KINDS}
+        others = {document.path for document in self._engine.documents() if document.kind not in STORY_KINDS}
         if root is None or path not in (others if expect else STYLE_PAGES.values()):
             raise UnknownDocument(f"no such document: {path[:200]!r}")
         text = _text(form, "text")
@@ -313,10 +313,10 @@ class Changes:
     def settle(self, form: Form) -> str:
         """Remember that a doubt is none, or with `undo` no longer."""
         if self._settled is not None:
-            known, undo = form["id"] in self.settled(), form.get("undo") == "yes"
-            if undo and known:
+            exists, undo = form["id"] in self.settled(), form.get("undo") == "yes"
+            if undo and exists:
                 self._settled.remove("settled", form["id"])
-            elif not undo and not known:
+            elif not undo and not exists:
                 self._settled.add("settled", {"id": form["id"], "about": form.get("about", "")})
         return "/inbox"
 
@@ -325,12 +325,12 @@ class Changes:
         question, reply = self._engine.understanding_request(), _text(form, "reply")
         if form["hash"] != question.hash:
             raise Refused("asked")
-        found = question.parse(reply)
+        result = question.parse(reply)
         if form.get("write") != "yes":
-            return "question.html", {"question": question, "found": found, "reply": reply}
+            return "question.html", {"question": question, "found": result, "reply": reply}
         ticked = form["every"].getlist("tick")
-        found[:] = [one for one in found if f"{one.about} {one.name}" in ticked]
-        found.apply(declared=True)
+        result[:] = [item for item in result if f"{item.about} {item.name}" in ticked]
+        result.apply(declared=True)
         self._engine.refresh()
         return "/inbox"
 
@@ -344,9 +344,9 @@ class Changes:
             path = Path(place) / name
             write_atomic(path, file.file.read())
             if root is not None and is_manuscript(path):
-                found = import_manuscript(path, root, write=write, into=_story_folder(self._engine))
+                manuscript = import_manuscript(path, root, write=write, into=_story_folder(self._engine))
                 self._engine.refresh()
-                return "brought.html", {"manuscript": found, "report": None, "name": name, "written": write}
+                return "brought.html", {"manuscript": manuscript, "report": None, "name": name, "written": write}
             importing = self._engine.importing
             report = (importing.add if write else importing.preview)(path)
         return "brought.html", {"manuscript": None, "report": report, "name": name, "written": write}
@@ -401,7 +401,7 @@ def _chapter(form: Form) -> int | None:
 
 
 def _names(text: str) -> list[str]:
-    return [name for one in re.split(r"[、，,;；\n]", text) if (name := one.strip())]
+    return [name for part in re.split(r"[、，,;；\n]", text) if (name := part.strip())]
 
 
 def _is_changed(form: Form, name: str, now: str) -> bool:
@@ -410,9 +410,9 @@ def _is_changed(form: Form, name: str, now: str) -> bool:
     Raises:
         Refused: The value has been changed elsewhere, too.
     """
-    said, now = form[name].strip(), now.strip()
+    value, now = form[name].strip(), now.strip()
     was = form.get(f"was_{name}", now).strip()
-    if said in (now, was, was.replace("\n", "")):  # a field of one line has no ends of lines
+    if value in (now, was, was.replace("\n", "")):  # a field of one line has no ends of lines
         return False
     if was != now:
         raise Refused("meanwhile")
@@ -422,12 +422,12 @@ def _is_changed(form: Form, name: str, now: str) -> bool:
 def _merged(entity: Entity, other: Entity) -> dict[str, Any]:
     """The fields of an entity that say more with those of another one."""
     names = [name for name in (other.name, *other.aliases) if name not in (entity.name, *entity.aliases)]
-    said = [one for one in (entity.description, other.description) if one]
+    texts = [text for text in (entity.description, other.description) if text]
     merged = {
         "aliases": (*entity.aliases, *names),
-        "description": "\n".join(dict.fromkeys(said)),
+        "description": "\n".join(dict.fromkeys(texts)),
         "attributes": {key: value for key, value in other.attributes.items() if key not in entity.attributes},
-        "facts": [*entity.facts, *(one for one in other.facts if one not in entity.facts)],
+        "facts": [*entity.facts, *(fact for fact in other.facts if fact not in entity.facts)],
     }
     now = {"aliases": entity.aliases, "description": entity.description, "attributes": {}, "facts": [*entity.facts]}
     return {name: value for name, value in merged.items() if value != now[name]}
@@ -435,4 +435,4 @@ def _merged(entity: Entity, other: Entity) -> dict[str, Any]:
 
 def _story_folder(engine: ContextEngine) -> str:
     folders = {path.partition("/")[0] for path in engine.index.map.story()}
-    return folders.pop() if len(folders) == 1 and all("/" in one for one in engine.index.map.story()) else "chapters"
+    return folders.pop() if len(folders) == 1 and all("/" in path for path in engine.index.map.story()) else "chapters"

@@ -39,9 +39,9 @@ class Appearances:
     def of(self, entity: str) -> list[Appearance]:
         """Every chapter in story order with its number of mentions of `entity`, 0 included."""
         counts = self._read().get(entity, Counter())
-        chapters = [one for one in self._engine.documents() if one.kind in STORY_KINDS]
-        chapters.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
-        return [Appearance(one.path, one.chapter, one.title, counts[one.path]) for one in chapters]
+        chapters = [chapter for chapter in self._engine.documents() if chapter.kind in STORY_KINDS]
+        chapters.sort(key=lambda chapter: (chapter.chapter is None, chapter.chapter or 0, chapter.path))
+        return [Appearance(chapter.path, chapter.chapter, chapter.title, counts[chapter.path]) for chapter in chapters]
 
     def totals(self) -> Counter[str]:
         """Mentions by entity in the whole project."""
@@ -67,10 +67,10 @@ def plot(appearances: Sequence[Appearance]) -> Markup:
     """A strip with a column of mentions for each chapter, or each few of a long book; each leads to its chapter."""
     together = -(-len(appearances) // _MOST_COLUMNS)
     runs = [appearances[at : at + together] for at in range(0, len(appearances), together or 1)]
-    counts = [sum(one.count for one in run) for run in runs]
+    counts = [sum(item.count for item in run) for run in runs]
     most, columns = max(1, *counts, 1), []
     for index, (run, count) in enumerate(zip(runs, counts, strict=True)):
-        there = max(run, key=lambda one: one.count)
+        there = max(run, key=lambda item: item.count)
         name = there.title if there.chapter is None else f"{there.chapter} {there.title}"
         columns.append(
             Markup(
@@ -116,9 +116,9 @@ def blocks(document: Document, start: int, end: int, names: Iterable[tuple[int, 
         end: The same, or the end of the document.
         names: Start, end and id of each mention.
     """
-    inside = [one for one in document.paragraphs if start <= one.start < end]
-    cuts = [start, *(one.start for one in inside[1:]), *([end] if inside else [])]
-    marked, found, at = sorted(names), [], 0
+    inside = [paragraph for paragraph in document.paragraphs if start <= paragraph.start < end]
+    cuts = [start, *(paragraph.start for paragraph in inside[1:]), *([end] if inside else [])]
+    marked, result, at = sorted(names), [], 0
     for paragraph, (first, last) in zip(inside, pairwise(cuts), strict=True):
         mine = []
         while at < len(marked) and marked[at][0] < last:
@@ -128,8 +128,8 @@ def blocks(document: Document, start: int, end: int, names: Iterable[tuple[int, 
         text = document.text[first:last]
         level = min(3, max(1, len(paragraph.heading_path))) if paragraph.role == "heading" else 0
         cut = _pieces(text, [(a - first, b - first, id_) for a, b, id_ in mine], paragraph.role != "front_matter")
-        found.append(Block(paragraph.index, paragraph.role, level, tuple(cut)))
-    return found
+        result.append(Block(paragraph.index, paragraph.role, level, tuple(cut)))
+    return result
 
 
 def plain(text: str) -> str:
@@ -144,7 +144,7 @@ def _pieces(text: str, names: Sequence[tuple[int, int, str]], markup: bool) -> I
         first, last = match.span(kind) if kind else (match.end(), match.end())
         looks += [(match.start(), first, "mark"), (first, last, kind if kind in ("b", "i") else "")]
         looks.append((last, match.end(), "mark"))
-    cuts = sorted({0, len(text), *(at for one in (*looks, *names) for at in one[:2])})
+    cuts = sorted({0, len(text), *(at for span in (*looks, *names) for at in span[:2])})
     look, name = iter(looks), iter(names)
     now, who = next(look, None), next(name, None)
     for first, last in pairwise(cuts):

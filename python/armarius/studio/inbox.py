@@ -72,44 +72,44 @@ class Inbox:
         """How many doubts are known now; starts no search."""
         return len(self._open(self._search.found()))
 
-    def page(self, asked: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def page(self, query: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Every doubt that is not settled, by kind."""
-        found, done = self._search.now()
-        doubts = sorted(self._open(found), key=lambda one: _ORDER.index(one.kind))
+        results, done = self._search.now()
+        doubts = sorted(self._open(results), key=lambda doubt: _ORDER.index(doubt.kind))
         return "inbox.html", {
-            "doubts": [(kind, list(alike)) for kind, alike in groupby(doubts, lambda one: one.kind)],
+            "doubts": [(kind, list(alike)) for kind, alike in groupby(doubts, lambda doubt: doubt.kind)],
             "most": _MOST_SHOWN,
             "settled": self._settled(),
             "kinds": KINDS,
-            "people": [one.name for one in self._engine.entities()],
+            "people": [entity.name for entity in self._engine.entities()],
             "warnings": self._engine.status().warnings,
             "done": done,
         }
 
-    def question(self, asked: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def question(self, query: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """What a language model of the writer's can be asked about the project, once."""
         return "question.html", {"question": self._engine.understanding_request(), "found": None}
 
-    def _open(self, found: list[Doubt]) -> list[Doubt]:
+    def _open(self, doubts: list[Doubt]) -> list[Doubt]:
         settled, every = self._settled(), self._engine.entities()
-        known = {fold(name) for one in every for name in (one.name, *one.aliases)}
-        current = [one for one in found if one.kind != "name" or fold(one.about) not in known]
-        return [one for one in (*current, *self._quick()) if one.id not in settled]
+        names = {fold(name) for entity in every for name in (entity.name, *entity.aliases)}
+        current = [doubt for doubt in doubts if doubt.kind != "name" or fold(doubt.about) not in names]
+        return [doubt for doubt in (*current, *self._quick()) if doubt.id not in settled]
 
     def _quick(self) -> Iterator[Doubt]:
         """Doubts that are known without a search."""
         files, hidden = self._engine.index.map, self._engine.index.map.hidden
-        copies = [one for one in files.files.values() if one.path in hidden and one.edition != "main"]
+        copies = [file for file in files.files.values() if file.path in hidden and file.edition != "main"]
         yield from _by_folder("kind", files.doubtful)
-        yield from _by_folder("copy", [one for one in copies if one.kind in STORY_KINDS and not one.declared])
+        yield from _by_folder("copy", [file for file in copies if file.kind in STORY_KINDS and not file.declared])
         for document in self._engine.documents():
-            if document.kind in STORY_KINDS and all(one.role != "body" for one in document.paragraphs):
+            if document.kind in STORY_KINDS and all(paragraph.role != "body" for paragraph in document.paragraphs):
                 yield Doubt("empty", document.title or document.path, document.path, document.path)
-        summaries = {one.document: one.text for one in self._engine.summaries.list()}
+        summaries = {summary.document: summary.text for summary in self._engine.summaries.list()}
         for path in self._engine.summaries.stale():
             yield Doubt("stale", path, path, summaries.get(path, ""))
         for shared in shared_names(self._engine.entities()):
-            ids = " ".join(one.id for one in shared.entities)
+            ids = " ".join(entity.id for entity in shared.entities)
             yield Doubt("shared", shared.name, ids, shared.entities)
         for file in self._engine.status().skipped:
             yield Doubt("skipped", file.path, f"{file.path} {file.reason}", file.reason)
@@ -120,15 +120,15 @@ class Inbox:
         counter = counter_for(model, None)
         for entity in engine.entities():
             for row in conflicts_of(engine.evidence(entity.id)):
-                said = "\n".join((row.one.text, *sorted(other.text for other in row.others)))
-                yield Doubt("conflict", entity.name, said, (entity.id, row, _field_of(entity, row)))
+                text = "\n".join((row.one.text, *sorted(other.text for other in row.others)))
+                yield Doubt("conflict", entity.name, text, (entity.id, row, _field_of(entity, row)))
             if sum(map(len, (entity.description, *entity.attributes.values(), *entity.aliases))) > _LONG:
                 tokens = counter.count(engine.card(entity.id))
                 if tokens * _SHARE > budget:
                     yield Doubt("card", entity.name, f"{entity.id} {tokens}", (entity.id, tokens))
         for name in engine.propose()[:_MOST_NAMES]:
             hits = engine.search(name.name, limit=2)
-            yield Doubt("name", name.name, name.name, (name, [(one, _around(one.text, name.name)) for one in hits]))
+            yield Doubt("name", name.name, name.name, (name, [(hit, _around(hit.text, name.name)) for hit in hits]))
         for problem in engine.index.ask(lambda store: store.verify()):
             yield Doubt("problem", problem, problem)
 
@@ -203,11 +203,11 @@ class BackgroundSearch(Generic[T]):
     def _run(self, state: int) -> None:
         try:
             began = time.monotonic()
-            for one in self._look():
+            for item in self._look():
                 with self._lock:
                     if self._of != state:
                         return
-                    self._finding.append(one)
+                    self._finding.append(item)
                 time.sleep(min(_LONGEST_REST_S, time.monotonic() - began))
                 began = time.monotonic()
         except ArmariusError:  # closed or not readable now; the next change of state starts a new search

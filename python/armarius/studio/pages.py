@@ -77,21 +77,21 @@ class Desk:
     def __init__(self, engine: ContextEngine) -> None:
         self._engine = engine
 
-    def prompt(self, asked: Mapping[str, Any]) -> Page:
+    def prompt(self, query: Mapping[str, Any]) -> Page:
         """Every row of the prompt for a place of a document, as saved or of `text`, which is never written."""
-        pack = self._pack(asked)
-        told = _told(pack, asked["language"])
-        rows = [_row(one) for one in told.items]
-        shown = [row for _, same in groupby(rows, _of) for row in _joined(list(same))]
-        frame = pack.token_count - sum(one.tokens for one in rows)
-        parts = [(part, list(same)) for part, same in groupby(shown, lambda row: row.part)]
+        pack = self._pack(query)
+        view = _told(pack, query["language"])
+        rows = [_row(item) for item in view.items]
+        table = [row for _, same in groupby(rows, _of) for row in _joined(list(same))]
+        frame = pack.token_count - sum(row.tokens for row in rows)
+        parts = [(part, list(same)) for part, same in groupby(table, lambda row: row.part)]
         sums = Counter(dict.fromkeys(PARTS, 0))
         for row in rows:
             sums[row.part] += row.tokens
         out: dict[str, list[Row]] = {}
-        for one in told.omitted:
-            if one.source != ROWS:
-                out.setdefault(one.code, []).append(_row(one, one.code))
+        for item in view.omitted:
+            if item.source != ROWS:
+                out.setdefault(item.code, []).append(_row(item, item.code))
         return "prompt.html", {
             "pack": pack,
             "parts": parts,
@@ -100,30 +100,30 @@ class Desk:
             "omitted": out,
             "most": _MOST_ROWS,
             "pins": self.pins(),
-            "excluded": set(_lines(asked, "exclude")),
+            "excluded": set(_lines(query, "exclude")),
         }
 
-    def text(self, asked: Mapping[str, Any]) -> Page:
+    def text(self, query: Mapping[str, Any]) -> Page:
         """The prompt itself."""
-        return "text.html", {"pack": self._pack(asked)}
+        return "text.html", {"pack": self._pack(query)}
 
-    def why(self, asked: Mapping[str, Any]) -> Page:
+    def why(self, query: Mapping[str, Any]) -> Page:
         """Why something is in the prompt or is not: by id, name, title of a document, or path."""
-        pack = _told(self._pack(asked), asked["language"])
-        wanted = str(asked.get("what") or "").strip()
+        pack = _told(self._pack(query), query["language"])
+        wanted = str(query.get("what") or "").strip()
         if not wanted:
             raise Refused("empty")
-        titled = [one.path for one in self._engine.documents() if wanted in one.title]
-        found = None
+        titled = [doc.path for doc in self._engine.documents() if wanted in doc.title]
+        answer = None
         for name in (wanted, *titled[:1]):
             with suppress(UnknownId):
-                found = found or pack.why(name)
-        code = "" if found is None else _advice(found)
-        change = "" if found is None or code != "budget" else _CODE.sub("", found.change)
-        target = "" if found is None else found.id
-        reason = "" if found is None else _muted(found.omitted) or found.reason
-        told = {"wanted": wanted, "found": found, "code": code, "change": change, "target": target}
-        return "why.html", {**told, "reason": reason}
+                answer = answer or pack.why(name)
+        code = "" if answer is None else _advice(answer)
+        change = "" if answer is None or code != "budget" else _CODE.sub("", answer.change)
+        target = "" if answer is None else answer.id
+        reason = "" if answer is None else _muted(answer.omitted) or answer.reason
+        values = {"wanted": wanted, "found": answer, "code": code, "change": change, "target": target}
+        return "why.html", {**values, "reason": reason}
 
     def limits(self) -> dict[str, Any]:
         """Budget and model of the project, and which there are to choose."""
@@ -137,9 +137,9 @@ class Desk:
 
     def pins(self) -> list[tuple[Pin, str]]:
         """Pins and mutes, each with what its target is called."""
-        names = {one.id: one.name for one in self._engine.entities()}
-        names |= {one.path: one.title for one in self._engine.documents()}
-        return [(one, names.get(one.target, one.target)) for one in self._engine.pins.list()]
+        names = {entity.id: entity.name for entity in self._engine.entities()}
+        names |= {doc.path: doc.title for doc in self._engine.documents()}
+        return [(pin, names.get(pin.target, pin.target)) for pin in self._engine.pins.list()]
 
     def chosen(self) -> tuple[int, str]:
         """Budget and model as armarius.toml has them now: an open engine keeps those that it was opened with."""
@@ -147,25 +147,25 @@ class Desk:
         config = self._engine.config if root is None else load_config(root)
         return limits_in(self._engine, config)
 
-    def _pack(self, asked: Mapping[str, Any]) -> Pack:
-        path, text, chosen = str(asked.get("path") or ""), asked.get("text"), str(asked.get("selection") or "")
-        cursor = _number(asked, "cursor") if path else None
+    def _pack(self, query: Mapping[str, Any]) -> Pack:
+        path, text, chosen = str(query.get("path") or ""), query.get("text"), str(query.get("selection") or "")
+        cursor = _number(query, "cursor") if path else None
         if path and text is not None:  # a draft, which stands for what is shown
-            whole, start = self._engine.document(path).text, _number(asked, "start") or 0
-            before, behind = whole[:start], whole[_number(asked, "end") or len(whole) :]
+            whole, start = self._engine.document(path).text, _number(query, "start") or 0
+            before, behind = whole[:start], whole[_number(query, "end") or len(whole) :]
             text, cursor = f"{before}{text}\n\n{behind}" if behind else before + text, start + (cursor or 0)
         budget, model = self.chosen()
-        ends = [_whole_number(one) for one in chosen.split(",")] if chosen else []
+        ends = [_whole_number(part) for part in chosen.split(",")] if chosen else []
         return self._engine.assemble(
-            str(asked.get("wish") or "").strip(),
+            str(query.get("wish") or "").strip(),
             document=path,
             cursor=cursor,
             text=text,
             budget=budget,
             model=model,
             selection=(ends[0], ends[1]) if len(ends) == 2 else None,
-            include=_lines(asked, "include"),
-            exclude=_lines(asked, "exclude"),
+            include=_lines(query, "include"),
+            exclude=_lines(query, "exclude"),
         )
 
 
@@ -187,11 +187,11 @@ def _part(source: str) -> str:
     return _PART.get(":".join(source.split(":")[:2])) or _PARTS.get(source.partition(":")[0], "always")
 
 
-def _advice(found: Explanation) -> str:
+def _advice(answer: Explanation) -> str:
     """What would change it: a key of [instead] in texts.toml."""
-    if found.included or not found.omitted:
-        return "in" if found.included else "no match"
-    first = found.omitted[0]
+    if answer.included or not answer.omitted:
+        return "in" if answer.included else "no match"
+    first = answer.omitted[0]
     why = first.detail.code if isinstance(first.detail, Reason) else ""
     if why == "mute.request":
         return "now"
@@ -204,17 +204,17 @@ def _muted(omitted: Sequence[PackItem | PackOmission]) -> str:
     return detail.code if isinstance(detail, Reason) and detail.code.startswith("mute.") else ""
 
 
-def _lines(asked: Mapping[str, Any], name: str) -> list[str]:
-    return [one for one in str(asked.get(name) or "").split("\n") if one]
+def _lines(query: Mapping[str, Any], name: str) -> list[str]:
+    return [line for line in str(query.get(name) or "").split("\n") if line]
 
 
 def in_order(engine: ContextEngine) -> list[Document]:
     """All documents, chapters first, in story order."""
-    told = {path: place for place, path in enumerate(engine.index.map.story())}
+    order = {path: place for place, path in enumerate(engine.index.map.story())}
 
-    def place(one: Document) -> tuple[bool, int, str, bool, int, str]:
-        place = told.get(one.path, len(told))
-        return one.kind not in STORY_KINDS, place, one.kind, one.chapter is None, one.chapter or 0, one.path
+    def place(doc: Document) -> tuple[bool, int, str, bool, int, str]:
+        place = order.get(doc.path, len(order))
+        return doc.kind not in STORY_KINDS, place, doc.kind, doc.chapter is None, doc.chapter or 0, doc.path
 
     return sorted(engine.documents(), key=place)
 
@@ -233,18 +233,18 @@ class ChapterRow(NamedTuple):
 def _chapters_in(document: Document) -> list[ChapterRow]:
     """Its chapters, each with a link to its line; one row for a document that does not hold several."""
     path, href = document.path, f"/chapter/{quote(document.path)}"
-    parts = [one for one in story_parts(document) if one.number is not None] if document.kind == "manuscript" else []
+    parts = [part for part in story_parts(document) if part.number is not None] if document.kind == "manuscript" else []
     rows = [
-        ChapterRow("chapter", one.number, one.title, path, f"{href}?cursor={len(document.text[:end].rstrip())}", at)
-        for one, (at, end) in zip(parts, pairwise([*_heads(document, parts), len(document.text)]), strict=True)
+        ChapterRow("chapter", part.number, part.title, path, f"{href}?cursor={len(document.text[:end].rstrip())}", at)
+        for part, (at, end) in zip(parts, pairwise([*_heads(document, parts), len(document.text)]), strict=True)
     ]
     return rows or [ChapterRow(document.kind, document.chapter, document.title, path, href)]
 
 
 def _heads(document: Document, parts: list[StoryPart]) -> list[int]:
     """Where the heading of each chapter stands, before its first paragraph."""
-    index = {one.start: one.index for one in document.paragraphs}
-    return [document.paragraphs[max(0, index[one.start] - 1)].start for one in parts]
+    index = {paragraph.start: paragraph.index for paragraph in document.paragraphs}
+    return [document.paragraphs[max(0, index[part.start] - 1)].start for part in parts]
 
 
 def stretch(document: Document, cursor: int | None) -> tuple[int, int]:
@@ -252,12 +252,12 @@ def stretch(document: Document, cursor: int | None) -> tuple[int, int]:
     end = len(document.text)
     at = end if cursor is None else min(cursor, end)
     heads = [0, *(row.start for row in _chapters_in(document) if row.start)]
-    start, end = [one for one in pairwise([*heads, end]) if one[0] <= at][-1]
+    start, end = [span for span in pairwise([*heads, end]) if span[0] <= at][-1]
     if end - start > _MOST_SHOWN:
-        ends = [one.start for one in document.paragraphs]
+        ends = [paragraph.start for paragraph in document.paragraphs]
         half = _MOST_SHOWN // 2
-        start = max((one for one in ends if one <= max(start, at - half)), default=start)
-        end = min((one for one in ends if one >= min(end, start + _MOST_SHOWN)), default=end)
+        start = max((offset for offset in ends if offset <= max(start, at - half)), default=start)
+        end = min((offset for offset in ends if offset >= min(end, start + _MOST_SHOWN)), default=end)
     return start, end
 
 
@@ -266,18 +266,18 @@ def _told(pack: Pack, language: str) -> Pack:
     return replace(pack, request=pack.request.model_copy(update={"language": language}))
 
 
-def _row(one: PackItem | PackOmission, part: str = "") -> Row:
-    if one.id.startswith("entity:"):
-        href = f"/entity/{quote(one.id.removeprefix('entity:').partition('#')[0], safe='')}"
+def _row(item: PackItem | PackOmission, part: str = "") -> Row:
+    if item.id.startswith("entity:"):
+        href = f"/entity/{quote(item.id.removeprefix('entity:').partition('#')[0], safe='')}"
     else:
-        place = "" if one.paragraph is None else f"?paragraph={one.paragraph}#p{one.paragraph}"
-        href = f"/chapter/{quote(one.path)}{place}" if one.path else ""
-    excludable = not one.source.startswith(("story:", "editor:", "request:"))
-    form, span = (one.form, one.span) if isinstance(one, PackItem) else ("full", (0, 0))
-    paragraphs = int(one.source.startswith("rag:passage"))
-    target = one.id if excludable else ""
-    reason = _muted([one]) or one.reason
-    return Row(part or _part(one.source), one.title, reason, one.tokens, href, target, form, span, paragraphs)
+        place = "" if item.paragraph is None else f"?paragraph={item.paragraph}#p{item.paragraph}"
+        href = f"/chapter/{quote(item.path)}{place}" if item.path else ""
+    excludable = not item.source.startswith(("story:", "editor:", "request:"))
+    form, span = (item.form, item.span) if isinstance(item, PackItem) else ("full", (0, 0))
+    paragraphs = int(item.source.startswith("rag:passage"))
+    target = item.id if excludable else ""
+    reason = _muted([item]) or item.reason
+    return Row(part or _part(item.source), item.title, reason, item.tokens, href, target, form, span, paragraphs)
 
 
 def _of(row: Row) -> tuple[str, str]:
@@ -290,12 +290,12 @@ def _joined(rows: list[Row]) -> list[Row]:
     if len(rows) == 1 or not first.paragraphs:
         return rows
     title, target = first.title.rpartition(" ¶")[0] or first.title, first.target.rpartition("#")[0]
-    tokens, span = sum(one.tokens for one in rows), (first.span[0], rows[-1].span[1])
+    tokens, span = sum(row.tokens for row in rows), (first.span[0], rows[-1].span[1])
     return [first._replace(title=title, target=target, tokens=tokens, span=span, paragraphs=len(rows))]
 
 
-def _number(asked: Mapping[str, Any], name: str) -> int | None:
-    text = str(asked.get(name) or "").strip()
+def _number(query: Mapping[str, Any], name: str) -> int | None:
+    text = str(query.get(name) or "").strip()
     return _whole_number(text) if text else None
 
 
@@ -335,35 +335,35 @@ class ProjectPages:
         self._inbox = inbox
         self._shown = Recent[tuple[str, int | None]](_MOST_FOLLOWED)
 
-    def home(self, asked: dict[str, Any]) -> Page:
+    def home(self, query: dict[str, Any]) -> Page:
         """The desk, at the chapter that was saved last."""
         root = self._engine.root
-        story = self._engine.index.map.story() or tuple(one.path for one in in_order(self._engine)[:1])
+        story = self._engine.index.map.story() or tuple(doc.path for doc in in_order(self._engine)[:1])
         if not story:
-            return "desk.html", {**self._around(asked, None), "document": None}
+            return "desk.html", {**self._around(query, None), "document": None}
 
         def saved(path: str) -> int:
             info = None if root is None else stat_of(root / path, below=root)
             return 0 if info is None else int(info.st_mtime // _AT_ONCE_S)
 
-        return self.chapter({"seen": "", **asked, "path": max(reversed(story), key=saved)})
+        return self.chapter({"seen": "", **query, "path": max(reversed(story), key=saved)})
 
-    def chapter(self, asked: dict[str, Any]) -> Page:
+    def chapter(self, query: dict[str, Any]) -> Page:
         """The desk: binder, text, and the prompt at the cursor; `seen` is the hash of the text that was shown last."""
-        document = self._engine.document(asked["path"])
-        cursor, paragraph = _number(asked, "cursor"), _number(asked, "paragraph")
+        document = self._engine.document(query["path"])
+        cursor, paragraph = _number(query, "cursor"), _number(query, "paragraph")
         change = self._change(document)
-        if asked.get("seen", document.content_hash) != document.content_hash:
+        if query.get("seen", document.content_hash) != document.content_hash:
             cursor, paragraph = change, None
         if cursor is None:  # behind the paragraph that a link leads to
-            cursor = next((one.end for one in document.paragraphs if one.index == paragraph), None)
+            cursor = next((part.end for part in document.paragraphs if part.index == paragraph), None)
         start, end = stretch(document, cursor)
-        shown = document.text[start:end]
+        text = document.text[start:end]
         rows = _chapters_in(document)
-        place = max((at for at, one in enumerate(rows) if one.start < max(end, 1)), default=0)
-        names = [(one.start + start, one.end + start, one.entity_id) for one in self._engine.mentions(shown)]
+        place = max((at for at, row in enumerate(rows) if row.start < max(end, 1)), default=0)
+        names = [(item.start + start, item.end + start, item.entity_id) for item in self._engine.mentions(text)]
         return "desk.html", {
-            **self._around(asked, document),
+            **self._around(query, document),
             "document": document,
             "title": rows[place].title,
             "chapter": place,
@@ -371,7 +371,7 @@ class ProjectPages:
             "start": start,
             "end": end,
             "blocks": blocks(document, start, end, names),
-            "words": len(_WORD.findall(shown)),
+            "words": len(_WORD.findall(text)),
             "kinds": KINDS,
         }
 
@@ -387,18 +387,18 @@ class ProjectPages:
         self._shown.keep(path, (text, end))
         return end
 
-    def _around(self, asked: dict[str, Any], document: Document | None) -> dict[str, Any]:
+    def _around(self, query: dict[str, Any], document: Document | None) -> dict[str, Any]:
         hidden = self._engine.index.map.hidden
         documents = in_order(self._engine)
-        story = [one for one in documents if one.kind in STORY_KINDS and one.path not in hidden]
-        told = {one.path for one in story}
+        story = [doc for doc in documents if doc.kind in STORY_KINDS and doc.path not in hidden]
+        paths = {doc.path for doc in story}
         rest: dict[str, list[ChapterRow]] = {}
-        for one in documents:
-            if one.path not in told:
-                rest.setdefault(one.kind, []).extend(_chapters_in(one))
+        for doc in documents:
+            if doc.path not in paths:
+                rest.setdefault(doc.kind, []).extend(_chapters_in(doc))
         totals = self._appearances.totals()
-        people = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
-        chapters = [row for one in story for row in _chapters_in(one)]
+        people = sorted(self._engine.entities(), key=lambda entity: (-totals[entity.id], entity.id))
+        chapters = [row for doc in story for row in _chapters_in(doc)]
         run = len(chapters) if len(chapters) <= _MOST_LISTED else _RUN
         return {
             "chapters": [chapters[at : at + run] for at in range(0, len(chapters), run or 1)],
@@ -409,32 +409,32 @@ class ProjectPages:
             **self._desk.limits(),
         }
 
-    def entities(self, asked: dict[str, Any]) -> Page:
+    def entities(self, query: dict[str, Any]) -> Page:
         """Entities by number of mentions, and a form for a new one."""
         totals = self._appearances.totals()
         return "entities.html", {
-            "entities": sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id)),
+            "entities": sorted(self._engine.entities(), key=lambda entity: (-totals[entity.id], entity.id)),
             "totals": totals,
             "types": TYPES,
-            "name": str(asked.get("name") or ""),
+            "name": str(query.get("name") or ""),
         }
 
-    def card(self, asked: dict[str, Any]) -> Page:
+    def card(self, query: dict[str, Any]) -> Page:
         """What stands at a name in the text: who it is, where it was seen last."""
-        entity = self._engine.codex.get(asked["id"])
-        seen = [one for one in self._appearances.of(entity.id) if one.count]
+        entity = self._engine.codex.get(query["id"])
+        seen = [item for item in self._appearances.of(entity.id) if item.count]
         return "card.html", {"entity": entity, "levels": CONTEXT_LEVELS, "last": seen[-1] if seen else None}
 
-    def entity(self, asked: dict[str, Any]) -> str | Page:
+    def entity(self, query: dict[str, Any]) -> str | Page:
         """An entity: fields that are saved as they are left, facts, relations, mentions, statements, contradictions."""
         try:
-            entity = self._engine.codex.get(asked["id"])
+            entity = self._engine.codex.get(query["id"])
         except UnknownId:
-            if "saved" not in asked:  # by a form after which it is gone
+            if "saved" not in query:  # by a form after which it is gone
                 raise
             return "/entities"
-        relations = [one for one in self._engine.codex.relations() if entity.id in (one.source, one.target)]
-        said = sorted(self._engine.evidence(entity.id), key=lambda one: -(one.chapter or 0))
+        relations = [edge for edge in self._engine.codex.relations() if entity.id in (edge.source, edge.target)]
+        statements = sorted(self._engine.evidence(entity.id), key=lambda statement: -(statement.chapter or 0))
         return "entity.html", {
             "entity": entity,
             "card": self._engine.card(entity.id),
@@ -444,59 +444,59 @@ class ProjectPages:
             "relations": relations,
             "authored": self._engine.codex.related(),
             "names": self._names(),
-            "said": [one for one in said if not one.competes_with][:_MOST_STATEMENTS],
-            "competing": [one for one in said if one.competes_with][:_MOST_STATEMENTS],
+            "said": [statement for statement in statements if not statement.competes_with][:_MOST_STATEMENTS],
+            "competing": [statement for statement in statements if statement.competes_with][:_MOST_STATEMENTS],
         }
 
-    def search(self, asked: dict[str, Any]) -> Page:
+    def search(self, query: dict[str, Any]) -> Page:
         """Paragraphs that hold some words, and chapters and entities that are called so."""
-        words = str(asked.get("words") or "").strip()
+        words = str(query.get("words") or "").strip()
         hits = self._engine.search(words, limit=_MOST_HITS) if words else ()
         documents = in_order(self._engine)
-        rows = [row for one in documents for row in _chapters_in(one)] if words else []
+        rows = [row for doc in documents for row in _chapters_in(doc)] if words else []
         return "search.html", {
             "words": words,
             "hits": hits,
-            "titles": {one.path: one.title for one in documents},
-            "chapters": [one for one in rows if words in (one.title, str(one.number)) or words in one.path.split("/")],
-            "people": [one for one in self._engine.entities() if words and words in (one.name, *one.aliases)],
+            "titles": {doc.path: doc.title for doc in documents},
+            "chapters": [row for row in rows if words in (row.title, str(row.number)) or words in row.path.split("/")],
+            "people": [item for item in self._engine.entities() if words and words in (item.name, *item.aliases)],
         }
 
-    def notes(self, asked: dict[str, Any]) -> Page:
+    def notes(self, query: dict[str, Any]) -> Page:
         """Rules, memories, pins, summaries and the files that say how to write."""
         items = self._engine.assemble("").items
         summaries = self._engine.summaries.list()
-        summed = {one.document for one in summaries}
-        styles = [self._engine.document(one.path) for one in items if one.source.startswith("style:") and one.path]
+        summed = {summary.document for summary in summaries}
+        styles = [self._engine.document(item.path) for item in items if item.source.startswith("style:") and item.path]
         return "notes.html", {
             "rules": self._engine.constraints.list(),
             "memories": self._engine.memories.list(),
             "pins": self._desk.pins(),
             "summaries": summaries,
             "stale": self._engine.summaries.stale(),
-            "styles": [(one, digest_of(one.text)) for one in styles],
-            "new_style": STYLE_PAGES[asked["language"]],
-            "documents": [one for one in in_order(self._engine) if one.kind in STORY_KINDS and one.path not in summed],
+            "styles": [(doc, digest_of(doc.text)) for doc in styles],
+            "new_style": STYLE_PAGES[query["language"]],
+            "documents": [doc for doc in in_order(self._engine) if doc.kind in STORY_KINDS and doc.path not in summed],
         }
 
-    def bring(self, asked: dict[str, Any]) -> Page:
+    def bring(self, query: dict[str, Any]) -> Page:
         """The form for a file of another program, and the lorebooks that were brought."""
         return "bring.html", {"books": list(self._engine.books.values())}
 
-    def book(self, asked: dict[str, Any]) -> Page:
+    def book(self, query: dict[str, Any]) -> Page:
         """A lorebook: keys, order and level of its entries; which of them a text makes active, and why."""
-        book, text = self._engine.books[asked["id"]], str(asked.get("text") or "")
-        found = self._engine.active(text=text, books=[book.id]) if text else None
+        book, text = self._engine.books[query["id"]], str(query.get("text") or "")
+        result = self._engine.active(text=text, books=[book.id]) if text else None
         reasons = (
             {}
-            if found is None
+            if result is None
             else {
-                one.entry.id: (kind, say(one.reason, asked["language"]))
-                for kind, these in (("left", found.left), ("active", found))
-                for one in these
+                item.entry.id: (kind, say(item.reason, query["language"]))
+                for kind, these in (("left", result.left), ("active", result))
+                for item in these
             }
         )
         return "book.html", {"book": book, "text": text, "reasons": reasons, "levels": CONTEXT_LEVELS}
 
     def _names(self) -> dict[str, str]:
-        return {one.id: one.name for one in self._engine.entities()}
+        return {entity.id: entity.name for entity in self._engine.entities()}

@@ -88,11 +88,11 @@ def serve(
         raise ContractError(f"port must be 0 to 65535, got {port}")
     folder = None if engine.root is None else cache_of(engine.root, "studio")
     # asyncio sets TCP_NODELAY only if the protocol is given; without it a page takes 40 ms more.
-    with ExitStack() as held, socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+    with ExitStack() as stack, socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         try:
             if folder is not None:
                 make_folder(folder, mode=0o700)
-                held.enter_context(folder_lock(folder, timeout=0))
+                stack.enter_context(folder_lock(folder, timeout=0))
         except (StoreBusy, StoreFull) as error:  # another studio has the port and the token of the folder
             folder = None
             if new_token and isinstance(error, StoreBusy):

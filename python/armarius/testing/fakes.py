@@ -164,7 +164,7 @@ class FakeGraph:
         return self._changes
 
     def _touching(self, ids: Sequence[str]) -> list[Relation]:
-        return [one for one in self._relations.values() if one.source in ids or one.target in ids]
+        return [edge for edge in self._relations.values() if edge.source in ids or edge.target in ids]
 
     def _called(self, method: str, argument: object) -> None:
         self.asked.append((method, argument))
@@ -213,7 +213,7 @@ class FakeSource:
         return f"memory {self._changes}"
 
     def compare(
-        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+        self, files: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
         """See `DocumentSource`."""
         with self._lock:
@@ -222,14 +222,14 @@ class FakeSource:
         to_read = [
             FileStamp(path, sizes[path], stamps[path], 0)
             for path in sorted(stamps)
-            if force or path not in known or known[path].stamp != stamps[path]
+            if force or path not in files or files[path].stamp != stamps[path]
         ]
-        gone = tuple(sorted(path for path in known if path not in stamps and is_wanted(path, only)))
+        gone = tuple(sorted(path for path in files if path not in stamps and is_wanted(path, only)))
         return SourceChanges(tuple(to_read), gone, force=force)
 
-    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+    def read(self, difference: SourceChanges, files: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`."""
-        found = ReadBatch([Remove(path) for path in difference.removed])
+        batch = ReadBatch([Remove(path) for path in difference.removed])
         for stamp in difference.to_read:
             read: Document | Skipped | None = None
             try:
@@ -238,16 +238,16 @@ class FakeSource:
                 read = Skipped(error.path, error.reason)
             except UnknownDocument:
                 pass
-            found.take(stamp.path, stamp.stamp, read, known.get(stamp.path), force=difference.force)
-        yield found
+            batch.take(stamp.path, stamp.stamp, read, files.get(stamp.path), force=difference.force)
+        yield batch
 
-    def document(self, path: str, known: Document | None = None) -> Document:
+    def document(self, path: str, copy: Document | None = None) -> Document:
         """See `DocumentSource`."""
         data = self._texts.get(path)
         if data is None:
             raise UnknownDocument(f"no such document: {path!r}")
-        if known is not None and hashlib.blake2b(data, digest_size=16).hexdigest() == known.content_hash:
-            return known
+        if copy is not None and hashlib.blake2b(data, digest_size=16).hexdigest() == copy.content_hash:
+            return copy
         self.reads.append(path)
         try:
             return make_document(path, data, config=self._config)
@@ -356,11 +356,11 @@ class _MemoryRecords:
         """See `RecordStore`."""
         with self._owner._lock:
             blocks = self.records()
-            taken = {(block.table, block.id) for block in blocks}
+            keys = {(block.table, block.id) for block in blocks}
             for table, data in records:
-                if (table, data["id"]) in taken:
+                if (table, data["id"]) in keys:
                     raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
-                taken.add((table, data["id"]))
+                keys.add((table, data["id"]))
                 blocks.append(self._block(table, data))
             self._keep(blocks)
 

@@ -85,9 +85,9 @@ class GraphStoreConformance:
         fill(store, [("a", "b", "友")])
         store.upsert_entity(Entity("a", "A", "character", ("阿",), "first", {"年龄": "16"}, "always", (Fact("x", 1),)))
         store.upsert_entity(Entity("a", "New A", "item", (), "second"))
-        found = store.snapshot()
-        assert found.entities[0] == Entity("a", "New A", "item", (), "second")
-        assert found.relations == (Relation("a", "b", "友"),)
+        snapshot = store.snapshot()
+        assert snapshot.entities[0] == Entity("a", "New A", "item", (), "second")
+        assert snapshot.relations == (Relation("a", "b", "友"),)
 
     def test_relations_have_a_direction_and_a_type(self, store: GraphStore) -> None:
         """Parallel ones stay apart, and are seen from both ends."""
@@ -125,9 +125,9 @@ class GraphStoreConformance:
         fill(store, [("a", "b", "友"), ("b", "c", "友"), ("c", "a", "友"), ("c", "d", "友"), ("b", "b", "影")])
         store.delete_entity("b")
         store.delete_entity("b")
-        found = store.snapshot()
-        assert [entity.id for entity in found.entities] == ["a", "c", "d"]
-        assert found.relations == (Relation("c", "a", "友"), Relation("c", "d", "友"))
+        snapshot = store.snapshot()
+        assert [entity.id for entity in snapshot.entities] == ["a", "c", "d"]
+        assert snapshot.relations == (Relation("c", "a", "友"), Relation("c", "d", "友"))
         store.upsert_entity(Entity("b", "B"))
         assert tuple(store.neighbors("b")) == ()
 
@@ -142,18 +142,18 @@ class GraphStoreConformance:
     def test_a_walk_through_circles_ends(self, store: GraphStore) -> None:
         """And lists every relation once."""
         fill(store, [("a", "b", "友"), ("b", "c", "友"), ("c", "a", "友"), ("b", "a", "友"), ("a", "a", "影")])
-        found = store.subgraph(["a"], depth=MAX_DEPTH)
-        assert ids(found) == "abc"
-        assert len(found.relations) == 5
-        assert not found.truncated
+        graph = store.subgraph(["a"], depth=MAX_DEPTH)
+        assert ids(graph) == "abc"
+        assert len(graph.relations) == 5
+        assert not graph.truncated
 
     def test_a_walk_of_too_many_steps_is_cut_and_says_so(self, store: GraphStore) -> None:
         """The warning is the specification's sentence; a walk that ends before has none."""
         chain = "abcdefghij"
-        fill(store, [(one, other, "友") for one, other in pairwise(chain)])
-        found = store.subgraph(["a"], depth=MAX_DEPTH + 1)
-        assert ids(found) == chain[: MAX_DEPTH + 1]
-        assert [str(warning) for warning in found.warnings] == [f"深度已达最大值 {MAX_DEPTH}，结果可能不完整"]
+        fill(store, [(name, other, "友") for name, other in pairwise(chain)])
+        graph = store.subgraph(["a"], depth=MAX_DEPTH + 1)
+        assert ids(graph) == chain[: MAX_DEPTH + 1]
+        assert [str(warning) for warning in graph.warnings] == [f"深度已达最大值 {MAX_DEPTH}，结果可能不完整"]
         assert store.subgraph(["a"], depth=MAX_DEPTH).warnings == ()
         fill(store, [("x", "y", "友")])
         assert store.subgraph(["x"], depth=99).warnings == ()
@@ -161,9 +161,9 @@ class GraphStoreConformance:
     def test_a_walk_keeps_what_is_nearest_within_its_limit(self, store: GraphStore) -> None:
         """By id within one step, and says that there is more."""
         fill(store, [("a", end, "友") for end in "dcbe"] + [("b", "f", "友")])
-        found = store.subgraph(["a"], depth=2, limit=3)
-        assert (ids(found), found.truncated) == ("abc", True)
-        assert [relation.target for relation in found.relations] == ["b", "c"]
+        graph = store.subgraph(["a"], depth=2, limit=3)
+        assert (ids(graph), graph.truncated) == ("abc", True)
+        assert [relation.target for relation in graph.relations] == ["b", "c"]
         assert store.subgraph(["a"], depth=2, limit=6).truncated is False
         assert [relation.target for relation in store.neighbors("a", limit=2)] == ["b", "c"]
 
@@ -185,11 +185,13 @@ class GraphStoreConformance:
         """As id, name, type, alias, description and attribute; nothing of it is ever executed."""
         other = FakeGraph()
         for number, text in enumerate(self.texts):
-            one = Entity(f"i{text}d", f"n{text}e", f"t{text}e", (f"a{text}s",), f"d{text}n", {f"k{text}y": f"v{text}e"})
-            back = Relation(one.id, "hub", f"r{text}l", number)
+            item = Entity(
+                f"i{text}d", f"n{text}e", f"t{text}e", (f"a{text}s",), f"d{text}n", {f"k{text}y": f"v{text}e"}
+            )
+            back = Relation(item.id, "hub", f"r{text}l", number)
             for each in (store, other):
                 each.upsert_entity(Entity("hub", "Hub"))
-                each.upsert_entity(one)
+                each.upsert_entity(item)
                 each.upsert_relation(back)
                 each.upsert_relation(back)
         assert store.snapshot() == other.snapshot()

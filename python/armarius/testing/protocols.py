@@ -60,11 +60,11 @@ class Index:
     def look(self, *only: str, force: bool = False) -> tuple[list[str], list[str]]:
         """Read the differences; returns the paths that were put and removed, in order."""
         difference = self.source.compare(self.known, only=only, force=force)
-        self.skipped |= {one.path: one.reason for one in difference.skipped}
+        self.skipped |= {item.path: item.reason for item in difference.skipped}
         put, removed = [], []
-        for found in self.source.read(difference, dict(self.known)):
-            self.skipped |= {one.path: one.reason for one in found.skipped}
-            for change in found.changes:
+        for batch in self.source.read(difference, dict(self.known)):
+            self.skipped |= {item.path: item.reason for item in batch.skipped}
+            for change in batch.changes:
                 if isinstance(change, Put):
                     put.append(change.document.path)
                     self.known[change.document.path] = FileRow(change.stamp, change.document.content_hash)
@@ -101,7 +101,7 @@ class DocumentSourceConformance:
         assert isinstance(source, DocumentSource)
         difference = source.compare({})
         assert (difference.to_read, difference.removed, difference.certain) == ((), (), 0)
-        assert [change for found in source.read(difference, {}) for change in found.changes] == []
+        assert [change for batch in source.read(difference, {}) for change in batch.changes] == []
 
     def test_every_text_is_read_in_path_order(self, source: DocumentSource) -> None:
         """As `make_document` reads its bytes."""
@@ -110,7 +110,7 @@ class DocumentSourceConformance:
         difference = source.compare({})
         assert [stamp.path for stamp in difference.to_read] == sorted(NOVEL)
         assert difference.certain == len(NOVEL)
-        changes = [change for found in source.read(difference, {}) for change in found.changes]
+        changes = [change for batch in source.read(difference, {}) for change in batch.changes]
         documents = [change.document for change in changes if isinstance(change, Put)]
         assert documents == [make_document(path, NOVEL[path]) for path in sorted(NOVEL)]
         assert all(isinstance(change, Put) and change.stamp for change in changes)
@@ -168,17 +168,17 @@ class DocumentSourceConformance:
     def test_a_document_is_as_it_is_at_this_moment(self, source: DocumentSource) -> None:
         """The very object, when it has not changed."""
         self.fill(source)
-        known = source.document("chapters/ch001.md")
-        assert known == make_document("chapters/ch001.md", NOVEL["chapters/ch001.md"])
-        assert source.document("chapters/ch001.md", known) is known
+        document = source.document("chapters/ch001.md")
+        assert document == make_document("chapters/ch001.md", NOVEL["chapters/ch001.md"])
+        assert source.document("chapters/ch001.md", document) is document
         self.write(source, "chapters/ch001.md", "全改了。".encode())
-        assert source.document("chapters/ch001.md", known).text == "全改了。"
+        assert source.document("chapters/ch001.md", document).text == "全改了。"
         self.remove(source, "chapters/ch001.md")
         for path in ("chapters/ch001.md", "none.md", "../outside.md", ""):
             with pytest.raises(UnknownDocument):
                 source.document(path)
         with pytest.raises(UnknownDocument):
-            source.document("chapters/ch001.md", known)
+            source.document("chapters/ch001.md", document)
 
     def test_a_stamp_differs_after_every_change(self, source: DocumentSource) -> None:
         """Or says nothing; one that says the same twice means that nothing has changed."""
@@ -205,8 +205,8 @@ class DocumentSourceConformance:
         difference = source.compare(index.known)
         assert isinstance(difference, SourceChanges)
         self.remove(source, "chapters/ch001.md")
-        changes = [change for found in source.read(difference, index.known) for change in found.changes]
-        assert [one for one in changes if not isinstance(one, Restamp)] == [Remove("chapters/ch001.md")]
+        changes = [change for batch in source.read(difference, index.known) for change in batch.changes]
+        assert [change for change in changes if not isinstance(change, Restamp)] == [Remove("chapters/ch001.md")]
 
 
 Open = Callable[[], Authored]
@@ -304,7 +304,7 @@ class AuthoredConformance:
         rules = Constraints(open_authored())
         rule = rules.create("第三人称", priority=3)
         assert rules.create(" 第三人称 ") == rule
-        assert [one.priority for one in Constraints(open_authored()).list()] == [3]
+        assert [item.priority for item in Constraints(open_authored()).list()] == [3]
 
     def test_every_write_moves_the_stamp(self, open_authored: Open) -> None:
         """For every handle; reading does not."""
@@ -345,24 +345,24 @@ class AuthoredConformance:
         mo = codex.create("林默", type="character", aliases=["阿默"], attributes={"年龄": "40"}, level="always")
         assert other.get(mo.id) == mo
         codex.relate("林默", "小雨", "父女", since=3)
-        assert [(one.source, one.target, one.type, one.since) for one in other.relations()] == [
+        assert [(edge.source, edge.target, edge.type, edge.since) for edge in other.relations()] == [
             ("林默", "小雨", "父女", 3)
         ]
         other.extend([Entity("a", "甲"), Entity("b", "乙")], [Relation("a", "b", "友")])
-        assert {one.id for one in codex.list()} == {mo.id, "a", "b"}
+        assert {entity.id for entity in codex.list()} == {mo.id, "a", "b"}
         with pytest.raises(CodexError):
             codex.extend([Entity("c", "丙"), Entity("a", "再一个甲")])
-        assert {one.id for one in other.list()} == {mo.id, "a", "b"}
+        assert {entity.id for entity in other.list()} == {mo.id, "a", "b"}
         codex.unrelate("林默", "小雨", "父女")
         codex.delete("a", relations=True)
         assert other.relations() == ()
-        assert {one.id for one in other.list()} == {mo.id, "b"}
+        assert {entity.id for entity in other.list()} == {mo.id, "b"}
 
     def test_records_keep_any_text(self, open_authored: Open) -> None:
         """Byte for byte, by another handle."""
         for number, text in enumerate(HOSTILE):
             Memories(open_authored()).create(f"x{text}x", id=f"m{number}")
-        assert [one.text for one in Memories(open_authored()).list()] == [f"x{text}x" for text in HOSTILE]
+        assert [memory.text for memory in Memories(open_authored()).list()] == [f"x{text}x" for text in HOSTILE]
 
     def test_a_book_holds_what_its_check_allows(self, open_authored: Open) -> None:
         """Records are asked by table, and come in order."""
@@ -375,7 +375,7 @@ class AuthoredConformance:
         book.replace("memory", {"id": "b", "text": "又乙"})
         book.remove("memory", "a")
         again = open_authored().records("memories", tables=["memory"], check=sound)
-        assert [(one.table, one.id, one.data) for one in again.records()] == [
+        assert [(record.table, record.id, record.data) for record in again.records()] == [
             ("memory", "b", {"id": "b", "text": "又乙"}),
             ("memory", "c", {"id": "c", "text": "丙"}),
         ]
@@ -385,7 +385,7 @@ class AuthoredConformance:
         """Each with a handle of its own."""
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda n: Memories(open_authored()).create(f"记忆{n}", id=f"m{n}"), range(32)))
-        assert {one.id for one in Memories(open_authored()).list()} == {f"m{n}" for n in range(32)}
+        assert {memory.id for memory in Memories(open_authored()).list()} == {f"m{n}" for n in range(32)}
 
     def test_a_profile_is_changed_while_nobody_else_does(self, open_authored: Open) -> None:
         """A counter in it, by four handles at once."""
@@ -451,8 +451,8 @@ class RerankerConformance:
         """As requests are."""
         expected = list(reranker(QUESTION, TEXTS))
         with ThreadPoolExecutor(4) as pool:
-            found = list(pool.map(lambda _: list(reranker(QUESTION, TEXTS)), range(4)))
-        assert all(one == pytest.approx(expected, abs=1e-4) for one in found)
+            results = list(pool.map(lambda _: list(reranker(QUESTION, TEXTS)), range(4)))
+        assert all(scores == pytest.approx(expected, abs=1e-4) for scores in results)
 
 
 def _checked(scores: Sequence[float], count: int) -> None:

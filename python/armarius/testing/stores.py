@@ -71,8 +71,8 @@ def found(store: Store, *terms: str) -> list[tuple[str, int]]:
 
 def fill(store: Store) -> Store:
     """Put the novel into a store."""
-    learnt = [DerivedRow(one.path, "names", "cast", one.title.encode()) for one in documents()]
-    store.apply([GraphRows(PEOPLE, ()), *(Put(one, f"stamp {one.path}") for one in documents()), *learnt])
+    learnt = [DerivedRow(doc.path, "names", "cast", doc.title.encode()) for doc in documents()]
+    store.apply([GraphRows(PEOPLE, ()), *(Put(doc, f"stamp {doc.path}") for doc in documents()), *learnt])
     return store
 
 
@@ -92,10 +92,10 @@ class StoreContents:
 
     def test_a_document_comes_back_as_it_was_put(self, store: Store) -> None:
         """Every field, alone and among others."""
-        for one in documents():
-            assert store.document(one.path) == one
+        for doc in documents():
+            assert store.document(doc.path) == doc
         assert store.document("none.md") is None
-        by_path = {one.path: one for one in documents()}
+        by_path = {doc.path: doc for doc in documents()}
         wanted = ["spec/people.md", "none.md", "chapters/ch001.md"]
         assert store.documents_of(wanted) == [by_path[path] for path in wanted if path in by_path]
         assert store.documents_of([]) == []
@@ -121,8 +121,8 @@ class StoreContents:
 
     def test_a_stamp_of_other_content_is_ignored(self, store: Store) -> None:
         """Somebody else may have written the document since the file was read."""
-        held = store.files()["outline.md"].content_hash
-        store.apply([Restamp("outline.md", "mine", held), Restamp("chapters/ch001.md", "mine", held)])
+        digest = store.files()["outline.md"].content_hash
+        store.apply([Restamp("outline.md", "mine", digest), Restamp("chapters/ch001.md", "mine", digest)])
         assert store.files()["outline.md"].stamp == "mine"
         assert store.files()["chapters/ch001.md"].stamp == "stamp chapters/ch001.md"
 
@@ -131,13 +131,13 @@ class StoreContents:
         people = "spec/people.md"
         wanted = [(people, 3), ("none.md", 0), ("chapters/ch001.md", 1), ("outline.md", 99), ("outline.md", -1)]
         passages = store.passages(wanted)
-        assert [(one.key, one.text) for one in passages] == [
+        assert [(passage.key, passage.text) for passage in passages] == [
             ((people, 3), "- 别名：颦儿"),
             (("chapters/ch001.md", 1), "林黛玉走进来。宝玉笑了。"),
         ]
         assert passages[0].heading_path == ("人物", "林黛玉")
         assert (passages[0].kind, passages[0].role, passages[0].title) == ("setting", "body", "人物")
-        assert all(NOVEL[one.path][one.start : one.end] == one.text for one in passages)
+        assert all(NOVEL[passage.path][passage.start : passage.end] == passage.text for passage in passages)
 
     def test_search_finds_all_terms_in_one_paragraph(self, store: Store) -> None:
         """Ignoring case and width."""
@@ -167,7 +167,7 @@ class StoreContents:
         for query in (TextQuery(("宝玉",), limit=1_000), TextQuery(("黛玉和宝钗",), "any", limit=1_000)):
             unlimited = TextQuery(query.terms, query.match, limit=None)
             assert hits(store, unlimited) == sorted(hits(store, query)) != []
-            assert {one.score for one in store.search(unlimited)} == {0.0}
+            assert {hit.score for hit in store.search(unlimited)} == {0.0}
 
     def test_any_match_takes_terms_apart(self, store: Store) -> None:
         """The rarest pieces decide."""
@@ -188,10 +188,10 @@ class StoreContents:
             term = "".join(chance.choices("林黛玉宝钗", k=chance.randrange(1, 5)))
             store.apply([Put(document(f"t{i}.md", text), "") for i, text in enumerate(texts)])
             expected = {
-                (one.path, p.index)
-                for one in store.documents_of(list(store.files()))
-                for p in one.paragraphs
-                if term in one.text[p.start : p.end]
+                (doc.path, p.index)
+                for doc in store.documents_of(list(store.files()))
+                for p in doc.paragraphs
+                if term in doc.text[p.start : p.end]
             }
             assert set(hits(store, TextQuery((term,), limit=10_000))) == expected
 
@@ -340,7 +340,7 @@ class StoreGenerations:
     def test_everything_is_changed_for_who_knows_nothing(self, store: Store) -> None:
         """Also for who comes from a generation that the store never had."""
         store.apply([Remove("outline.md"), Note("n", "1")])
-        expected = tuple(one for one in sorted(documents(), key=lambda one: one.path) if one.path != "outline.md")
+        expected = tuple(doc for doc in sorted(documents(), key=lambda doc: doc.path) if doc.path != "outline.md")
         assert store.changed(0).documents == expected
         assert dict(store.changed(0).notes)["n"] == "1"
         lost = store.changed(store.generation() + 1_000)
@@ -349,7 +349,7 @@ class StoreGenerations:
 
     def test_what_changed_can_be_followed_from_any_generation(self, store: Store) -> None:
         """A reader that looks now and then holds what the store holds."""
-        held, seen = {one.path: one for one in documents()}, store.generation()
+        docs, seen = {doc.path: doc for doc in documents()}, store.generation()
         chance = random.Random(3)  # noqa: S311 - the same in every run
         for step in range(60):
             path = f"t{chance.randrange(5)}.md"
@@ -360,11 +360,11 @@ class StoreGenerations:
             if chance.random() < 0.5:
                 changed = store.changed(seen)
                 assert not changed.whole
-                held = {path: one for path, one in held.items() if path not in changed.removed}
-                held |= {one.path: one for one in changed.documents}
+                docs = {path: doc for path, doc in docs.items() if path not in changed.removed}
+                docs |= {doc.path: doc for doc in changed.documents}
                 seen = changed.generation
-                assert list(held.values()) == store.documents_of(list(held))
-                assert sorted(held) == list(store.files())
+                assert list(docs.values()) == store.documents_of(list(docs))
+                assert sorted(docs) == list(store.files())
 
     def test_a_change_of_an_older_generation_is_refused(self, store: Store, open_store: OpenStore) -> None:
         """And nothing of it is made; who looks again may write."""
@@ -474,8 +474,8 @@ class StoreConformance(StoreContents, StoreGenerations):
             for _ in range(30):
                 rows = {row.path: row.paragraphs for row in store.documents()}
                 assert rows.get("x.md", 1) in (1, 3)
-                for one in store.changed(0).documents:
-                    assert one.path != "x.md" or len(one.paragraphs) in (1, 3)
+                for doc in store.changed(0).documents:
+                    assert doc.path != "x.md" or len(doc.paragraphs) in (1, 3)
                 found(store, "宝玉")
 
         def write() -> None:

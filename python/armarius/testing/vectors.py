@@ -49,13 +49,13 @@ def embed(fingerprint: Fingerprint, texts: Sequence[str]) -> Vectors:
 
 def embed_all(store: VectorStore, fingerprint: Fingerprint, state: SetState = "serving") -> list[str]:
     """Embed all pending texts; returns them in the order in which the store gave them."""
-    asked: list[str] = []
+    result: list[str] = []
     while rows := store.pending(store.sets()[state].id, limit=7):
         texts = [row.text for row in rows]
-        asked += texts
+        result += texts
         store.put(store.sets()[state], fingerprint, rows, embed(fingerprint, texts))
     store.refresh()
-    return asked
+    return result
 
 
 def chapter(number: int, *paragraphs: str) -> Put:
@@ -88,9 +88,9 @@ def serving(vectors: VectorStore) -> VectorSet:
 
 def owners_of(vectors: VectorStore, which: VectorFilter | None = None) -> set[Owner]:
     """All owners of a vector."""
-    found = vectors.nearest(serving(vectors), np.ones(serving(vectors).fingerprint.dimension, np.float32), 900, which)
-    assert [value for _, value in found] == sorted((value for _, value in found), reverse=True)
-    return {owner for owner, _ in found}
+    pairs = vectors.nearest(serving(vectors), np.ones(serving(vectors).fingerprint.dimension, np.float32), 900, which)
+    assert [value for _, value in pairs] == sorted((value for _, value in pairs), reverse=True)
+    return {owner for owner, _ in pairs}
 
 
 def answers(vectors: VectorStore, owner: Owner, text: str) -> None:
@@ -129,9 +129,9 @@ class VectorSearch:
         ]
         for which, admit in admits:
             wanted = [(owner, value) for owner, value in truth if admit(owner[0])][:10]
-            found = vectors.nearest(serving(vectors), query, 10, which)
-            assert [owner for owner, _ in found] == [owner for owner, _ in wanted]
-            np.testing.assert_allclose([v for _, v in found], [v for _, v in wanted], atol=2e-3)
+            pairs = vectors.nearest(serving(vectors), query, 10, which)
+            assert [owner for owner, _ in pairs] == [owner for owner, _ in wanted]
+            np.testing.assert_allclose([v for _, v in pairs], [v for _, v in wanted], atol=2e-3)
         assert vectors.nearest(serving(vectors), query, 0) == []
 
     def test_paragraphs_say_where_they_stand(self, store: Store) -> None:
@@ -152,10 +152,10 @@ class VectorSearch:
         texts = [f"第{i}个段落的文字" for i in range(20)]
         store.apply([chapter(1, *texts)])
         embed_all(vectors, OLD)
-        known = {row.tobytes() for row in embed(OLD, texts)}
+        rows = {row.tobytes() for row in embed(OLD, texts)}
         sample = vectors.sample(serving(vectors), 6)
         assert 3 <= len(sample) <= 6
-        assert {row.tobytes() for row in sample} <= known
+        assert {row.tobytes() for row in sample} <= rows
         assert len(vectors.sample(serving(vectors), 100)) == 20
 
     def test_a_new_model_is_built_beside_the_old_one_and_takes_over_at_once(self, store: Store) -> None:
@@ -352,14 +352,14 @@ class VectorStoreConformance(VectorSearch):
             letters = chance.choice(list("甲乙丙丁戊"), size=int(chance.integers(0, 5))).tolist()
             removal = Remove(f"chapters/ch{number:03}.md")
             store.apply(
-                [removal if chance.random() < 0.2 else chapter(number, *(f"{one}段落的文字" for one in letters))]
+                [removal if chance.random() < 0.2 else chapter(number, *(f"{letter}段落的文字" for letter in letters))]
             )
             if chance.random() < 0.5:
                 embed_all(vectors, OLD)
         embed_all(vectors, OLD)
         paths = list(store.files())
         wanted: set[Owner] = {
-            (one.path, p.index) for one in store.documents_of(paths) for p in one.paragraphs if p.role == "body"
+            (doc.path, p.index) for doc in store.documents_of(paths) for p in doc.paragraphs if p.role == "body"
         }
         assert owners_of(vectors) == wanted
         assert store.verify() == []

@@ -93,14 +93,14 @@ class ModelLog:
     def __init__(self) -> None:
         self._calls = deque[ModelCall](maxlen=1_000)
 
-    def add(self, about: str, asked: Asked, reply: object, outcome: str) -> None:
+    def add(self, about: str, request: Asked, reply: object, outcome: str) -> None:
         """Note one. Cost: a count of its tokens."""
-        text = asked.text
+        text = request.text
         count = TokenCounter.for_encoding("o200k_base").count
         digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
-        said = reply if isinstance(reply, str) else text_of(reply)
+        answer = reply if isinstance(reply, str) else text_of(reply)
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        self._calls.append(ModelCall(when, about, digest, count(text), count(said), outcome))
+        self._calls.append(ModelCall(when, about, digest, count(text), count(answer), outcome))
 
     def calls(self) -> tuple[ModelCall, ...]:
         """All of them, the oldest first."""
@@ -115,7 +115,7 @@ def check_model(argument: str, model: object) -> None:
 
 def reply_of(
     model: Callable[[Any], Any] | ChatModel,
-    asked: Asked,
+    request: Asked,
     *,
     timeout_s: float,
     caller: "asyncio.AbstractEventLoop | None",
@@ -124,14 +124,14 @@ def reply_of(
 
     Args:
         model: A function, a coroutine function, or a chat model.
-        asked: The messages.
+        request: The messages.
         timeout_s: Seconds that a coroutine may take; a function takes what it takes.
         caller: Of another thread than this one.
     """
     invoke: Any = getattr(model, "invoke", model)
     if caller is not None:
         invoke = getattr(model, "ainvoke", invoke)
-    reply = invoke(asked)
+    reply = invoke(request)
     if not isawaitable(reply):
         return reply
     import asyncio
@@ -153,8 +153,8 @@ class Answers(NamedTuple):
     @property
     def objects(self) -> list[dict[str, Any]]:
         """The objects, also those that a list holds."""
-        found = (one if isinstance(one, list) else [one] for one in self.values)
-        return [one for values in found for one in values if isinstance(one, dict)]
+        groups = (value if isinstance(value, list) else [value] for value in self.values)
+        return [item for values in groups for item in values if isinstance(item, dict)]
 
 
 def read_answers(reply: object) -> Answers:
@@ -211,8 +211,8 @@ class _Reader:
         return self._quoted(_QUOTES[char]) if char in _QUOTES and char else self._bare()
 
     def _skip(self, what: re.Pattern[str]) -> None:
-        if found := what.match(self.text, self.at):
-            self.at = found.end()
+        if match := what.match(self.text, self.at):
+            self.at = match.end()
 
     def _next(self, closing: str) -> bool:
         """Whether a further part of an object or a list begins here, behind what stands between them."""
@@ -225,7 +225,7 @@ class _Reader:
         return bool(char) and char not in "]}"
 
     def _list(self) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         self.at += 1
         while self._next("]"):
             before, value = self.at, self.value()
@@ -234,11 +234,11 @@ class _Reader:
             if self.at == before:
                 self.at += 1  # a bracket or a mark that begins nothing
             else:
-                found.append(value)
-        return found
+                items.append(value)
+        return items
 
     def _object(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         self.at += 1
         while self._next("}"):
             before, key = self.at, self.value()
@@ -249,14 +249,14 @@ class _Reader:
                 value = self.value() if self.at < len(self.text) else _CUT
                 self.cut |= value is _CUT
                 if value is not _CUT and isinstance(key, str):
-                    found[key] = value
+                    fields[key] = value
             self.cut |= self.at >= len(self.text)
             if self.at == before:
                 self.at += 1
-        return found
+        return fields
 
     def _quoted(self, closing: str) -> Any:  # noqa: ANN401
-        said: list[str] = []
+        chars: list[str] = []
         self.at += 1
         while self.at < len(self.text):
             char = self.text[self.at]
@@ -266,25 +266,25 @@ class _Reader:
                 self.at += 1
                 if escaped == "u" and re.fullmatch("[0-9a-fA-F]{4}", code := self.text[self.at : self.at + 4]):
                     self.at += 4
-                    said.append(chr(int(code, 16)))
+                    chars.append(chr(int(code, 16)))
                 else:
-                    said.append(_ESCAPED.get(escaped, escaped))
+                    chars.append(_ESCAPED.get(escaped, escaped))
             elif char in closing and _BEHIND.match(self.text, self.at):
-                return "".join(said).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+                return "".join(chars).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             else:
-                said.append(char)
+                chars.append(char)
         self.cut = True
         return _CUT
 
     def _bare(self) -> Any:  # noqa: ANN401
-        found = _BARE.match(self.text, self.at)
-        if found is None:
+        match = _BARE.match(self.text, self.at)
+        if match is None:
             return None
-        self.at = found.end()
+        self.at = match.end()
         if self.at == len(self.text):
             self.cut = True
             return _CUT
-        word = found[0].strip()
+        word = match[0].strip()
         if word.lower() in _NAMED:
             return _NAMED[word.lower()]
         with suppress(ValueError):
@@ -317,12 +317,12 @@ def text_of(reply: Any) -> str:  # noqa: ANN401 - model libraries have many type
     if isinstance(reply, bytes):
         return reply[:LONGEST_REPLY].decode("utf-8", "replace")
     if isinstance(reply, list | tuple):
-        return "\n".join(text_of(one) for one in reply[:_BRACKETS])[:LONGEST_REPLY]
+        return "\n".join(text_of(part) for part in reply[:_BRACKETS])[:LONGEST_REPLY]
     if isinstance(reply, Mapping):
         return text_of(next((reply[key] for key in ("content", "text") if reply.get(key) is not None), ""))
     for name in ("content", "text"):
-        if isinstance(said := getattr(reply, name, None), str | list | tuple):
-            return text_of(said)
+        if isinstance(content := getattr(reply, name, None), str | list | tuple):
+            return text_of(content)
     return ""
 
 

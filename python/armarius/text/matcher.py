@@ -81,14 +81,14 @@ class EntityMatcher:
     __slots__ = ("_core", "_derived")
 
     def __init__(self, entities: Iterable[object] = (), *, short_names: Iterable[ShortName] = ()) -> None:
-        self._derived: Final = {(one.entity_id, _key(one.text)): one for one in short_names}
+        self._derived: Final = {(term.entity_id, _key(term.text)): term for term in short_names}
         named: list[tuple[str, str, list[str]]] = []
         for entity in entities:
             entity_id, names = names_of(entity)
             if self._derived:  # also where they are listed
                 names = [name for name in names if (entity_id, _key(name)) not in self._derived]
             named.append((entity_id, kind_of(entity), names))
-        self._core = _core.EntityMatcher(named, [(one.entity_id, one.text) for one in self._derived.values()])
+        self._core = _core.EntityMatcher(named, [(term.entity_id, term.text) for term in self._derived.values()])
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> "EntityMatcher":
@@ -102,18 +102,18 @@ class EntityMatcher:
         cls, entities: Iterable[object] = (), *, short_names: Sequence[ShortName] = ()
     ) -> "tuple[EntityMatcher, list[str]]":
         """A matcher of the entities with valid names, and the errors of the others."""
-        known = list(entities)
+        items = list(entities)
         try:
-            return cls(known, short_names=short_names), []
+            return cls(items, short_names=short_names), []
         except ValueError:
             faults: list[str] = []
-            return cls(cls._usable(known, faults), short_names=short_names), faults
+            return cls(cls._usable(items, faults), short_names=short_names), faults
 
     @classmethod
-    def _usable(cls, known: list[object], faults: list[str]) -> list[object]:
+    def _usable(cls, items: list[object], faults: list[str]) -> list[object]:
         """The entities with valid names; errors of the others are added to `faults`."""
         kept = []
-        for entity in known:
+        for entity in items:
             try:
                 cls([entity])
             except ValueError as error:
@@ -155,11 +155,11 @@ class EntityMatcher:
 
     def find_in_question(self, text: str) -> list[Mention]:
         """`find_all` for a question, where a short name needs no capital if no other entity is named."""
-        found = self.find_all(text)
-        if found or not self._derived:
-            return found
-        small = (one for one in self.explain(text) if one.reason == "a word")
-        return [Mention(one.entity_id, one.term, one.start, one.end) for one in small]
+        mentions = self.find_all(text)
+        if mentions or not self._derived:
+            return mentions
+        small = (item for item in self.explain(text) if item.reason == "a word")
+        return [Mention(item.entity_id, item.term, item.start, item.end) for item in small]
 
     def find_overlapping(self, text: str) -> list[Mention]:
         """Find every alias in the text at word boundaries, also inside longer names.
@@ -222,7 +222,7 @@ class EntityMatcher:
 
         Cost: as `find_batch`; 16 bytes per mention.
         """
-        return _of_texts(lambda given: self._core.find_rows(given, paragraphs), texts)
+        return _of_texts(lambda batch: self._core.find_rows(batch, paragraphs), texts)
 
     def explain(self, text: str) -> list[Rejection]:
         """Explain why aliases in the text are not mentions.
@@ -250,7 +250,7 @@ class EntityMatcher:
 
         Cost: as `explain`.
         """
-        return _of_text(lambda given: self._core.scene(given, near, speech), text)
+        return _of_text(lambda string: self._core.scene(string, near, speech), text)
 
 
 class Matches(ResultList[Match]):
@@ -290,14 +290,14 @@ def _of_texts(find: Callable[[list[str]], Answer], texts: Iterable[str]) -> Answ
     """As `_of_text`, for several texts."""
     if isinstance(texts, str):
         raise ContractError("texts must be several texts, got one: give a list")
-    given = list(texts)
+    batch = list(texts)
     try:
-        return find(given)
+        return find(batch)
     except UnicodeEncodeError:
-        return find([cleaned(one) for one in given])
+        return find([cleaned(item) for item in batch])
     except TypeError:
-        for at, one in enumerate(given):
-            strict_text(f"texts[{at}]", one)
+        for at, item in enumerate(batch):
+            strict_text(f"texts[{at}]", item)
         raise
 
 

@@ -118,8 +118,8 @@ class TokenCounter:
         """
         path, slash, name = model.strip().lower().rpartition("/")
         edits = (edit for edit in _edits(name[:_LONGEST]) if not _HALF_A_VERSION.search(edit))
-        found = (path + slash + edit for edit in edits if cls.knows(edit))
-        return tuple(islice(dict.fromkeys(found), 3))
+        names = (path + slash + edit for edit in edits if cls.knows(edit))
+        return tuple(islice(dict.fromkeys(names), 3))
 
     @staticmethod
     def encodings() -> list[str]:
@@ -175,12 +175,12 @@ class TokenCounter:
 
     def count_batch(self, texts: Iterable[str]) -> list[int]:
         """`count` of each text, in the order given; one crossing, in parallel over 16 KiB in all."""
-        given = list(texts)
+        batch = list(texts)
         try:
-            return self._core.count_batch(given)
+            return self._core.count_batch(batch)
         except (TypeError, UnicodeEncodeError):
-            for at, one in enumerate(given):
-                valid_text(f"texts[{at}]", one)
+            for at, item in enumerate(batch):
+                valid_text(f"texts[{at}]", item)
             raise
 
     def upper_bound(self, text: str) -> int:
@@ -209,14 +209,14 @@ class TokenCounter:
         return f"TokenCounter({self.name!r}, {'exact' if self.exact else 'approximate'})"
 
 
-def _not_a_counter(given: object) -> CounterError:
+def _not_a_counter(value: object) -> CounterError:
     """A name given to the constructor is answered with the constructor that takes it."""
-    if not isinstance(given, str):
-        return CounterError(f"TokenCounter takes no {type(given).__name__}; use for_model, for_encoding or from_file")
-    if TokenCounter.knows(given):
-        return CounterError(f"{given!r} is a model: use TokenCounter.for_model({given!r})", (given,))
-    close = near(given, TokenCounter.encodings()) or TokenCounter.near(given)
-    what = f"{given!r} is not a counter: use TokenCounter.for_model(name) or TokenCounter.for_encoding(name)"
+    if not isinstance(value, str):
+        return CounterError(f"TokenCounter takes no {type(value).__name__}; use for_model, for_encoding or from_file")
+    if TokenCounter.knows(value):
+        return CounterError(f"{value!r} is a model: use TokenCounter.for_model({value!r})", (value,))
+    close = near(value, TokenCounter.encodings()) or TokenCounter.near(value)
+    what = f"{value!r} is not a counter: use TokenCounter.for_model(name) or TokenCounter.for_encoding(name)"
     return CounterError(f"{what}{suggestion(close)}", close)
 
 

@@ -109,20 +109,20 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
         raise ConfigError(
             f"{name}: unknown table {unknown[0]}; known: {', '.join(tables)}{suggestion(near(unknown[0], tables))}"
         )
-    found = {table: _paths(raw[table], table, name) for table in _OF_PATHS if table in raw}
-    if unknown := sorted(found.get("programs", {}).keys() - set(PROGRAMS)):
-        known = ", ".join(PROGRAMS)
+    paths = {table: _paths(raw[table], table, name) for table in _OF_PATHS if table in raw}
+    if unknown := sorted(paths.get("programs", {}).keys() - set(PROGRAMS)):
+        names = ", ".join(PROGRAMS)
         raise ConfigError(
-            f"{name}: unknown program {unknown[0]}; known: {known}{suggestion(near(unknown[0], PROGRAMS))}"
+            f"{name}: unknown program {unknown[0]}; known: {names}{suggestion(near(unknown[0], PROGRAMS))}"
         )
     servers = _servers(raw.get("servers", {}), name)
-    for title, named in (("models", found.get("models", {})), ("servers", servers)):
+    for title, named in (("models", paths.get("models", {})), ("servers", servers)):
         if "lexical" in named:
             raise ConfigError(f"{name}: {title}.lexical: this name means the embedder that needs no model")
-    if twice := sorted(servers.keys() & found.get("models", {}).keys()):
+    if twice := sorted(servers.keys() & paths.get("models", {}).keys()):
         raise ConfigError(f"{name}: {twice[0]} is a name under [models] and under [servers]")
     unread = {title: _table(raw.get(title, {}), title, name) for title in ("embedding", "books")}
-    return UserConfig(file, **found, servers=servers, **unread)
+    return UserConfig(file, **paths, servers=servers, **unread)
 
 
 def _table(table: object, title: str, file: str) -> dict[str, Any]:
@@ -138,9 +138,9 @@ def _servers(servers: object, file: str) -> dict[str, Mapping[str, Any]]:
         if not isinstance(server, dict):
             raise ConfigError(f"{where} must be a table with base_url and the names of models, got {server!r}")
         if unknown := sorted(server.keys() - set(_OF_A_SERVER)):
-            known = ", ".join(_OF_A_SERVER)
+            names = ", ".join(_OF_A_SERVER)
             raise ConfigError(
-                f"{where}: unknown key {unknown[0]}; known: {known}{suggestion(near(unknown[0], _OF_A_SERVER))}"
+                f"{where}: unknown key {unknown[0]}; known: {names}{suggestion(near(unknown[0], _OF_A_SERVER))}"
             )
         for name in ("base_url", *(text for text in _TEXTS if text in server)):
             if not isinstance(server.get(name), str):
@@ -185,8 +185,8 @@ def named_by_user(program: str, variable: str, *, project: Path | None = None) -
             raise ConfigError(f"{variable} must be a bare name or an absolute path, got {named!r}")
         return variable, named
     user = read_user_config(project=project)
-    found = user.programs.get(program)
-    return None if found is None else (f"programs.{program} in {user.name}", str(found))
+    path = user.programs.get(program)
+    return None if path is None else (f"programs.{program} in {user.name}", str(path))
 
 
 def find_program(name: str, *, project: Path | None = None, path: str | None = None) -> str | None:
@@ -206,9 +206,9 @@ def find_program(name: str, *, project: Path | None = None, path: str | None = N
     if os.path.dirname(name):  # noqa: PTH120 - Path drops the "./" that tells a path from a bare name
         return shutil.which(name)
     for folder in _folders(os.environ.get("PATH", os.defpath) if path is None else path):
-        found = shutil.which(name, path=folder)
-        if found is not None and _is_outside(Path(found).parent, project):
-            return found
+        program = shutil.which(name, path=folder)
+        if program is not None and _is_outside(Path(program).parent, project):
+            return program
     return None
 
 
@@ -510,8 +510,8 @@ def inside(root: Path, value: str) -> Path | None:
     path = PurePath(value)
     if path.anchor or not path.parts or ".." in path.parts or path.parts[0].startswith("~") or "\0" in value:
         return None
-    found = way(root, path)
-    return None if found.linked or not found.within else found.end
+    target = way(root, path)
+    return None if target.linked or not target.within else target.end
 
 
 def is_file_within(root: Path, relative: str) -> bool:
@@ -524,11 +524,11 @@ def is_file_within(root: Path, relative: str) -> bool:
     path = PurePath(relative)
     if path.anchor or ".." in path.parts or "\0" in relative:
         return False
-    found = way(root, path)
-    if not found.within:
+    target = way(root, path)
+    if not target.within:
         return False
     try:
-        return stat.S_ISREG(found.end.lstat().st_mode)
+        return stat.S_ISREG(target.end.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return True
     except (OSError, ValueError):

@@ -227,19 +227,19 @@ def _config(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(f"{CONFIG_NAME}: documents.index_dir must be a string, got {index_dir!r}")
     return Config(
         kinds=(
-            *((one.kind, one.pattern) for one in lines if one.kind),
+            *((line.kind, line.pattern) for line in lines if line.kind),
             *((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds")),
         ),
-        lines=(*(one for one in lines if one.edition or one.place), *guesses),
+        lines=(*(line for line in lines if line.edition or line.place), *guesses),
         read=(*_strings(documents, "read", "documents"), *_strings(guessed, "read", "proposed.documents")),
         people=_people(_table(raw, "people"), "people"),
         proposed_people=_people(_table(proposed, "people"), "proposed.people"),
         never=(*_strings(_table(raw, "model"), "never", "model"),),
         about={
-            key: said
+            key: value
             for key in ABOUT
-            for said in [_table(raw, "project").get(key) or _table(proposed, "project").get(key)]
-            if isinstance(said, str)
+            for value in [_table(raw, "project").get(key) or _table(proposed, "project").get(key)]
+            if isinstance(value, str)
         },
         exclude=(*_strings(documents, "exclude", "documents"), *_model_folder(_table(raw, "embedding"))),
         max_bytes=max_bytes,
@@ -254,52 +254,52 @@ def _config(raw: Mapping[str, Any]) -> Config:
 
 def _file_lines(table: Mapping[str, Any], section: str, *, proposed: bool = False) -> tuple[FileLine, ...]:
     lines = []
-    for pattern, said in table.items():
+    for pattern, entry in table.items():
         if pattern in _OF_DOCUMENTS and (not proposed or pattern == "read"):
             continue
-        line = {"kind": said} if isinstance(said, str) else said
-        known = {"kind", "edition", "place"}
-        if not isinstance(line, dict) or not line or line.keys() - known or {*map(type, line.values())} != {str}:
+        line = {"kind": entry} if isinstance(entry, str) else entry
+        keys = {"kind", "edition", "place"}
+        if not isinstance(line, dict) or not line or line.keys() - keys or {*map(type, line.values())} != {str}:
             raise _no_kind(section, pattern)
-        found = FileLine(pattern, **line, proposed=proposed)
-        if found.kind and found.kind not in KINDS:
+        result = FileLine(pattern, **line, proposed=proposed)
+        if result.kind and result.kind not in KINDS:
             raise _no_kind(section, pattern)
-        if found.edition and found.edition not in get_args(Edition):
+        if result.edition and result.edition not in get_args(Edition):
             what = f"{section}.{pattern}: edition must be one of {', '.join(get_args(Edition))}"
-            raise ConfigError(f"{CONFIG_NAME}: {what}, got {found.edition!r}")
-        if found.place and not _PLACE.fullmatch(found.place):
+            raise ConfigError(f"{CONFIG_NAME}: {what}, got {result.edition!r}")
+        if result.place and not _PLACE.fullmatch(result.place):
             what = f"{section}.{pattern}: place must be first, last, end of part, before 3 or after 3"
-            raise ConfigError(f"{CONFIG_NAME}: {what}, got {found.place!r}")
-        lines.append(found)
+            raise ConfigError(f"{CONFIG_NAME}: {what}, got {result.place!r}")
+        lines.append(result)
     return tuple(lines)
 
 
 def _no_kind(section: str, pattern: str) -> ConfigError:
     kinds_of_a_pattern = f"to a pattern of files belongs one of {', '.join(KINDS)}"
-    known = f"known: {', '.join(_OF_DOCUMENTS)}"
-    return ConfigError(f"{CONFIG_NAME}: unknown key {section}.{pattern}; {kinds_of_a_pattern}; {known}")
+    hint = f"known: {', '.join(_OF_DOCUMENTS)}"
+    return ConfigError(f"{CONFIG_NAME}: unknown key {section}.{pattern}; {kinds_of_a_pattern}; {hint}")
 
 
 def _people(table: Mapping[str, Any], section: str) -> People:
     stated = table.get("tables", [])
     tables = stated if isinstance(stated, list) else [stated]
-    for one in tables:
-        known = isinstance(one, dict) and {"path", "name"} <= one.keys() <= set(PeopleTable._fields)
-        if not known or not all(isinstance(one[key], str) for key in ("path", "name")):
-            raise ConfigError(f"{CONFIG_NAME}: {section}.tables: expected path, name and aliases, got {one!r}")
+    for row in tables:
+        has_keys = isinstance(row, dict) and {"path", "name"} <= row.keys() <= set(PeopleTable._fields)
+        if not has_keys or not all(isinstance(row[key], str) for key in ("path", "name")):
+            raise ConfigError(f"{CONFIG_NAME}: {section}.tables: expected path, name and aliases, got {row!r}")
     names = [name for name in table if name not in OF_PEOPLE]
     return People(
         tuple((name, tuple(_texts(table, name, section))) for name in names),
         tuple(_texts(table, "no_names", section)),
         tuple(
-            PeopleTable(one["path"], one["name"], tuple(_texts(one, "aliases", f"{section}.tables"))) for one in tables
+            PeopleTable(row["path"], row["name"], tuple(_texts(row, "aliases", f"{section}.tables"))) for row in tables
         ),
     )
 
 
 def _texts(table: Mapping[str, Any], key: str, section: str) -> list[str]:
     value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
         what = f"{section}.{key} must be a list of names, got {value!r}; known: no_names, tables"
         raise ConfigError(f"{CONFIG_NAME}: {what}")
     return value
@@ -328,7 +328,7 @@ def _strings(table: Mapping[str, Any], key: str, section: str) -> list[str]:
             f"{CONFIG_NAME}: {section}.{key} may have {_MOST_PATTERNS} patterns of {_LONGEST_PATTERN} characters each"
         )
     if _fault(value):
-        wrong, why = next(((one, why) for one in value if (why := _fault([one]))), ("", _fault(value)))
+        wrong, why = next(((item, why) for item in value if (why := _fault([item]))), ("", _fault(value)))
         raise ConfigError(f"{CONFIG_NAME}: {section}.{key}: not a pattern: {wrong!r}: {why}")
     return value
 
@@ -406,7 +406,7 @@ def _read(home: Path) -> _Rows:
     rows = raw.get("books", [])
     if raw.keys() - {"books"} or not isinstance(rows, list):
         raise ConfigError(f"{name}: expected [[books]] with project, id and seal, and nothing else")
-    found: _Rows = {}
+    seals: _Rows = {}
     for number, row in enumerate(rows, 1):
         where = f"{name}: books[{number}]"
         if not isinstance(row, dict) or row.keys() != {"project", "id", "seal"}:
@@ -416,8 +416,8 @@ def _read(home: Path) -> _Rows:
             raise ConfigError(f"{where}: project must be an absolute path, got {project!r}")
         if not isinstance(id_, str) or not isinstance(seal, str) or _SEAL.fullmatch(seal) is None:
             raise ConfigError(f"{where}: id must be a text and seal 64 hexadecimal digits")
-        found[project, id_] = seal
-    return found
+        seals[project, id_] = seal
+    return seals
 
 
 def _change(key: tuple[str, str], seal: str | None) -> bool:
@@ -488,13 +488,13 @@ class Permissions:
 
     def ignored(self, config: Config) -> list[Ignored]:
         """The settings that are not heeded, in the order of `MAY_SAY`; values of a wrong kind are left to readers."""
-        found = []
+        results = []
         for key, (allowed, allows) in ({} if self.trusted else MAY_SAY).items():
             value = value_of(config, key)
             if isinstance(value, str) and not no_path(value) and not allows(self, value):
                 hint = suggestion(near(value, self.user.indexes)) if key == "documents.index_dir" else ""
-                found.append(Ignored(key, value, allowed.format(user=self.user.name) + hint))
-        return found
+                results.append(Ignored(key, value, allowed.format(user=self.user.name) + hint))
+        return results
 
     def warning(self, config: Config) -> ContextWarning | None:
         """One warning of all settings that are not heeded; None when there is none."""
@@ -503,7 +503,7 @@ class Permissions:
 
     def heeded(self, config: Config) -> Config:
         """The configuration without the settings that are not heeded."""
-        return without(config, [one.key for one in self.ignored(config)])
+        return without(config, [item.key for item in self.ignored(config)])
 
     def place(self, key: str, value: str) -> Path:
         """The path that a heeded setting names: by a name of the user's, or relative to the project, `~` the home.
@@ -568,16 +568,16 @@ Anything else is ignored with one warning. Settings that are not listed name non
 def value_of(config: Config, key: str) -> object:
     """What a configuration says under a key of `MAY_SAY`; None for nothing."""
     table, _, name = key.partition(".")
-    found = config.tables.get(table)
-    return config.index_dir if table == "documents" else found.get(name) if isinstance(found, dict) else None
+    section = config.tables.get(table)
+    return config.index_dir if table == "documents" else section.get(name) if isinstance(section, dict) else None
 
 
 def without(config: Config, keys: Collection[str]) -> Config:
     """The configuration as if it did not say these keys of `MAY_SAY`."""
     tables = {
-        table: {name: value for name, value in found.items() if f"{table}.{name}" not in keys}
-        if isinstance(found, dict)
-        else found
-        for table, found in config.tables.items()
+        table: {name: value for name, value in section.items() if f"{table}.{name}" not in keys}
+        if isinstance(section, dict)
+        else section
+        for table, section in config.tables.items()
     }
     return replace(config, tables=tables, index_dir=None if "documents.index_dir" in keys else config.index_dir)

@@ -82,34 +82,34 @@ PROBE = "The lighthouse keeper wrote a letter. 守灯塔的人写了一封信。
 _STRONGEST = 4
 
 
-def as_embedder(given: AnyEmbedder) -> Embedder:
-    """Return `given` if it is an `Embedder`, else a wrapper around it.
+def as_embedder(embedder: AnyEmbedder) -> Embedder:
+    """Return `embedder` if it is an `Embedder`, else a wrapper around it.
 
     A model without `fingerprint` is identified by its name, its dimension and the vector of a fixed text.
 
     Args:
-        given: An object with `embed_queries` and `embed_documents`, an object with `embed`, or a callable that takes
+        embedder: An object with `embed_queries` and `embed_documents`, an object with `embed`, or a callable that takes
             texts.
 
     Raises:
         ContractError: None of these; names the missing methods.
     """
-    queries = getattr(given, "embed_queries", None)
-    documents = getattr(given, "embed_documents", None)
-    if callable(queries) and callable(documents) and not isinstance(given, type):
-        if inspect.getattr_static(given, "fingerprint", None) is not None:  # not evaluated: that may load a model
-            whole: Embedder = given  # type: ignore[assignment]
+    queries = getattr(embedder, "embed_queries", None)
+    documents = getattr(embedder, "embed_documents", None)
+    if callable(queries) and callable(documents) and not isinstance(embedder, type):
+        if inspect.getattr_static(embedder, "fingerprint", None) is not None:  # not evaluated: that may load a model
+            whole: Embedder = embedder  # type: ignore[assignment]
             return whole
-        return _Adapted(given, queries, documents)
-    one = getattr(given, "embed", None)
-    if not callable(one):
-        one = given if callable(given) else None
-    if one is None or isinstance(given, type):
-        name = getattr(given, "__name__", type(given).__name__)
+        return _Adapted(embedder, queries, documents)
+    embed = getattr(embedder, "embed", None)
+    if not callable(embed):
+        embed = embedder if callable(embedder) else None
+    if embed is None or isinstance(embedder, type):
+        name = getattr(embedder, "__name__", type(embedder).__name__)
         raise ContractError(
             f"embedder: {name} is no Embedder: it has neither embed_queries and embed_documents nor embed"
         )
-    return _Adapted(given, one, one)
+    return _Adapted(embedder, embed, embed)
 
 
 def fingerprint_of(embedder: Embedder) -> Fingerprint:
@@ -119,14 +119,16 @@ def fingerprint_of(embedder: Embedder) -> Fingerprint:
         EmbeddingError: The embedder raised an exception of any kind, or returned no `Fingerprint`.
     """
     try:
-        said = embedder.fingerprint
+        result = embedder.fingerprint
     except ArmariusError:
         raise
     except Exception as error:
         raise model_failed(error) from error
-    if not isinstance(said, Fingerprint):
-        raise EmbeddingError(f"embedder: the fingerprint of {type(embedder).__name__} is no Fingerprint: {shown(said)}")
-    return said
+    if not isinstance(result, Fingerprint):
+        raise EmbeddingError(
+            f"embedder: the fingerprint of {type(embedder).__name__} is no Fingerprint: {shown(result)}"
+        )
+    return result
 
 
 def model_failed(error: Exception) -> EmbeddingError:
@@ -174,21 +176,21 @@ class _Adapted:
 
     def __init__(
         self,
-        given: Any,  # noqa: ANN401
+        embedder: Any,  # noqa: ANN401
         queries: Callable[[Sequence[str]], ArrayLike],
         documents: Callable[[Sequence[str]], ArrayLike],
     ) -> None:
-        self._given, self._queries, self._documents = given, queries, documents
-        kind = given if hasattr(given, "__qualname__") else type(given)
+        self._given, self._queries, self._documents = embedder, queries, documents
+        kind = embedder if hasattr(embedder, "__qualname__") else type(embedder)
         self._name = f"{kind.__module__}.{kind.__qualname__}"
         self._made: Fingerprint | None = None
         self._lock = threading.Lock()
 
     @property
     def fingerprint(self) -> Fingerprint:
-        said = getattr(self._given, "fingerprint", None)
-        if isinstance(said, Fingerprint):
-            return said
+        result = getattr(self._given, "fingerprint", None)
+        if isinstance(result, Fingerprint):
+            return result
         with self._lock:
             if self._made is None:
                 vector = checked_vectors(self._documents([PROBE]), 1, None, self._name)[0]
@@ -225,30 +227,30 @@ def measure_quality(store: Store, storage: VectorStore, serving: VectorSet, embe
 
     Cost: at most 48 forward passes and searches; runs in the background, once for each vector set.
     """
-    asked = _lines(store)
+    queries = _lines(store)
     aside = False
-    if len(asked) < _FEWEST:
-        asked, aside = _paragraphs(store), True
-    if len(asked) < _FEWEST:
+    if len(queries) < _FEWEST:
+        queries, aside = _paragraphs(store), True
+    if len(queries) < _FEWEST:
         return 0.0
-    asked = [asked[at * len(asked) // _LINES] for at in range(_LINES)] if len(asked) > _LINES else asked
+    queries = [queries[at * len(queries) // _LINES] for at in range(_LINES)] if len(queries) > _LINES else queries
     chapters = {
-        (document.path, one.index): chapter
+        (document.path, part.index): chapter
         for document in _chapter_documents(store)
-        for one in document.paragraphs
-        if (chapter := chapter_at(document, one)) is not None
+        for part in document.paragraphs
+        if (chapter := chapter_at(document, part)) is not None
     }
-    vectors = embedder.embed_queries([text for text, _, _ in asked])
+    vectors = embedder.embed_queries([text for text, _, _ in queries])
     ranks = []
-    for (_, chapter, own), vector in zip(asked, vectors, strict=True):
+    for (_, chapter, own), vector in zip(queries, vectors, strict=True):
         if not vector.any():
             ranks.append(0.0)
             continue
         try:
-            found = storage.nearest(serving, vector, _NEAREST, VectorFilter(kinds=STORY_KINDS))
+            pairs = storage.nearest(serving, vector, _NEAREST, VectorFilter(kinds=STORY_KINDS))
         except SetGone:
             return 0.0
-        order = list(dict.fromkeys(_chapters(found, chapters, own if aside else None)))
+        order = list(dict.fromkeys(_chapters(pairs, chapters, own if aside else None)))
         ranks.append(1.0 / (1 + order.index(chapter)) if chapter in order else 0.0)
     return _beyond_chance(np.array(ranks), len(set(chapters.values())))
 
@@ -263,29 +265,29 @@ def _beyond_chance(ranks: NDArray[np.float64], chapters: int) -> float:
 
 def _lines(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
     """Text, chapter and position of the outline's paragraphs that belong to a chapter."""
-    found: list[tuple[str, int | None, tuple[str, int]]] = []
+    rows: list[tuple[str, int | None, tuple[str, int]]] = []
     for row in store.documents(kinds=("outline",)):
         document = store.document(row.path)
         if document is None:
             continue
-        lines = [one for one in document.paragraphs if one.chapter is not None and one.role == "body"]
-        found += [(document.text[one.start : one.end], one.chapter, (row.path, one.index)) for one in lines]
-    return found
+        lines = [part for part in document.paragraphs if part.chapter is not None and part.role == "body"]
+        rows += [(document.text[part.start : part.end], part.chapter, (row.path, part.index)) for part in lines]
+    return rows
 
 
 def _paragraphs(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
     """Text, chapter and position of one paragraph from the middle of each chapter."""
-    found: list[tuple[str, int | None, tuple[str, int]]] = []
+    rows: list[tuple[str, int | None, tuple[str, int]]] = []
     for document in _chapter_documents(store):
         by_chapter: dict[int | None, list[Paragraph]] = {}
-        for one in document.paragraphs:
-            if one.role == "body":
-                by_chapter.setdefault(chapter_at(document, one), []).append(one)
+        for part in document.paragraphs:
+            if part.role == "body":
+                by_chapter.setdefault(chapter_at(document, part), []).append(part)
         for chapter, body in by_chapter.items():
             if chapter is not None and len(body) > 2 * _BESIDE + 1:
-                one = body[len(body) // 2]
-                found.append((document.text[one.start : one.end], chapter, (document.path, one.index)))
-    return found
+                part = body[len(body) // 2]
+                rows.append((document.text[part.start : part.end], chapter, (document.path, part.index)))
+    return rows
 
 
 def _chapter_documents(store: Store) -> list[Document]:
@@ -293,11 +295,11 @@ def _chapter_documents(store: Store) -> list[Document]:
 
 
 def _chapters(
-    found: Iterable[tuple[Owner, float]],
+    pairs: Iterable[tuple[Owner, float]],
     chapters: Mapping[tuple[str, int], int],
     aside: tuple[str, int] | None,
 ) -> Iterable[int]:
-    for owner, _ in found:
+    for owner, _ in pairs:
         if isinstance(owner, str):
             continue
         path, index = owner
@@ -336,5 +338,5 @@ def noise_floor(sample: Vectors, probes: Sequence[Vectors], count: int) -> float
     if count < 2 or not len(sample):
         return 1.0
     deviations = math.sqrt(2 * math.log(count)) + _MARGIN
-    found = [unit_rows(group) @ unit_rows(sample).T for group in probes]
-    return max(float(np.mean(group) + deviations * np.std(group)) for group in found)
+    scores = [unit_rows(group) @ unit_rows(sample).T for group in probes]
+    return max(float(np.mean(group) + deviations * np.std(group)) for group in scores)

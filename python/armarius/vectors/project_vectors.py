@@ -195,10 +195,10 @@ class EmbeddingQueue:
             if not rows:
                 continue
             self._idle = False
-            held = time.monotonic() < self._leased_until
+            lease = time.monotonic() < self._leased_until
             if not self._is_ours():
                 return "another"
-            if not held:  # the previous holder of the lease may have embedded these texts: read pending again
+            if not lease:  # the previous holder of the lease may have embedded these texts: read pending again
                 rows = self._storage.pending(vector_set.id, limit=self._size, first=self._focus)
                 if not rows:
                     continue
@@ -213,9 +213,9 @@ class EmbeddingQueue:
         """Whether this process holds the lease; renewed twice in its duration."""
         if not isinstance(self._storage, Leasing) or self._leased_until - time.monotonic() > _LEASE_S / 2:
             return True
-        asked = time.monotonic()
+        start = time.monotonic()
         ours = self._storage.lease(_LEASE_S)
-        self._leased_until = asked + _LEASE_S if ours else 0.0
+        self._leased_until = start + _LEASE_S if ours else 0.0
         return ours
 
     def _let_others(self) -> None:
@@ -345,11 +345,11 @@ class Semantic:
     def _query_vector(self, embedder: Embedder, query: str) -> Vectors:
         # The embedder is kept with its vector: the fingerprint does not include the query prompt.
         key = (embedder.fingerprint, query)
-        known = self._queries.get(key)
-        if known is None or known[0] is not embedder:
-            known = embedder, _vector_of(embedder, query)
-            self._queries.keep(key, known)
-        return known[1]
+        entry = self._queries.get(key)
+        if entry is None or entry[0] is not embedder:
+            entry = embedder, _vector_of(embedder, query)
+            self._queries.keep(key, entry)
+        return entry[1]
 
     def nearby(self, query: str) -> VectorHits:
         """Vector search for retrieval, over the paragraphs that are embedded so far.
@@ -360,12 +360,12 @@ class Semantic:
 
         Cost: two searches.
         """
-        found = self.nearest(query, _NEAREST, VectorFilter(kinds=PROSE_KINDS))
-        lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if found else []
+        pairs = self.nearest(query, _NEAREST, VectorFilter(kinds=PROSE_KINDS))
+        lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if pairs else []
         return VectorHits(
-            tuple(self._standing_out(found[:_STANDING_OUT])),
+            tuple(self._standing_out(pairs[:_STANDING_OUT])),
             self.trouble,
-            _placed(found),
+            _placed(pairs),
             _placed(lines),
             self._trust(),
         )
@@ -375,17 +375,17 @@ class Semantic:
         serving = self._storage.sets().get("serving")
         if serving is None:
             return 0.0
-        if serving.id not in self._trusted and (known := self._kept_trust(serving)) is not None:
-            self._trusted = {serving.id: known[0]}
+        if serving.id not in self._trusted and (entry := self._kept_trust(serving)) is not None:
+            self._trusted = {serving.id: entry[0]}
         return self._trusted.get(serving.id, 0.0)
 
-    def _standing_out(self, found: list[tuple[Owner, float]]) -> list[Near]:
+    def _standing_out(self, pairs: list[tuple[Owner, float]]) -> list[Near]:
         """The results above the noise floor, best first; none for a subject that the project never mentions."""
-        if not found:
+        if not pairs:
             return []
         serving = self._storage.sets()["serving"]
         least = self._floors[serving.id] if serving.id in self._floors else self._measure_floor(serving)
-        standing_out = [(owner, value) for owner, value in found if value >= least and not isinstance(owner, str)]
+        standing_out = [(owner, value) for owner, value in pairs if value >= least and not isinstance(owner, str)]
         spans = self._storage.spans([owner for owner, _ in standing_out])
         by_wording = doors.LexicalEmbedder.of(serving.fingerprint) is not None
         return [
@@ -508,11 +508,11 @@ class Semantic:
             self._trusted = {serving.id: 0.0}
             return
         count = self._storage.counts(serving.id).embedded
-        known = self._kept_trust(serving)
-        if known is None or abs(count - known[1]) * 4 > known[1]:
-            known = measure_quality(self.store, self._storage, serving, embedder), count
-            self.store.apply([Note(_TRUST, json.dumps([*astuple(serving.fingerprint), *known]))])
-        self._trusted = {serving.id: known[0]}
+        entry = self._kept_trust(serving)
+        if entry is None or abs(count - entry[1]) * 4 > entry[1]:
+            entry = measure_quality(self.store, self._storage, serving, embedder), count
+            self.store.apply([Note(_TRUST, json.dumps([*astuple(serving.fingerprint), *entry]))])
+        self._trusted = {serving.id: entry[0]}
 
     def _kept_trust(self, serving: VectorSet) -> tuple[float, int] | None:
         """The stored weight and the number of vectors it was measured with; None if it is of another model."""
@@ -539,5 +539,5 @@ class Semantic:
         return floor
 
 
-def _placed(found: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
-    return tuple((*owner, similarity) for owner, similarity in found if not isinstance(owner, str))
+def _placed(pairs: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
+    return tuple((*owner, similarity) for owner, similarity in pairs if not isinstance(owner, str))

@@ -117,8 +117,8 @@ class ProjectRecall:
         limit, query = whole("limit", limit), text("query", query, most=LONGEST_QUESTION)
         self._index.freshen()
         which = VectorFilter(entities=True)
-        found = self._ask(lambda semantic: semantic.nearest(query, limit, which))
-        return [SimilarEntity(owner, value) for owner, value in found if isinstance(owner, str)]
+        pairs = self._ask(lambda semantic: semantic.nearest(query, limit, which))
+        return [SimilarEntity(owner, value) for owner, value in pairs if isinstance(owner, str)]
 
     def focus(self, *documents: str) -> None:
         """Embed these documents before others, for example the open one."""
@@ -217,8 +217,8 @@ class ProjectRecall:
             return self._semantic
 
 
-def _hits(store: Store, found: Sequence[tuple[Owner, float]]) -> Hits:
-    keyed = [(owner, value) for owner, value in found if not isinstance(owner, str)]
+def _hits(store: Store, pairs: Sequence[tuple[Owner, float]]) -> Hits:
+    keyed = [(owner, value) for owner, value in pairs if not isinstance(owner, str)]
     passages = {passage.key: passage for passage in store.passages([key for key, _ in keyed])}
     hits = Hits()
     for key, value in keyed:

@@ -55,10 +55,10 @@ class Verb:
         """The verb over one engine, from what is sent to what is answered; may be called from any thread."""
 
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-            asked = self.params.sent({name: value for name, value in sent.items() if value is not None})
-            if isinstance(asked, p.Params):
-                engine.check_project(asked.project_id)
-            return answer_without_paths(self.answer(engine, asked), engine.root)
+            request = self.params.sent({name: value for name, value in sent.items() if value is not None})
+            if isinstance(request, p.Params):
+                engine.check_project(request.project_id)
+            return answer_without_paths(self.answer(engine, request), engine.root)
 
         return call
 
@@ -97,19 +97,19 @@ def _parts(kind: Any, definitions: dict[str, Any], name: str, *, optional_null: 
     parts = schema.pop("$defs", {})
     for part, body in parts.items():
         definitions[f"{name}.{part}"] = _camel(body, optional_null=optional_null)
-    found: dict[str, Any] = _camel(schema, optional_null=optional_null)
-    return found
+    result: dict[str, Any] = _camel(schema, optional_null=optional_null)
+    return result
 
 
 def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
     """Names of properties as they travel; where something is sent, an optional property may be null."""
     if isinstance(schema, list):
-        return [_camel(one, optional_null=optional_null) for one in schema]
+        return [_camel(item, optional_null=optional_null) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {key: _camel(value, optional_null=optional_null) for key, value in schema.items() if key != "properties"}
+    result = {key: _camel(value, optional_null=optional_null) for key, value in schema.items() if key != "properties"}
     if not isinstance(schema.get("properties"), Mapping):
-        return found
+        return result
     required = {wire_name(name) for name in schema.get("required", ())}
     properties = {
         wire_name(name): {
@@ -119,7 +119,7 @@ def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
     }
     if optional_null:
         properties = {name: body if name in required else _or_null(body) for name, body in properties.items()}
-    return {**found, "properties": properties, **({"required": sorted(required)} if required else {})}
+    return {**result, "properties": properties, **({"required": sorted(required)} if required else {})}
 
 
 def _or_null(body: dict[str, Any]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _with_fields_of(source: type, *without: str) -> Callable[[type[Wire]], type[
     rows: dict[str, Any] = {name: (hint, ...) for name, hint in hints.items() if name not in without}
 
     def decorate(model: type[Wire]) -> type[Wire]:
-        own: dict[str, Any] = {name: (one.annotation, one) for name, one in model.model_fields.items()}
+        own: dict[str, Any] = {name: (field.annotation, field) for name, field in model.model_fields.items()}
         return create_model(model.__name__, __base__=Wire, __doc__=model.__doc__, **rows, **own)
 
     return decorate

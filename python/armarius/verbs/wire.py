@@ -69,15 +69,15 @@ def positions_of(
     engine: "ContextEngine", encoding: PositionEncoding, live: Mapping[str, str] | None = None
 ) -> Positions:
     """Positions in the documents of an engine; `live` are texts that an editor holds, by path."""
-    held = dict(live or {})
-    known: dict[str, Document] = {}
+    texts = dict(live or {})
+    documents: dict[str, Document] = {}
 
     def text_of(path: str) -> str | None:
-        if path in held:
-            return held[path]
-        if not known:
-            known.update((document.path, document) for document in engine.documents())
-        return known[path].text if path in known else None
+        if path in texts:
+            return texts[path]
+        if not documents:
+            documents.update((document.path, document) for document in engine.documents())
+        return documents[path].text if path in documents else None
 
     return Positions(encoding, text_of)
 
@@ -89,20 +89,20 @@ def wire(value: Any, at: Positions = CODE_POINTS) -> dict[str, Any]:  # noqa: AN
     """
     if isinstance(value, Hit):
         return _hit(value, at)
-    plain = {wire_name(one.name): _plain(getattr(value, one.name), at) for one in fields(value)}
+    plain = {wire_name(field.name): _plain(getattr(value, field.name), at) for field in fields(value)}
     if plain.keys() >= _PLACED:
         plain["span"] = at.span(value.path, value.span)
     return plain
 
 
-def row_wire(one: PackItem | PackOmission, prompt: str, encoding: PositionEncoding) -> dict[str, Any]:
+def row_wire(item: PackItem | PackOmission, prompt: str, encoding: PositionEncoding) -> dict[str, Any]:
     """An item or an omission of a pack as `AccountRow`; what is null is absent."""
     names = ("id", "layer", "source", "title", "code", "reason", "tokens")
-    row: dict[str, Any] = {name: getattr(one, name) for name in names}
-    if isinstance(one, PackItem):
-        row |= {"form": one.form, "span": [units(prompt, at, encoding) for at in one.span]}
-    row |= {"path": one.path} if one.path else {}
-    return row if one.paragraph is None else {**row, "paragraph": one.paragraph}
+    row: dict[str, Any] = {name: getattr(item, name) for name in names}
+    if isinstance(item, PackItem):
+        row |= {"form": item.form, "span": [units(prompt, at, encoding) for at in item.span]}
+    row |= {"path": item.path} if item.path else {}
+    return row if item.paragraph is None else {**row, "paragraph": item.paragraph}
 
 
 def account_wire(pack: "Pack", encoding: PositionEncoding = "code-point") -> dict[str, Any]:
@@ -121,17 +121,17 @@ def account_wire(pack: "Pack", encoding: PositionEncoding = "code-point") -> dic
             for layer in LAYERS
         },
         "warnings": list(pack.warnings),
-        "items": [row_wire(one, *at) for one in pack.items],
-        "omitted": [row_wire(one, *at) for one in pack.omitted],
+        "items": [row_wire(item, *at) for item in pack.items],
+        "omitted": [row_wire(item, *at) for item in pack.omitted],
     }
 
 
 def why_wire(pack: "Pack", thing: str, encoding: PositionEncoding = "code-point") -> dict[str, Any]:
     """Why something is in a pack or is not, as `Why`."""
-    found, at = pack.why(thing), (pack.prompt, encoding)
-    said = {name: getattr(found, name) for name in ("id", "title", "included", "reason", "change")}
-    rows = {"items": [row_wire(one, *at) for one in found.items]}
-    return {**said, "text": str(found), **rows, "omitted": [row_wire(one, *at) for one in found.omitted]}
+    answer, at = pack.why(thing), (pack.prompt, encoding)
+    values = {name: getattr(answer, name) for name in ("id", "title", "included", "reason", "change")}
+    rows = {"items": [row_wire(item, *at) for item in answer.items]}
+    return {**values, "text": str(answer), **rows, "omitted": [row_wire(item, *at) for item in answer.omitted]}
 
 
 def match_wire(match: "Match", at: Positions = CODE_POINTS, text: str = "") -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _hit(hit: Hit, at: Positions) -> dict[str, Any]:
     if at.encoding == "code-point":
         return plain
     if hit.paragraph is None:
-        return {**plain, "evidence": [wire(one, at) for one in hit.evidence]}
+        return {**plain, "evidence": [wire(item, at) for item in hit.evidence]}
     start, end = at.span(hit.path, hit.span) or (hit.start, hit.end)
     highlights = [[at.within(hit.text, end) for end in span] for span in hit.highlights]
     return {**plain, "start": start, "end": end, "highlights": highlights}
@@ -189,26 +189,26 @@ def summary(document: "Document") -> dict[str, Any]:
 
 def document_wire(document: "Document", encoding: PositionEncoding, *, paragraphs: bool) -> dict[str, Any]:
     """A document with its text, and its paragraphs if they are asked for."""
-    found = {**summary(document), "text": document.text}
+    result = {**summary(document), "text": document.text}
     if not paragraphs:
-        return found
+        return result
     at = Positions(encoding, lambda _: document.text)
     parts = [
         {
-            "index": one.index,
-            "span": at.span(document.path, (one.start, one.end)),
-            "headingPath": list(one.heading_path),
-            "role": one.role,
-            "chapter": one.chapter,
+            "index": part.index,
+            "span": at.span(document.path, (part.start, part.end)),
+            "headingPath": list(part.heading_path),
+            "role": part.role,
+            "chapter": part.chapter,
         }
-        for one in document.paragraphs
+        for part in document.paragraphs
     ]
-    return {**found, "paragraphs": parts}
+    return {**result, "paragraphs": parts}
 
 
 def listed_entity(entity: "Entity", mentions: int) -> dict[str, Any]:
     """An entity without its texts."""
-    places = [{"path": one.path, "line": one.line} for one in entity.origins]
+    places = [{"path": origin.path, "line": origin.line} for origin in entity.origins]
     named = {"id": entity.id, "name": entity.name, "aliases": list(entity.aliases)}
     return {**named, "type": entity.type, "level": entity.level, "from": places, "mentions": mentions}
 

@@ -114,18 +114,18 @@ class EngineCache(Generic[Hot]):
     def drop(self, key: Hashable, hot: Hot | None = None) -> None:
         """Remove an engine; with `hot`, only if it is that one."""
         with self._lock:
-            found = self._kept.get(key)
-            if found is None or (hot is not None and found is not hot):
+            engine = self._kept.get(key)
+            if engine is None or (hot is not None and engine is not hot):
                 return
             del self._kept[key]
-        found.close()
+        engine.close()
 
     def close(self) -> None:
         """Remove all engines; later requests raise StoreError."""
         with self._lock:
             self._closed = True
-            found, self._kept = list(self._kept.values()), OrderedDict()
-        for hot in found:
+            engines, self._kept = list(self._kept.values()), OrderedDict()
+        for hot in engines:
             hot.close()
 
     @property
@@ -322,9 +322,9 @@ def bytes_in(memory: str | int) -> int:
     return memory
 
 
-def unknown_project(name: str, known: Iterable[str]) -> UnknownProject:
+def unknown_project(name: str, names: Iterable[str]) -> UnknownProject:
     """The error about a project that a shelf does not have, with the closest of its names."""
-    close = near(name, known)
+    close = near(name, names)
     return UnknownProject(f"no project is called {name!r}{suggestion(close)}", close)
 
 
@@ -386,8 +386,8 @@ class ShelvedEngine(ShelvedVerbs):
     ) -> Proposals:
         """As `ContextEngine.understand`; `at_least` is a version of the project, not before which it is asked about."""
         check_model("model", model)
-        asked = self.understanding_request(at_least=at_least)  # which alone has a turn: a model may take minutes
-        return self._parts.understanding.answered(asked, model, model_name, timeout_s)
+        request = self.understanding_request(at_least=at_least)  # which alone has a turn: a model may take minutes
+        return self._parts.understanding.answered(request, model, model_name, timeout_s)
 
     aunderstand = in_thread(understand)  # type: ignore[arg-type]  # the stub has another class before it
 

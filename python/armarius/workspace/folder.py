@@ -260,8 +260,8 @@ class LocalShelf:
             ProjectError: The folder of the shelf is gone.
         """
         limit, hot = whole("limit", limit), self._state.hot
-        with os.scandir(project_folder(self.root)) as found:
-            names = sorted(one.name for one in found if one.name > after and _is_project(one))
+        with os.scandir(project_folder(self.root)) as entries:
+            names = sorted(entry.name for entry in entries if entry.name > after and _is_project(entry))
         return [FolderEntry(name, self.root / name, name in hot) for name in names[:limit]]
 
     def project(self, name: str, *, tenant: str = "", create: bool = False) -> LocalNovel:
@@ -288,7 +288,7 @@ class LocalShelf:
         if create and not is_hidden:
             make_folder(folder)
         if is_hidden or not folder.is_dir():
-            raise unknown_project(name, [one.id for one in self.projects(limit=10_000)])
+            raise unknown_project(name, [project.id for project in self.projects(limit=10_000)])
         return LocalNovel(self, name)
 
     def delete(self, name: str, *, tenant: str = "") -> None:

@@ -163,31 +163,31 @@ class Novel(ShelvedEngine):
 
         Cost: about what saving a file in a folder costs, and two round trips.
         """
-        given = {check_path(path): _bytes(path, text) for path, text in (files or {}).items()}
-        if long := next((path for path, data in given.items() if len(data) > MAX_BYTES), None):
-            raise ContractError(f"{long}: {len(given[long]):,} bytes, at most {MAX_BYTES:,}")
+        contents = {check_path(path): _bytes(path, text) for path, text in (files or {}).items()}
+        if long := next((path for path, data in contents.items() if len(data) > MAX_BYTES), None):
+            raise ContractError(f"{long}: {len(contents[long]):,} bytes, at most {MAX_BYTES:,}")
         gone = [check_path(path) for path in ([remove] if isinstance(remove, str) else remove)]
-        if CONFIG_NAME in given:
+        if CONFIG_NAME in contents:
             # Raise on an invalid `armarius.toml`: an engine with it could not be opened
             try:
-                read_settings(served_config(given[CONFIG_NAME].decode("utf-8-sig")))
+                read_settings(served_config(contents[CONFIG_NAME].decode("utf-8-sig")))
             except UnicodeDecodeError as error:
                 raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
         used = self._shelf.used(self._name, self.tenant, create=True)
         with (
             self.turns.turn(),
             used as hot,
-            self._shelf.in_doubt.again(self._key, given, gone, expect) as (token, seen),
+            self._shelf.in_doubt.again(self._key, contents, gone, expect) as (token, seen),
         ):
 
             def work(_: Store) -> None:
                 with hot.session.writing(expect, token) as tx:
                     seen.append(tx)
-                    put_files(tx, hot.session.project, given, gone, part_of)
-                    self._shelf.check_quota(tx, hot.session, given)
+                    put_files(tx, hot.session.project, contents, gone, part_of)
+                    self._shelf.check_quota(tx, hot.session, contents)
 
             hot.parts.index.write(work)
-            self._shelf.counters.written(sum(map(len, given.values())))
+            self._shelf.counters.written(sum(map(len, contents.values())))
             return seen[0].row.generation
 
     awrite = awaitable(write)
@@ -512,14 +512,14 @@ class Shelf:
         """Remove the engine of a project from memory; with `hot`, only if it is that one."""
         self._hot.drop(self.key(project_id, tenant), hot)
 
-    def check_quota(self, tx: Transaction, session: PostgresSession, given: object) -> None:
+    def check_quota(self, tx: Transaction, session: PostgresSession, contents: object) -> None:
         """Check the quota, inside the transaction of a write.
 
         Raises:
             QuotaExceeded: Names the limit.
         """
         quota = self._quota
-        if not given or (quota.files is None and quota.bytes is None):
+        if not contents or (quota.files is None and quota.bytes is None):
             return
         files, size = count_files(tx, session.project)
         for what, now, most in (("files", files, quota.files), ("bytes", size, quota.bytes)):

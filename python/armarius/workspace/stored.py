@@ -97,11 +97,11 @@ class StoredFiles:
         """One authored file, None when there is none; asked again only when one has changed."""
         row = self.row()
         key = (row.born, row.authored, row.configured)
-        known = self._texts.get(path)
-        if known is None or known[0] != key or self._is_writing:
-            known = (key if not self._is_writing else (), self.read([path]).get(path))
-            self._texts[path] = known
-        return known[1]
+        entry = self._texts.get(path)
+        if entry is None or entry[0] != key or self._is_writing:
+            entry = (key if not self._is_writing else (), self.read([path]).get(path))
+            self._texts[path] = entry
+        return entry[1]
 
     def rewrite(self, path: str, change: Callable[[bytes | None], bytes]) -> None:
         """Keep what `change` makes of a file, while nobody else writes the project."""
@@ -140,7 +140,7 @@ class StoredSource:
         return f"{row.born}:{row.files}"
 
     def compare(
-        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+        self, files: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
         """See `DocumentSource`. Cost: one round trip when a text has changed."""
         config, to_read, skipped, here = self._config(), [], [], set()
@@ -154,30 +154,30 @@ class StoredSource:
                 continue
             here.add(path)
             stamp = str(entry.version)
-            if force or path not in known or known[path].stamp != stamp:
+            if force or path not in files or files[path].stamp != stamp:
                 to_read.append(FileStamp(path, entry.size, stamp, 0))
-        gone = tuple(path for path in sorted(known) if path not in here and is_wanted(path, only))
+        gone = tuple(path for path in sorted(files) if path not in here and is_wanted(path, only))
         return SourceChanges(tuple(to_read), gone, tuple(skipped), force=force)
 
-    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+    def read(self, difference: SourceChanges, files: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`; at most 64 MB of files at a time."""
-        found, size = ReadBatch([Remove(path) for path in difference.removed]), 0
+        batch, size = ReadBatch([Remove(path) for path in difference.removed]), 0
         portion: list[FileStamp] = []
         for stamp in difference.to_read:
             if portion and size + stamp.size > _CHUNK_BYTES:
-                yield self._read(portion, known, found, force=difference.force)
-                found, portion, size = ReadBatch(), [], 0
+                yield self._read(portion, files, batch, force=difference.force)
+                batch, portion, size = ReadBatch(), [], 0
             portion.append(stamp)
             size += stamp.size
-        yield self._read(portion, known, found, force=difference.force)
+        yield self._read(portion, files, batch, force=difference.force)
 
-    def document(self, path: str, known: Document | None = None) -> Document:
+    def document(self, path: str, copy: Document | None = None) -> Document:
         """See `DocumentSource`."""
         entry = self._files.entries().get(path)
         if entry is None or refusal_of(path, entry.size, self._config()) is None:
             raise UnknownDocument(f"no such document: {path!r}")
-        if known is not None and known.content_hash == entry.hash:
-            return known
+        if copy is not None and copy.content_hash == entry.hash:
+            return copy
         data = self._files.read([path]).get(path)
         if data is None:
             raise UnknownDocument(f"no such document: {path!r}")
@@ -187,7 +187,7 @@ class StoredSource:
             raise DocumentSkipped(path, str(error)) from None
 
     def _read(
-        self, stamps: list[FileStamp], known: Mapping[str, FileRow], found: ReadBatch, *, force: bool
+        self, stamps: list[FileStamp], files: Mapping[str, FileRow], batch: ReadBatch, *, force: bool
     ) -> ReadBatch:
         data, config = self._files.read([stamp.path for stamp in stamps]), self._config()
         for stamp in stamps:
@@ -197,8 +197,8 @@ class StoredSource:
                     document = make_document(stamp.path, data[stamp.path], config=config)
                 except Undecodable as error:
                     document = Skipped(stamp.path, str(error))
-            found.take(stamp.path, stamp.stamp, document, known.get(stamp.path), force=force)
-        return found
+            batch.take(stamp.path, stamp.stamp, document, files.get(stamp.path), force=force)
+        return batch
 
 
 def book_of(path: str) -> str:
@@ -325,8 +325,8 @@ class StoredBooks:
 
     def ids(self) -> list[str]:
         """See `BookKeeping`."""
-        found = (path.removeprefix(_BELOW).split("/") for path in self._files.entries() if path.startswith(_BELOW))
-        return sorted({parts[0] for parts in found if len(parts) == 2})
+        pieces = (path.removeprefix(_BELOW).split("/") for path in self._files.entries() if path.startswith(_BELOW))
+        return sorted({parts[0] for parts in pieces if len(parts) == 2})
 
     def stamp(self, id_: str, name: str) -> object:
         """See `BookKeeping`."""
@@ -387,24 +387,24 @@ def folder_files(root: Path) -> dict[str, bytes]:
     root = project_folder(root)
     config = load_config(root)
     paths = [stamp.path for stamp in walk_files(root, config)[0]]
-    found = {}
+    files = {}
     for path in sorted({*paths, *_AUTHORED, *_files_of_books(root)}):
         try:
-            found[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
+            files[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
         except FileNotFoundError:
             continue
         except OSError as error:
             raise ProjectError(f"{path}: not read: {error.strerror}") from None
-    return found
+    return files
 
 
 def _files_of_books(root: Path) -> list[str]:
     """The files of lorebooks, cards and vaults that were imported."""
-    found = []
+    paths = []
     for id_ in names_in(root / BOOK_FOLDER, below=root):
         here = names_in(root / BOOK_FOLDER / id_, below=root)
-        found += [f"{BOOK_FOLDER}/{id_}/{name}" for name in FILES if name in here]
-    return found
+        paths += [f"{BOOK_FOLDER}/{id_}/{name}" for name in FILES if name in here]
+    return paths
 
 
 def pull(session: PostgresSession, root: Path, *, overwrite: bool = False) -> Pulled:

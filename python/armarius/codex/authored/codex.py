@@ -109,10 +109,10 @@ class AuthoredCodex(Listed[Entity]):
         """The id of the entity with that id, name or alias; an invalid record in the file is found by its id."""
         if any((block.table, block.id) == ("entity", reference) for block in self._file.records()):
             return reference
-        found = self._who().one(reference)
-        if found is None:
+        entity = self._who().one(reference)
+        if entity is None:
             raise self._unknown(reference)
-        return found.id
+        return entity.id
 
     def relations(self) -> tuple[Relation, ...]:
         """All relations; without `whole` only the authored ones, with their ends as written."""
@@ -170,19 +170,19 @@ class AuthoredCodex(Listed[Entity]):
         _refuse("entity", data)
         who = self._who()
         if force and not id and id_ in who.entities:
-            id_ = data["id"] = next(one for n in count(2) if (one := f"{id_}.{n}") not in who.entities)
+            id_ = data["id"] = next(option for n in count(2) if (option := f"{id_}.{n}") not in who.entities)
         if id_ in who.entities:
             raise already_exists(id_, [who.entities[id_]])
         if not force:
             _refuse_type(data)
             refuse_taken(who, id_, name, data.get("aliases", ()))
-        known = {block.id for block in self._file.records() if block.table == "entity"}
+        ids = {block.id for block in self._file.records() if block.table == "entity"}
         others = [
-            {"id": one.id, "name": one.name}
-            for one in who.bearers(name, id_)
-            if one.id == slug(name) and one.id not in known and fold(one.name) == fold(name)
+            {"id": entity.id, "name": entity.name}
+            for entity in who.bearers(name, id_)
+            if entity.id == slug(name) and entity.id not in ids and fold(entity.name) == fold(name)
         ]
-        self._file.extend([("entity", one) for one in (*others, data)], comment=comment)
+        self._file.extend([("entity", record) for record in (*others, data)], comment=comment)
         return self._written(id_)
 
     def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:
@@ -191,12 +191,14 @@ class AuthoredCodex(Listed[Entity]):
         Raises:
             CodexError, StoreFull: As `create` and `relate`.
         """
-        records = [("entity", _entity_data({key: getattr(one, key, None) for key in _FIELDS})) for one in entities]
-        taken = {block.id for block in self._file.records() if block.table == "relation"}
-        for one in relations:
-            id_ = _free_id(one.source, one.target, one.type, taken)
-            taken.add(id_)
-            stated = {key: getattr(one, key) for key in ("source", "target", "type", "since", "until")}
+        records = [
+            ("entity", _entity_data({key: getattr(entity, key, None) for key in _FIELDS})) for entity in entities
+        ]
+        ids = {block.id for block in self._file.records() if block.table == "relation"}
+        for edge in relations:
+            id_ = _free_id(edge.source, edge.target, edge.type, ids)
+            ids.add(id_)
+            stated = {key: getattr(edge, key) for key in ("source", "target", "type", "since", "until")}
             records.append(("relation", {"id": id_, **{k: v for k, v in stated.items() if v is not None}}))
         for table, data in records:
             _refuse(table, data)
@@ -230,15 +232,15 @@ class AuthoredCodex(Listed[Entity]):
         data = self._recorded(id_, block, changes)
         _refuse("entity", data, checked=block is None or block.data is None or "facts" in changes)
         self._refuse_taken(data, changes, force)
-        edit, taken = self._in_place(id_, changes)
+        edit, fields = self._in_place(id_, changes)
         if edit is not None and expect and expect != edit.digest:
             raise changed_meanwhile(edit.path)
         with self._step():
             self._relate_by_id(id_, data, changes)
             if edit is not None and self._pages is not None:
-                write_in_place(self._pages, edit, self.get(id_), taken, expect=expect)
-                self._record_rest(id_, block, changes, taken)
-                changes = _lacking(self.get(id_), taken)
+                write_in_place(self._pages, edit, self.get(id_), fields, expect=expect)
+                self._record_rest(id_, block, changes, fields)
+                changes = _lacking(self.get(id_), fields)
                 if not changes:
                     return self.get(id_)
                 block = self._record(id_)
@@ -274,9 +276,9 @@ class AuthoredCodex(Listed[Entity]):
             return Edit(self._file.name, before, "") if edit is None else edit
         data = self._recorded(id_, block, changes)
         _refuse("entity", data)
-        edit, taken = self._in_place(id_, changes)
+        edit, fields = self._in_place(id_, changes)
         if edit is not None:
-            data = self._recorded(id_, block, *_parted(changes, taken))
+            data = self._recorded(id_, block, *_parted(changes, fields))
         after = "" if data.keys() <= _NAMED and edit is not None else write_block("entity", data, before=block)
         of_record = Edit(self._file.name, before, before if block is not None and data == _stated_in(block) else after)
         return of_record if edit is None else replace(edit, also=of_record if of_record.diff else None)
@@ -285,38 +287,46 @@ class AuthoredCodex(Listed[Entity]):
         return next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
 
     def _recorded(
-        self, id_: str, block: Block | None, changes: Mapping[str, Any], taken: Mapping[str, Any] = MappingProxyType({})
+        self,
+        id_: str,
+        block: Block | None,
+        changes: Mapping[str, Any],
+        fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """The record with `changes`, without what a page has `taken`, and with what pages say of what it changes."""
-        said = {} if block is None or block.data is None else _stated(block.data)
-        known = _by_id(self.list(), id_)
-        over = dict(said.get("over", {}))
-        for name, key, value in flat({name: one for name, one in changes.items() if name != "aliases"}):
+        """The record with `changes`, without what a page has `fields`, and with what pages say of what it changes."""
+        record = {} if block is None or block.data is None else _stated(block.data)
+        entity = _by_id(self.list(), id_)
+        over = dict(record.get("over", {}))
+        for name, key, value in flat({name: value for name, value in changes.items() if name != "aliases"}):
             field = key or name
-            now = "" if known is None else known.attributes.get(key, "") if key else str(getattr(known, name))
-            if now != str((said.get("attributes", {}) if key else said).get(field, "")):
+            now = "" if entity is None else entity.attributes.get(key, "") if key else str(getattr(entity, name))
+            if now != str((record.get("attributes", {}) if key else record).get(field, "")):
                 over[field] = now  # not the record's own value
-            if value is None or not now or known is None or not self._has_pages(known):
+            if value is None or not now or entity is None or not self._has_pages(entity):
                 over.pop(field, None)
-        for name, key, _ in flat(taken):
+        for name, key, _ in flat(fields):
             over.pop(key or name, None)
             if key:
-                said["attributes"] = {one: text for one, text in said.get("attributes", {}).items() if one != key}
+                record["attributes"] = {
+                    label: text for label, text in record.get("attributes", {}).items() if label != key
+                }
             else:
-                said.pop(name, None)
-                said = {one: text for one, text in said.items() if one != "without" or name != "aliases"}
-        name = said.get("name") or self.get(id_).name
-        stated = _changed(said, self._over_files(id_, said, changes))
+                record.pop(name, None)
+                record = {label: text for label, text in record.items() if label != "without" or name != "aliases"}
+        name = record.get("name") or self.get(id_).name
+        stated = _changed(record, self._over_files(id_, record, changes))
         return _entity_data({"name": name, **stated, "id": id_, "over": over})
 
-    def _has_pages(self, known: Entity) -> bool:
+    def _has_pages(self, entity: Entity) -> bool:
         """Whether other files than records, `codex.json` and imported books describe an entity."""
-        paths = (one.path for one in known.origins if not one.path.startswith(".armarius/"))
+        paths = (origin.path for origin in entity.origins if not origin.path.startswith(".armarius/"))
         return any(PurePosixPath(path).name not in IMPORTERS for path in paths)
 
-    def _record_rest(self, id_: str, block: Block | None, changes: Mapping[str, Any], taken: Mapping[str, Any]) -> None:
+    def _record_rest(
+        self, id_: str, block: Block | None, changes: Mapping[str, Any], fields: Mapping[str, Any]
+    ) -> None:
         """Write into the record what the page did not take of `changes`, and take out of it what the page says now."""
-        data = self._recorded(id_, block, *_parted(changes, taken))
+        data = self._recorded(id_, block, *_parted(changes, fields))
         if block is not None and data.keys() <= _NAMED and id_ == slug(data["name"]):
             self._file.remove("entity", id_)
         elif not data.keys() <= _NAMED:
@@ -328,12 +338,16 @@ class AuthoredCodex(Listed[Entity]):
         elif data != _stated_in(block):
             self._file.replace("entity", data)
 
-    def _over_files(self, id_: str, said: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _over_files(self, id_: str, record: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
         """`changes` of a record; of aliases also those that files give and that are to go, as `without`."""
-        wanted, known = changes.get("aliases"), _by_id(self.list(), id_)
-        if "aliases" not in changes or known is None or all(one.path == self._file.name for one in known.origins):
+        wanted, entity = changes.get("aliases"), _by_id(self.list(), id_)
+        if (
+            "aliases" not in changes
+            or entity is None
+            or all(origin.path == self._file.name for origin in entity.origins)
+        ):
             return changes
-        names = dict.fromkeys((*known.aliases, *said.get("without", ()))) if isinstance(wanted, list | tuple) else ()
+        names = dict.fromkeys((*entity.aliases, *record.get("without", ()))) if isinstance(wanted, list | tuple) else ()
         return {**changes, "without": [name for name in names if name not in (wanted or ())]}
 
     def _relate_by_id(self, id_: str, data: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
@@ -342,15 +356,15 @@ class AuthoredCodex(Listed[Entity]):
             return
         kept, who = {id_, *map(fold, (data["name"], *data.get("aliases", ())))}, self._who()
         for block in self._touching(id_):
-            said = block.data or {}
-            ends = {key: str(said[key]) for key in ("source", "target")}
+            record = block.data or {}
+            ends = {key: str(record[key]) for key in ("source", "target")}
             gone = [key for key, end in ends.items() if not {end, fold(end)} & kept and who.find(end) == id_]
             if gone:
-                self._file.replace("relation", {**said, **dict.fromkeys(gone, id_)})
+                self._file.replace("relation", {**record, **dict.fromkeys(gone, id_)})
 
     def _in_place(self, id_: str, changes: Mapping[str, Any]) -> tuple[Edit | None, dict[str, Any]]:
-        known = None if self._pages is None else _by_id(self.list(), id_)
-        return (None, {}) if known is None or self._pages is None else edit_in_place(self._pages, known, changes)
+        entity = None if self._pages is None else _by_id(self.list(), id_)
+        return (None, {}) if entity is None or self._pages is None else edit_in_place(self._pages, entity, changes)
 
     def _refuse_taken(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
         """Check only names that change: the check reads every name."""
@@ -385,8 +399,8 @@ class AuthoredCodex(Listed[Entity]):
             message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
             raise DescribedElsewhere(message)
         done = Deleted(id_, "record", self._file.name) if edit is None else Deleted(id_, "section", edit.path)
-        known = _by_id(self.list(), id_)
-        left = () if known is None else tuple(str(one) for one in known.origins if one.path != done.path)
+        entity = _by_id(self.list(), id_)
+        left = () if entity is None else tuple(str(origin) for origin in entity.origins if origin.path != done.path)
         if self._whole is not None and not left:
             self._refuse_dangling(id_, relations=relations)
         with self._step():
@@ -412,20 +426,23 @@ class AuthoredCodex(Listed[Entity]):
 
     def _refuse_dangling(self, id_: str, *, relations: bool) -> None:
         """Refuse to delete an entity that relations need: with `relations` those that only a file can give up."""
-        known = _by_id(self.list(), id_)
-        if known is not None and NameIndex([one for one in self.list() if one.id != id_]).find(known.name) is not None:
+        entity = _by_id(self.list(), id_)
+        if (
+            entity is not None
+            and NameIndex([item for item in self.list() if item.id != id_]).find(entity.name) is not None
+        ):
             return  # they name that one then
-        own = set() if known is None else {(one.path, one.section) for one in known.origins}
+        own = set() if entity is None else {(origin.path, origin.section) for origin in entity.origins}
         authored = [] if relations else [block.data or {} for block in self._touching(id_)]
-        needed = [f"{one.get('source')} -{one.get('type')}-> {one.get('target')}" for one in authored]
+        needed = [f"{record.get('source')} -{record.get('type')}-> {record.get('target')}" for record in authored]
         how = "unrelate them, or delete it with `relations`"
-        for one in self.relations():
-            path, section = ("", "") if one.origin is None else (one.origin.path, one.origin.section)
-            if id_ not in (one.source, one.target) or path in ("", self._file.name) or (path, section) in own:
+        for edge in self.relations():
+            path, section = ("", "") if edge.origin is None else (edge.origin.path, edge.origin.section)
+            if id_ not in (edge.source, edge.target) or path in ("", self._file.name) or (path, section) in own:
                 continue
             declared = PurePosixPath(path).name in IMPORTERS
             if declared or not relations:
-                needed.append(f"{one.source} -{one.type}-> {one.target} ({path})")
+                needed.append(f"{edge.source} -{edge.type}-> {edge.target} ({path})")
             if declared:
                 how = f"delete them in {path} first"
         if needed:
@@ -451,8 +468,8 @@ class AuthoredCodex(Listed[Entity]):
             ContractError: Both ends are one entity.
             UnknownId: Several entities have the name of an end; lists their ids.
         """
-        for field, said in (("source", source), ("target", target), ("type", type)):
-            _refuse("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: said})
+        for field, value in (("source", source), ("target", target), ("type", type)):
+            _refuse("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: value})
         who = self._who()
         for field, end in (("source", source), ("target", target)):
             if who.one(end) is None and self._whole is not None:
@@ -469,8 +486,8 @@ class AuthoredCodex(Listed[Entity]):
         self, who: NameIndex, source: str, target: str, type_: str, since: int | None, until: int | None
     ) -> None:
         written = self._relation(who, source, target, type_)
-        taken = {block.id for block in self._file.records() if block.table == "relation"}
-        id_ = _free_id(source, target, type_, taken) if written is None else written.id
+        ids = {block.id for block in self._file.records() if block.table == "relation"}
+        id_ = _free_id(source, target, type_, ids) if written is None else written.id
         ends = {"source": who.find(source) or source, "target": who.find(target) or target}
         data = {"id": id_, **ends, "type": type_, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
@@ -479,8 +496,8 @@ class AuthoredCodex(Listed[Entity]):
 
     def related(self) -> set[tuple[str, str, str]]:
         """Source, target and type of the authored relations, as they were written."""
-        found = [block.data or {} for block in self._file.records() if block.table == "relation"]
-        return {(str(one.get("source")), str(one.get("target")), str(one.get("type"))) for one in found}
+        records = [block.data or {} for block in self._file.records() if block.table == "relation"]
+        return {(str(record.get("source")), str(record.get("target")), str(record.get("type"))) for record in records}
 
     def _relation(self, who: NameIndex, source: str, target: str, type_: str) -> Block | None:
         """The record of this type between these two entities, matched by any of their names."""
@@ -488,8 +505,8 @@ class AuthoredCodex(Listed[Entity]):
         for block in self._file.records():
             data = block.data or {}
             if block.table == "relation" and data.get("type") == type_:
-                said = [str(data.get(key)) for key in ("source", "target")]
-                if said == [source, target] or [who.meant(end) or (end,) for end in said] == ends:
+                names = [str(data.get(key)) for key in ("source", "target")]
+                if names == [source, target] or [who.meant(end) or (end,) for end in names] == ends:
                     return block
         return None
 
@@ -499,8 +516,8 @@ class AuthoredCodex(Listed[Entity]):
             self._file.remove("relation", written.id)
             return Deleted(written.id, "record", self._file.name)
         ends = (source, target, type)
-        there = sorted(" ".join(one) for one in self.related())
-        close = near(" ".join(shown(one).strip("'") for one in ends), there)
+        there = sorted(" ".join(row) for row in self.related())
+        close = near(" ".join(shown(end).strip("'") for end in ends), there)
         what = f"{shown(source)} -{shown(type)[1:-1]}-> {shown(target)}"
         raise UnknownId(f"no authored relation {what}{suggestion(close)}", close)
 
@@ -519,7 +536,7 @@ class AuthoredCodex(Listed[Entity]):
         return self._file.problems()
 
     def _unknown(self, id_: str) -> UnknownId:
-        close = near(id_, [called for one in self.list() for called in (one.name, *one.aliases, one.id)])
+        close = near(id_, [called for entity in self.list() for called in (entity.name, *entity.aliases, entity.id)])
         return UnknownId(f"no entity has the id or name {shown(id_)}{suggestion(close)}", close)
 
     def stamp(self) -> Hashable:
@@ -527,9 +544,9 @@ class AuthoredCodex(Listed[Entity]):
         return self._file.stamp()
 
 
-def _free_id(source: str, target: str, type_: str, taken: Container[str]) -> str:
+def _free_id(source: str, target: str, type_: str, ids: Container[str]) -> str:
     digest = hashlib.blake2b(f"{source}\n{target}\n{type_}".encode("utf-8", "replace")).hexdigest()
-    return next(id_ for size in (8, 16, 32, 128) if (id_ := f"r-{digest[:size]}") not in taken)
+    return next(id_ for size in (8, 16, 32, 128) if (id_ := f"r-{digest[:size]}") not in ids)
 
 
 def _by_id(entities: Iterable[Entity], id_: str) -> Entity | None:
@@ -579,9 +596,9 @@ def _plain(value: Any, field: str = "") -> Any:  # noqa: ANN401 - of any field
         return value
     if isinstance(value, Mapping):
         dot = f"{field}." if field else ""
-        return {_plain(key, field): _plain(one, f"{dot}{key}") for key, one in value.items()}
+        return {_plain(key, field): _plain(item, f"{dot}{key}") for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one, f"{field}[{number}]") for number, one in enumerate(value)]
+        return [_plain(item, f"{field}[{number}]") for number, item in enumerate(value)]
     return replace(value, text=_plain(value.text, f"{field}.text")) if isinstance(value, Fact) else value
 
 
@@ -605,16 +622,16 @@ def _name(value: object) -> str:
 
 def _stated(data: dict[str, Any]) -> dict[str, Any]:
     """A record as read; unknown keys move to the attributes, as in `EntryReader`."""
-    known = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
-    extra = {key: str(value) for key, value in known.items() if key not in _FIELDS}
-    fields = {key: value for key, value in known.items() if key in _FIELDS}
+    values = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
+    extra = {key: str(value) for key, value in values.items() if key not in _FIELDS}
+    fields = {key: value for key, value in values.items() if key in _FIELDS}
     return {**fields, "attributes": {**extra, **fields.get("attributes", {})}} if extra else fields
 
 
 def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """A record with fields changed; of the attributes only those that are given, "" over what a file says."""
-    stated, given = _stated(data), changes.get("attributes")
-    attributes = {**stated.get("attributes", {}), **given} if isinstance(given, Mapping) else given
+    stated, labels = _stated(data), changes.get("attributes")
+    attributes = {**stated.get("attributes", {}), **labels} if isinstance(labels, Mapping) else labels
     return {**stated, **changes, **({"attributes": attributes} if "attributes" in changes else {})}
 
 
@@ -622,23 +639,25 @@ def _stated_in(block: Block) -> dict[str, Any]:
     return _entity_data(_stated(block.data or {}))
 
 
-def _parted(changes: Mapping[str, Any], taken: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
+def _parted(changes: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """`changes` without those that a page has taken, and those."""
-    rest = {name: value for name, value in changes.items() if name not in taken or name == "attributes"}
-    if "attributes" in taken:
-        rest["attributes"] = {key: value for key, value in rest["attributes"].items() if key not in taken["attributes"]}
+    rest = {name: value for name, value in changes.items() if name not in fields or name == "attributes"}
+    if "attributes" in fields:
+        rest["attributes"] = {
+            key: value for key, value in rest["attributes"].items() if key not in fields["attributes"]
+        }
         if not rest["attributes"]:
             del rest["attributes"]
-    return rest, taken
+    return rest, fields
 
 
-def _lacking(entity: Entity, taken: Mapping[str, Any]) -> dict[str, Any]:
+def _lacking(entity: Entity, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What a page says now and the entity does not, since another file comes before the page."""
     lacking: dict[str, Any] = {}
-    for name, key, value in flat(taken):
+    for name, key, value in flat(fields):
         now = entity.attributes.get(key, "") if key else getattr(entity, name)
         if name == "aliases":
-            same = set(now) == {one for one in value or () if one != entity.name}
+            same = set(now) == {alias for alias in value or () if alias != entity.name}
         elif name == "type":
             same = not value or now == (type_of(value) or value)
         elif name == "level":
@@ -680,9 +699,9 @@ def _refuse(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
 
 def _backwards(table: str, data: dict[str, Any]) -> str:
     """The first span that ends before it begins, or "". Each chapter number is valid by itself."""
-    facts = [(f"facts[{number}].", one) for number, one in enumerate(data.get("facts", ())) if isinstance(one, dict)]
-    for where, one in facts if table == "entity" else [("", data)]:
-        since, until = one.get("since"), one.get("until")
+    facts = [(f"facts[{number}].", fact) for number, fact in enumerate(data.get("facts", ())) if isinstance(fact, dict)]
+    for where, item in facts if table == "entity" else [("", data)]:
+        since, until = item.get("since"), item.get("until")
         if since is not None and until is not None and until < since:
             return f"{where}until: chapter {until} is before that of since, {since}"
     return ""

@@ -43,11 +43,11 @@ class Listed(Generic[One]):
     def __iter__(self) -> Iterator[One]:
         return iter(self.list())
 
-    def __contains__(self, one: object) -> bool:
-        if not isinstance(one, str):
-            return one in self.list()
+    def __contains__(self, item: object) -> bool:
+        if not isinstance(item, str):
+            return item in self.list()
         try:
-            return self.get(one) is not None
+            return self.get(item) is not None
         except UnknownId:
             return False
 
@@ -90,8 +90,8 @@ class Collection(Listed[Item]):
             CodexError: No such field, or a wrong value.
             StoreFull: The file cannot be written; nothing has changed.
         """
-        known = self.get(id_)
-        return self._write({**asdict(known), **changes, "id": known.id}, self._file.replace)
+        item = self.get(id_)
+        return self._write({**asdict(item), **changes, "id": item.id}, self._file.replace)
 
     def delete(self, id_: str, /) -> Deleted:
         """Remove a record; UnknownId (a KeyError) lists similar ids when there is none."""
@@ -139,12 +139,12 @@ class Collection(Listed[Item]):
 
     def _fresh(self, text: str) -> str:
         """An id from the text, so that two people adding records do not collide in a merge."""
-        taken = {item.id for item in self.list()}
+        ids = {item.id for item in self.list()}
         digest = hashlib.blake2b(str(text).encode("utf-8", "replace"), digest_size=16).hexdigest()
         for size in (8, 16, 32):
-            if (id_ := f"{self._table[0]}-{digest[:size]}") not in taken:
+            if (id_ := f"{self._table[0]}-{digest[:size]}") not in ids:
                 return id_
-        return f"{self._table[0]}-{digest}-{len(taken)}"
+        return f"{self._table[0]}-{digest}-{len(ids)}"
 
     def _item(self, block: Block) -> Item:
         return self._kind(**_data(self._kind, block))
@@ -297,17 +297,17 @@ class Pins(Collection[Pin]):
             StoreFull: The file cannot be written; nothing has changed.
         """
         self._see({"id": "new", "target": target, "mute": mute, "document": document})
-        known = self._find(target, document)
+        pin = self._find(target, document)
         data = {"id": _id(target, document), "target": target, "mute": mute, "document": document}
-        if known is None:
+        if pin is None:
             return self._write(data, self._append)
-        return known if known.mute == mute else self.update(known.id, mute=mute)
+        return pin if pin.mute == mute else self.update(pin.id, mute=mute)
 
     create = add
 
     def get(self, id_: str, /) -> Pin:
         """One, by id or target; UnknownId (a KeyError) lists similar targets when there is none."""
-        return next((one for one in self.list() if one.id == id_), None) or self._known(id_, "")
+        return next((pin for pin in self.list() if pin.id == id_), None) or self._known(id_, "")
 
     def remove(self, target: str, *, document: str = "") -> Deleted:
         """Remove the pin or mute of a target, by any of its names; UnknownId (a KeyError) when there is none."""
@@ -315,26 +315,26 @@ class Pins(Collection[Pin]):
 
     def _known(self, target: str, document: str) -> Pin:
         with suppress(UnknownId):
-            if (known := self._find(target, document)) is not None:
-                return known
-        close = near(target, [one.target for one in self.list() if one.document == document])
+            if (pin := self._find(target, document)) is not None:
+                return pin
+        close = near(target, [pin.target for pin in self.list() if pin.document == document])
         where = f" while {shown(document)} is open" if document else ""
         raise UnknownId(f"{shown(target)} is neither pinned nor muted{where}{suggestion(close)}", close)
 
     def of(self, document: str) -> tuple[Pin, ...]:
         """The pins and mutes that apply while `document` is open, its own first."""
-        found = [one for one in self.list() if one.document in ("", document)]
-        return tuple(sorted(found, key=lambda one: not one.document))
+        pins = [pin for pin in self.list() if pin.document in ("", document)]
+        return tuple(sorted(pins, key=lambda pin: not pin.document))
 
     def _append(self, table: str, record: dict[str, Any]) -> None:
         self._file.add(table, record)
 
     def _find(self, target: str, document: str) -> Pin | None:
-        there = [one for one in self.list() if one.document == document]
-        targets = [one.target for one in there]
+        there = [pin for pin in self.list() if pin.document == document]
+        targets = [pin.target for pin in there]
         if target not in targets and self._same is not None:
             target = self._same(target, targets) or target
-        return next((one for one in there if one.target == target), None)
+        return next((pin for pin in there if pin.target == target), None)
 
 
 def _id(target: str, document: str) -> str:
@@ -373,18 +373,18 @@ class Summaries(Collection[Summary]):
             CodexError: A value is wrong.
             StoreFull: The file cannot be written; nothing has changed.
         """
-        known = self.of(document)
-        given: Sequence[Any] = passages
-        parts = [asdict(one) if isinstance(one, PassageSummary) else one for one in given] or None
+        summary = self.of(document)
+        items: Sequence[Any] = passages
+        parts = [asdict(item) if isinstance(item, PassageSummary) else item for item in items] or None
         data = {"document": document, "text": text, "content_hash": content_hash, "passages": parts}
-        if known is not None:
-            return self.update(known.id, **data)
+        if summary is not None:
+            return self.update(summary.id, **data)
         digest = hashlib.blake2b(document.encode("utf-8", "replace"), digest_size=6).hexdigest()
         return self._write({"id": f"s-{digest}", **data}, self._append)
 
     def of(self, document: str) -> Summary | None:
         """The summary of a document."""
-        return next((one for one in self.list() if one.document == document), None)
+        return next((summary for summary in self.list() if summary.document == document), None)
 
     def _append(self, table: str, record: dict[str, Any]) -> None:
         self._file.add(table, record)
@@ -400,10 +400,12 @@ def _wrong_summary(data: dict[str, Any]) -> str:
     passages = data.get("passages") or ()
     if not isinstance(passages, list | tuple):
         return f"passages: expected a list, got {shown(passages)}"
-    for at, one in enumerate(passages):
-        first, last, text = (one.get(key) for key in ("first", "last", "text")) if isinstance(one, dict) else (0, 0, 0)
+    for at, item in enumerate(passages):
+        first, last, text = (
+            (item.get(key) for key in ("first", "last", "text")) if isinstance(item, dict) else (0, 0, 0)
+        )
         if not (isinstance(text, str) and text.strip()) or not (
             type(first) is type(last) is int and 0 <= first <= last
         ):
-            return f"passages[{at}]: expected first, last (from 0) and a text, got {shown(one)}"
+            return f"passages[{at}]: expected first, last (from 0) and a text, got {shown(item)}"
     return ""

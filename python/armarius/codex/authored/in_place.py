@@ -114,11 +114,11 @@ def edit_in_place(pages: Pages, entity: Entity, changes: Mapping[str, Any]) -> t
     """
     paths = [origin.path for origin in entity.origins if not origin.path.startswith(".armarius/")]
     alone = all(path.endswith(SUFFIXES) for path in paths)
-    for path in dict.fromkeys(one for one in paths if one.endswith(SUFFIXES)):
+    for path in dict.fromkeys(item for item in paths if item.endswith(SUFFIXES)):
         if (read := pages.read(path)) is not None:
-            after, taken = _Page(*read, entity).edited(changes, add=alone)
-            if taken:
-                return Edit(path, read[0], after), taken
+            after, fields = _Page(*read, entity).edited(changes, add=alone)
+            if fields:
+                return Edit(path, read[0], after), fields
     return None, {}
 
 
@@ -144,8 +144,8 @@ def write_in_place(
 
     def change(text: str, parse: Parse) -> str:
         page = _Page(text, parse, entity)
-        after, taken = (page.removed(), None) if changes is None else page.edited(changes, add=True)
-        if after is None or taken != changes or (expect and expect != digest_of(text)):
+        after, fields = (page.removed(), None) if changes is None else page.edited(changes, add=True)
+        if after is None or fields != changes or (expect and expect != digest_of(text)):
             raise changed_meanwhile(edit.path)
         return after
 
@@ -196,8 +196,8 @@ class _Page:
     def __init__(self, text: str, parse: Parse, entity: Entity) -> None:
         self.text, self.parse = text, parse
         self.drafts = parse(text).drafts
-        same = [n for n, one in enumerate(self.drafts) if (one.id or slug(one.name)) == entity.id]
-        named = [n for n, one in enumerate(self.drafts) if fold(one.name) == fold(entity.name)]
+        same = [n for n, draft in enumerate(self.drafts) if (draft.id or slug(draft.name)) == entity.id]
+        named = [n for n, draft in enumerate(self.drafts) if fold(draft.name) == fold(entity.name)]
         self.at = same[0] if same else named[0] if len(named) == 1 else -1
         self.root = parse_page(text, is_known).root
 
@@ -206,14 +206,14 @@ class _Page:
             return None
         draft = self.drafts[self.at]
         place = (draft.origin.line, draft.origin.section)
-        here = next((one for one in _walk(self.root) if (one.line, one.heading) == place), None)
+        here = next((node for node in _walk(self.root) if (node.line, node.heading) == place), None)
         return None if here is None or (here.level == 0 and not draft.whole) else here
 
     def edited(self, changes: Mapping[str, Any], *, add: bool) -> tuple[str, dict[str, Any]]:
         """The text that says as many of `changes` as it can, and those; with `add` also what it did not say."""
-        text, taken, here = self.text, dict[str, Any](), self._section()
+        text, fields, here = self.text, dict[str, Any](), self._section()
         if here is None:
-            return text, taken
+            return text, fields
         wanted = draft = self.drafts[self.at]
         for name, key, value in flat(changes):
             if not add and not _states(draft, name, key):
@@ -224,11 +224,11 @@ class _Page:
                 if self._says(candidate, says):
                     text, wanted = candidate, says
                     if name == "attributes":
-                        taken[name] = {**taken.get(name, {}), key: value}
+                        fields[name] = {**fields.get(name, {}), key: value}
                     else:
-                        taken[name] = value
+                        fields[name] = value
                     break
-        return text, taken
+        return text, fields
 
     def removed(self) -> str | None:
         """The text without the section; None where it is the whole page, or others would be read otherwise."""
@@ -241,8 +241,12 @@ class _Page:
     def with_section(self, name: str, type_: str) -> str:
         """The text with a section that declares somebody new, "" if it would be read otherwise."""
         sections, lines = list(_walk(self.root)), _lines(self.text)
-        own = {one.origin.line for one in self.drafts if one.type == type_ and one.standing in ("declared", "listed")}
-        last = max((one for one in sections if one.line in own), key=lambda one: one.line, default=None)
+        own = {
+            draft.origin.line
+            for draft in self.drafts
+            if draft.type == type_ and draft.standing in ("declared", "listed")
+        }
+        last = max((node for node in sections if node.line in own), key=lambda node: node.line, default=None)
         level, at = (2, len(lines)) if last is None else (last.level, self._end(last, sections) - 1)
         before, rest, end = lines[:at], lines[at:], lines[0][len(lines[0].rstrip("\r")) :]
         while before and not before[-1].strip():
@@ -250,17 +254,21 @@ class _Page:
         before[-1] = before[-1].rstrip("\r") + end
         language, colon = ("zh", "：") if _HAN.search(self.text) else ("en", ": ")
         field = f"- {_LABELS[language]['type']}{colon}{_TYPES[language].get(type_, type_)}"
-        made = [one + end for one in ("", f"{'#' * level} {name}", "", field)]
+        made = [line + end for line in ("", f"{'#' * level} {name}", "", field)]
         after = _text([*before, *made, *([end, *rest] if rest else [""])])
-        found = self.parse(after).drafts
-        mine = [one for one in found if one.name == name and one.type == type_ and one.standing == "declared"]
-        others = [_said(one) for one in found if one not in mine]
-        return after if len(mine) == 1 and others == [_said(one) for one in self.drafts] else ""
+        drafts = self.parse(after).drafts
+        mine = [
+            draft for draft in drafts if draft.name == name and draft.type == type_ and draft.standing == "declared"
+        ]
+        others = [_said(draft) for draft in drafts if draft not in mine]
+        return after if len(mine) == 1 and others == [_said(draft) for draft in self.drafts] else ""
 
     def _found(self, text: str, here: ProfileSection) -> ProfileSection:
         """The section in a text that was changed below its heading."""
         return next(
-            one for one in _walk(parse_page(text, is_known).root) if (one.line, one.level) == (here.line, here.level)
+            node
+            for node in _walk(parse_page(text, is_known).root)
+            if (node.line, node.level) == (here.line, here.level)
         )
 
     def _without(self, here: ProfileSection, sections: list[ProfileSection]) -> str:
@@ -272,21 +280,21 @@ class _Page:
 
     def _end(self, here: ProfileSection, sections: list[ProfileSection]) -> int:
         """The line behind a section."""
-        behind = (one.line for one in sections if one.line > here.line and one.level <= here.level)
+        behind = (node.line for node in sections if node.line > here.line and node.level <= here.level)
         return next(behind, len(_lines(self.text)) + 1)
 
     def _says(self, text: str, wanted: Draft | None) -> bool:
         """Whether a text says `wanted` of the entity (None: nothing), and of all others what the page said."""
-        found = self.parse(text).drafts
-        rest = [_said(one) for n, one in enumerate(self.drafts) if n != self.at]
+        drafts = self.parse(text).drafts
+        rest = [_said(draft) for n, draft in enumerate(self.drafts) if n != self.at]
         if wanted is None:
-            return [_said(one) for one in found] == rest
-        if len(found) != len(self.drafts):
+            return [_said(draft) for draft in drafts] == rest
+        if len(drafts) != len(self.drafts):
             return False
-        mine = found.pop(self.at)
+        mine = drafts.pop(self.at)
         if mine.standing == "declared":  # a field declares who was only listed
             wanted = replace(wanted, standing="declared")
-        return _said(mine) == _said(wanted) and [_said(one) for one in found] == rest
+        return _said(mine) == _said(wanted) and [_said(draft) for draft in drafts] == rest
 
 
 class _Section:
@@ -298,38 +306,38 @@ class _Section:
         self.unended = bool(self.lines[-1])  # the last line has no end
         if self.unended:
             self.lines[-1] += self.end
-        own = _HAN.search("".join(one.key for one in here.fields) or here.heading or text)
+        own = _HAN.search("".join(field.key for field in here.fields) or here.heading or text)
         self.language = "zh" if own else "en"
         self.label = key or _LABELS[self.language][name]
-        self.field = next((one for one in here.fields if _is(one, name, key)), None)
+        self.field = next((field for field in here.fields if _is(field, name, key)), None)
 
     def candidates(self, value: Any) -> Iterator[str]:  # noqa: ANN401 - of any field
         """Texts with the value, the most likely first."""
-        said = self._said(value)
+        text = self._said(value)
         if self.name == "description":
             prose = "\n".join(self.here.prose)
             if self.field is not None:
-                yield self._replaced(self.field, said.removesuffix(prose).rstrip("\n"))
+                yield self._replaced(self.field, text.removesuffix(prose).rstrip("\n"))
             elif self.here.prose:
-                yield self._reworded(said)
+                yield self._reworded(text)
         if self.field is not None:
-            yield self._replaced(self.field, said)
-        elif said:
-            yield self._added(said)
+            yield self._replaced(self.field, text)
+        elif text:
+            yield self._added(text)
 
     def _said(self, value: Any) -> str:  # noqa: ANN401
         if self.name == "level":
             return _LEVELS[self.language].get(level_of(value or "") or "", "")
         if self.name == "aliases":
             kept = self.field is None and value and set(self.draft.aliases) <= set(value)
-            names = [one for one in value or () if not kept or one not in self.draft.aliases]
+            names = [alias for alias in value or () if not kept or alias not in self.draft.aliases]
             return ("、" if self.language == "zh" else ", ").join(names)
         return str(value or "").strip()
 
-    def _replaced(self, item: Field, said: str) -> str:
+    def _replaced(self, item: Field, text: str) -> str:
         at = item.line - 1
         line = self.lines[at]
-        if not said:
+        if not text:
             return self._joined([*self.lines[:at], *self.lines[self._end(item) :]])
         start = line.index(item.key, _LINE.match(line).end()) + len(item.key) if item.key in line else 0  # type: ignore[union-attr]
         colon = _COLON.match(line, start)
@@ -337,27 +345,27 @@ class _Section:
         if not start or colon is None or tail is None:
             return ""
         space = " " if colon[0].endswith(":") else ""
-        return self._with(at, f"{line[: colon.end()]}{space}{said}{line[max(tail.start(), colon.end()) :]}")
+        return self._with(at, f"{line[: colon.end()]}{space}{text}{line[max(tail.start(), colon.end()) :]}")
 
-    def _added(self, said: str) -> str:
-        last, end = max(self.here.fields, key=lambda one: one.line, default=None), self.end
+    def _added(self, text: str) -> str:
+        last, end = max(self.here.fields, key=lambda field: field.line, default=None), self.end
         if last is None:
-            made = f"- {self.label}{'：' if self.language == 'zh' else ': '}{said}"
+            made = f"- {self.label}{'：' if self.language == 'zh' else ': '}{text}"
             return self._with(self.here.line - 1, *self.lines[self.here.line - 1 : self.here.line], end, made + end)
         line = self.lines[last.line - 1]
-        colon = next((one for one in ("：", ":") if one in line), ":")
+        colon = next((sign for sign in ("：", ":") if sign in line), ":")
         bold = "**" if "**" in line else ""
         mark = re.match(r"[ \t　>]*(?:(?:[-+•◦·]|\*(?!\*))[ \t　]*)?", line)
-        made = f"{mark[0] if mark else ''}{bold}{self.label}{bold}{colon}{'' if colon == '：' else ' '}{said}{end}"
+        made = f"{mark[0] if mark else ''}{bold}{self.label}{bold}{colon}{'' if colon == '：' else ' '}{text}{end}"
         at = self._end(last) - 1
         return self._with(at, self.lines[at], made)
 
-    def _reworded(self, said: str) -> str:
+    def _reworded(self, text: str) -> str:
         """The paragraphs of prose replaced; they stand together, or parsing again tells."""
         first, last = self.here.prose_lines[0] - 1, self.here.prose_lines[-1] - 1
         while last + 1 < len(self.lines) and not _PARAGRAPH_END.match(self.lines[last + 1]):
             last += 1
-        made = [one for line in said.split("\n") for one in (line + self.end, self.end)][:-1]
+        made = [part for line in text.split("\n") for part in (line + self.end, self.end)][:-1]
         return self._joined([*self.lines[:first], *made, *self.lines[last + 1 :]])
 
     def _end(self, item: Field) -> int:
@@ -387,22 +395,22 @@ def flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Each field that a page can say, each attribute by its key."""
     for name, value in changes.items():
         if name == "attributes":
-            yield from ((name, key, one) for key, one in (value or {}).items())
+            yield from ((name, key, text) for key, text in (value or {}).items())
         elif name in EDITABLE:
             yield name, "", value
 
 
 def _states(draft: Draft, name: str, key: str) -> bool:
-    return any(fold(one) == fold(key) for one in draft.attributes) if key else bool(getattr(draft, name))
+    return any(fold(label) == fold(key) for label in draft.attributes) if key else bool(getattr(draft, name))
 
 
 def _with(draft: Draft, name: str, key: str, value: Any) -> Draft:  # noqa: ANN401 - of any field
     """The draft as it is to be read afterwards."""
     if name == "attributes":
-        others = {one: said for one, said in draft.attributes.items() if fold(one) != fold(key)}
+        others = {label: text for label, text in draft.attributes.items() if fold(label) != fold(key)}
         return replace(draft, attributes={**others, key: value.strip()} if value.strip() else others)
     if name == "aliases":
-        return replace(draft, aliases=[one for one in dict.fromkeys(value or ()) if one != draft.name])
+        return replace(draft, aliases=[alias for alias in dict.fromkeys(value or ()) if alias != draft.name])
     if name == "type":
         return replace(draft, type=type_of(value) if value else None)
     if name == "description":

@@ -83,9 +83,9 @@ def _block(text: str, line: int, above: int, table: str) -> Block:
 
 def _id_of(text: str) -> str:
     """The id of a block without a valid `id`, found by a line search."""
-    found = _ID.search(text)
+    match = _ID.search(text)
     try:
-        return str(parse_toml(f"id = {found[1]}")["id"]) if found else ""
+        return str(parse_toml(f"id = {match[1]}")["id"]) if match else ""
     except tomllib.TOMLDecodeError:
         return ""
 
@@ -311,9 +311,9 @@ def profile_of_text(data: bytes, name: str) -> Mapping[str, Any]:
         ConfigError: It is not a JSON object; the message has the actual type.
     """
     try:
-        found = json.loads(data.decode("utf-8"))
+        profile = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{name}: not a budget profile: {error}") from error
-    if not isinstance(found, dict):
-        raise ConfigError(f"{name}: not a budget profile: {found!r:.80}")
-    return found
+    if not isinstance(profile, dict):
+        raise ConfigError(f"{name}: not a budget profile: {profile!r:.80}")
+    return profile

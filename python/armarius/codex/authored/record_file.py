@@ -102,11 +102,11 @@ class RecordText(ABC):
         """
 
         def edit(blocks: list[Block]) -> str:
-            taken = {(block.table, block.id) for block in blocks}
+            keys = {(block.table, block.id) for block in blocks}
             for table, data in records:
-                if (table, data["id"]) in taken:
+                if (table, data["id"]) in keys:
                     raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
-                taken.add((table, data["id"]))
+                keys.add((table, data["id"]))
             return self._appended(blocks, records, comment)
 
         if records:

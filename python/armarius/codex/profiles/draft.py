@@ -87,9 +87,9 @@ def _found(line: str, start: int, label: str, number: int, other: str = "") -> I
     """The links of one line; those before `start` belong to its label."""
     for link in _WIKI_LINK.finditer(line):
         inline = _INLINE.search(line, max(0, link.start() - _NEAR), link.start())
-        said = inline[1].strip() if inline is not None else label if link.start() >= start else other
+        text = inline[1].strip() if inline is not None else label if link.start() >= start else other
         target, section = (part.removesuffix("\\").strip() for part in (link[1], link[2] or ""))
-        yield NoteLink(said, target, section, number, (link[3] or "").strip())
+        yield NoteLink(text, target, section, number, (link[3] or "").strip())
 
 
 def _label(line: str) -> tuple[str, int]:
@@ -102,11 +102,11 @@ def _label(line: str) -> tuple[str, int]:
     bullet = _BULLET.match(line)
     begin = bullet.end() if bullet is not None else 0
     first = line.find("[[", begin)
-    found = parse_field(line[begin:first].strip() + " ." if first > begin else "", 1)
+    field = parse_field(line[begin:first].strip() + " ." if first > begin else "", 1)
     listed = bullet is not None or line.startswith(("**", "__")) or "::" in line[begin:first]
-    if found is None or not (listed or is_known(found.key)) or _is_aspect(found.key):
+    if field is None or not (listed or is_known(field.key)) or _is_aspect(field.key):
         return "", 0
-    return found.key, first
+    return field.key, first
 
 
 def _is_aspect(label: str) -> bool:
@@ -137,21 +137,21 @@ def without_tag_lines(path: str, text: str) -> str:
         return text
     stem = parts_of(path).stem
     lists = group_of(stem) is not None or is_other(stem)
-    taken = {line for line in tagged if line.count("#") > 1 or not lists}
-    if not taken:
+    lines = {line for line in tagged if line.count("#") > 1 or not lists}
+    if not lines:
         return text
-    return "".join("\n" if line.rstrip("\r\n") in taken else line for line in text.splitlines(keepends=True))
+    return "".join("\n" if line.rstrip("\r\n") in lines else line for line in text.splitlines(keepends=True))
 
 
 def _tag_lines(text: str) -> list[str]:
     """Indices of lines made of tags only: two or more, or one that names a type."""
-    found = []
+    lines = []
     for line in text.splitlines():
         if "#" in line and _TAGS.match(line) is not None:
             tags = [tag[1] for tag in _TAG.finditer(line)]
             if len(tags) > 1 or any(group_of(part) is not None for part in tags[0].split("/")):
-                found.append(line)
-    return found
+                lines.append(line)
+    return lines
 
 
 @dataclass(slots=True)
@@ -203,8 +203,8 @@ class Draft:
 
     def add_attribute(self, key: str, value: str) -> None:
         """Set an attribute; a second value of the same key is appended."""
-        known = self.attributes.get(key)
-        self.attributes[key] = value if not known or known == value else joined((known, value), "；", key)
+        text = self.attributes.get(key)
+        self.attributes[key] = value if not text or text == value else joined((text, value), "；", key)
 
     def add_aliases(self, names: list[str]) -> None:
         """Add new aliases in order, without the entity's own name."""
@@ -250,20 +250,20 @@ class DraftRelation:
     root: str = ""
 
 
-def pack(said: Profiles) -> bytes:
+def pack(profiles: Profiles) -> bytes:
     """Serialise profiles; b"" for empty ones."""
-    if not said:
+    if not profiles:
         return b""
     drafts = [
         [
-            one.name, astuple(one.origin), one.id, one.type, one.aliases, one.description, list(one.attributes.items()),
-            one.level, [astuple(fact) for fact in one.facts], [astuple(line) for line in one.lines],
-            [astuple(link) for link in one.links], one.whole, one.root, one.standing, one.other, one.lead,
+            item.name, astuple(item.origin), item.id, item.type, item.aliases, item.description, list(item.attributes.items()),
+            item.level, [astuple(fact) for fact in item.facts], [astuple(line) for line in item.lines],
+            [astuple(link) for link in item.links], item.whole, item.root, item.standing, item.other, item.lead,
         ]
-        for one in said.drafts
+        for item in profiles.drafts
     ]  # fmt: skip
-    lines = [[one.path, one.section, astuple(one.line)] for one in said.lines]
-    rejected = [astuple(one) for one in said.rejected]
+    lines = [[line.path, line.section, astuple(line.line)] for line in profiles.lines]
+    rejected = [astuple(item) for item in profiles.rejected]
     return json.dumps([drafts, lines, rejected], separators=(",", ":")).encode()
 
 
@@ -279,12 +279,12 @@ def unpack(data: bytes) -> Profiles:
         return Profiles()
     try:
         drafts, lines, rejected = json.loads(data)
-        found = Profiles([_draft(*row) for row in drafts])
-        found.rejected = [RejectedName(*row) for row in rejected]
-        found.lines = [StatedLine(path, section, DraftLine(*line)) for path, section, line in lines]
+        profiles = Profiles([_draft(*row) for row in drafts])
+        profiles.rejected = [RejectedName(*row) for row in rejected]
+        profiles.lines = [StatedLine(path, section, DraftLine(*line)) for path, section, line in lines]
     except (TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"no profiles: {error}") from error
-    return found
+    return profiles
 
 
 def _draft(

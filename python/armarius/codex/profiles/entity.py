@@ -249,17 +249,17 @@ _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
 
 def pairs(section: ProfileSection) -> list[tuple[str, str, int]]:
     """The rows of two-column tables as labelled lines, without a header such as | 属性 | 值 |."""
-    found: list[tuple[str, str, int]] = []
+    result: list[tuple[str, str, int]] = []
     for table in section.tables:
         if len(table.header) == 2:
-            role, said = role_of(table.header[0]), table.header[1]
-            if role == "name" and (is_known(said) or is_personal(said)):
+            role, label = role_of(table.header[0]), table.header[1]
+            if role == "name" and (is_known(label) or is_personal(label)):
                 continue  # | 姓名 | 年龄 |: each row is somebody
-            headless = (role == "type" and group_of(said) is not None) or role not in (None, "type")
-            first = [table.header] if headless and not role_of(said) else []
+            headless = (role == "type" and group_of(label) is not None) or role not in (None, "type")
+            first = [table.header] if headless and not role_of(label) else []
             rows = [*first, *table.rows]
-            found += [(row[0], row[1], table.line) for row in rows if len(row) == 2 and row[0]]
-    return found
+            result += [(row[0], row[1], table.line) for row in rows if len(row) == 2 and row[0]]
+    return result
 
 
 def add_fields(draft: Draft, section: ProfileSection) -> None:
@@ -276,8 +276,8 @@ def add_fields(draft: Draft, section: ProfileSection) -> None:
             draft.facts.append(Fact(dated["text"], *span))
         else:
             loose.append(text)
-    said = [*section.prose, *([joined(loose, "；")] if loose else [])]
-    draft.description = "\n".join([draft.description, *said] if draft.description else said)
+    texts = [*section.prose, *([joined(loose, "；")] if loose else [])]
+    draft.description = "\n".join([draft.description, *texts] if draft.description else texts)
 
 
 def absorb_detail(draft: Draft, section: ProfileSection) -> None:

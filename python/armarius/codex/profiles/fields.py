@@ -390,12 +390,12 @@ class SectionReader:
             elif here.pieces:
                 here.pieces[-1].append(clean(body))
             return
-        found = parse_field(body, number)
-        if found is None:
+        field = parse_field(body, number)
+        if field is None:
             here.pieces.append([clean(body)])
         else:
-            here.fields.append(found)
-        self.last = (indent, found)
+            here.fields.append(field)
+        self.last = (indent, field)
 
     def _paragraph(self, here: ProfileSection, number: int) -> None:
         block: list[str] = []
@@ -417,10 +417,10 @@ class SectionReader:
         if self.last is not None and number > 1 and self.lines[number - 2].strip() and self._continues(here, block):
             return
         self.last = None
-        found = [parse_field(line.strip(), number + at) for at, line in enumerate(block)]
-        labelled = len(found) >= 2 and all(item is not None and len(item.key) <= 20 for item in found)
+        fields = [parse_field(line.strip(), number + at) for at, line in enumerate(block)]
+        labelled = len(fields) >= 2 and all(item is not None and len(item.key) <= 20 for item in fields)
         prose: list[str] = []
-        for item, line in zip(found, block, strict=True):
+        for item, line in zip(fields, block, strict=True):
             bold = line.lstrip().startswith(("**", "__"))
             spoken = item is not None and item.value[:1] in {"“", "「", "『", '"'} and not self.known(item.key)
             if item is not None and not spoken and (labelled or bold or self.known(item.key)):
@@ -503,12 +503,12 @@ class Page:
     root: ProfileSection
 
 
-def parse_page(text: str, known: Callable[[str], bool]) -> Page:
+def parse_page(text: str, check: Callable[[str], bool]) -> Page:
     """Parse `text` into front matter and a tree of sections.
 
     Args:
         text: A whole file; any line ends.
-        known: Whether a key without a list marker is a label rather than the start of a sentence.
+        check: Whether a key without a list marker is a label rather than the start of a sentence.
 
     Cost: one pass over the lines.
     """
@@ -516,4 +516,4 @@ def parse_page(text: str, known: Callable[[str], bool]) -> Page:
     front, end = parse_front_matter(text)
     lines = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text).split("\n")
     lines = [_QUOTE.sub("", line) for line in lines]
-    return Page(front, SectionReader(lines, text.count("\n", 0, end) + (end > 0), known).read())
+    return Page(front, SectionReader(lines, text.count("\n", 0, end) + (end > 0), check).read())

@@ -98,14 +98,14 @@ def parse_profiles(path: str, text: str, kind: Kind, tables: Iterable[PeopleTabl
     type_, aside = page_type(path, title) if kind == "setting" else (None, False)
     kind = "outline" if aside else kind
     titles = [(title, top[0].line if title else 1), (_shown(str(page.front.get("title", ""))), 1)]
-    if blank := next((one for one in titles if one[0] and is_placeholder(one[0])), None):
+    if blank := next((pair for pair in titles if pair[0] and is_placeholder(pair[0])), None):
         return Profiles(rejected=[RejectedName(blank[0], path, blank[1], "a placeholder, as in a template")])
     tagged = tagged_type(page.front, text) if kind in _OPEN else None
     reader = _Pages(path, kind, entries=lists_entries(title) or lists_entries(parts_of(path).stem))
     single = _single_entity(path, page.front, page.root, kind, tagged or type_, tagged=tagged is not None)
     if single is not None:
         reader.single(page.front, page.root, single, tagged or type_)
-        for draft in (one for one in reader.found.drafts if one.whole):
+        for draft in (draft for draft in reader.found.drafts if draft.whole):
             draft.links += links_of(text, draft.name)
     else:
         reader.visit_all(page.root, type_, setting=kind == "setting")
@@ -138,7 +138,7 @@ def _single_entity(
     if group_of(stem) is not None or (tops and group_of(owner.heading) is not None) or is_generic(stem):
         return None
     parts = [child for child in owner.children if not is_generic(child.heading)]
-    if any(_explicit(one) or stated_name(one) for one in parts) or sum(map(_has_basics, parts)) > 1:
+    if any(_explicit(part) or stated_name(part) for part in parts) or sum(map(_has_basics, parts)) > 1:
         return None
     if tops and (_labelled(owner) or _has_basics(owner)):
         return owner
@@ -153,8 +153,8 @@ def stated_name(section: ProfileSection) -> Field | None:
     """The name field of a sheet (`- 姓名：林默`) below its heading or in a part such as 基本信息; None for several."""
     parts = [section, *(child for child in section.children if is_generic(child.heading))]
     fields = [Field(*row) for part in parts for row in pairs(part)] + [item for part in parts for item in part.fields]
-    found = [item for item in fields if role_of(item.key) == "name"]
-    return found[0] if len(found) == 1 else None
+    names = [item for item in fields if role_of(item.key) == "name"]
+    return names[0] if len(names) == 1 else None
 
 
 def _has_basics(section: ProfileSection) -> bool:
@@ -165,14 +165,14 @@ def _has_basics(section: ProfileSection) -> bool:
 def _has_forms(section: ProfileSection) -> bool:
     """Whether the parts of a section are sheets: names, most with labels or headings that others of them have too."""
     forms = [
-        {fold(said) for said in (*(item.key for item in one.fields), *(part.heading for part in one.children))}
-        for one in section.children
+        {fold(label) for label in (*(item.key for item in child.fields), *(part.heading for part in child.children))}
+        for child in section.children
     ]
-    known = Counter(said for form in forms for said in form)
+    counts = Counter(label for form in forms for label in form)
     alike = [
-        one
-        for one, form in zip(section.children, forms, strict=True)
-        if is_name_shaped(read_name(one.heading, Origin("")).name) and sum(known[said] > 1 for said in form) > 1
+        child
+        for child, form in zip(section.children, forms, strict=True)
+        if is_name_shaped(read_name(child.heading, Origin("")).name) and sum(counts[label] > 1 for label in form) > 1
     ]
     return not section.fields and len(alike) > 1 and len(alike) * 2 > len(forms)
 
@@ -210,8 +210,8 @@ def _declares(front: FrontMatter) -> bool:
 
 def _declared_name(front: FrontMatter) -> str:
     """The name that a field of the front matter gives to the thing of a page without a heading, or ""."""
-    said = [_shown(value) for key, value in front.items() if role_of(key) == "name" and isinstance(value, str)]
-    return next((name for value in said for name in split_names(value) if not is_placeholder(name)), "")
+    values = [_shown(value) for key, value in front.items() if role_of(key) == "name" and isinstance(value, str)]
+    return next((name for value in values for name in split_names(value) if not is_placeholder(name)), "")
 
 
 def _alike(stem: str, heading: str) -> bool:
@@ -244,9 +244,9 @@ class _Pages:
         self.path, self.kind, self.entries = path, kind, entries
         self.found = Profiles()
 
-    def cast(self, section: ProfileSection, known: set[str] | None = None) -> None:
+    def cast(self, section: ProfileSection, names: set[str] | None = None) -> None:
         """The names that lines such as `出场人物：林默` and columns such as | 人物 | list, and labels; each once."""
-        known = {fold(draft.name) for draft in self.found.drafts} if known is None else known
+        names = {fold(draft.name) for draft in self.found.drafts} if names is None else names
         for label, texts, line, in_table in _lists(section):
             group = group_of(label)
             if not is_cast(label) and (group is None or group.type is None or (in_table and group.type not in _THINGS)):
@@ -254,23 +254,27 @@ class _Pages:
             typed = None if group is None or (in_table and group.type == "character") else group.type
             for piece in (piece for text in texts for piece in split_list(text)):
                 draft = read_name(piece, Origin(self.path, section.heading, line))
-                if fold(draft.name) in known or not is_plausible(piece) or draft.other or group_of(piece) is not None:
+                if fold(draft.name) in names or not is_plausible(piece) or draft.other or group_of(piece) is not None:
                     continue
-                known.add(fold(draft.name))
+                names.add(fold(draft.name))
                 draft.standing, draft.type = "cast", typed
                 self.found.drafts.append(draft)
-        self._labels(section, known)
+        self._labels(section, names)
         for child in section.children:
-            self.cast(child, known)
+            self.cast(child, names)
 
-    def _labels(self, section: ProfileSection, known: set[str]) -> None:
+    def _labels(self, section: ProfileSection, names: set[str]) -> None:
         """The heading and the labels of a section that look like Chinese names, and whom a heading is about."""
         owners = [(name, section.line) for name in _OWNER.findall(strip_numbering(section.heading))]
-        for label, line in [(section.heading, section.line), *owners, *((one.key, one.line) for one in section.fields)]:
+        for label, line in [
+            (section.heading, section.line),
+            *owners,
+            *((field.key, field.line) for field in section.fields),
+        ]:
             draft = read_name(label, Origin(self.path, section.heading, line))
             shaped = is_han_name(draft.name) and is_name_shaped(draft.name)
-            if shaped and is_plausible(label) and fold(draft.name) not in known:
-                known.add(fold(draft.name))
+            if shaped and is_plausible(label) and fold(draft.name) not in names:
+                names.add(fold(draft.name))
                 draft.standing = "label"
                 self.found.drafts.append(draft)
 
@@ -390,8 +394,8 @@ class _Pages:
                 "cssclasses",
                 "publish",
             }:
-                said = (value,) if isinstance(value, str) else value
-                add_label(draft, Field(key, joined(map(_shown, said), "、", key), 1))
+                values = (value,) if isinstance(value, str) else value
+                add_label(draft, Field(key, joined(map(_shown, values), "、", key), 1))
         if owner is not root:
             add_fields(draft, root)
         self._fill(draft, owner, type_)
@@ -434,21 +438,21 @@ class _Pages:
         elif lists and type_ is not None:
             self.found.drafts += listed(self.path, section, type_)
 
-    def people(self, section: ProfileSection, said: PeopleTable) -> None:
+    def people(self, section: ProfileSection, spec: PeopleTable) -> None:
         """The rows of the tables with the column of names that is said, here and below."""
         for table in section.tables:
-            if said.name in table.header:
-                self._roster(table, section, "character", said)
+            if spec.name in table.header:
+                self._roster(table, section, "character", spec)
         for child in section.children:
-            self.people(child, said)
+            self.people(child, spec)
 
     def _roster(
-        self, table: ProfileTable, section: ProfileSection, type_: str | None, said: PeopleTable | None = None
+        self, table: ProfileTable, section: ProfileSection, type_: str | None, spec: PeopleTable | None = None
     ) -> None:
         columns = [role_of(cell) for cell in table.header]
         at = next((i for i, role in enumerate(columns) if role == "name"), None)
-        if said is not None:
-            at = table.header.index(said.name)
+        if spec is not None:
+            at = table.header.index(spec.name)
             columns[at] = "name"
         if at is None and group_of(table.header[0]) is not None and len(table.header) > 1:
             at = 0
@@ -461,7 +465,7 @@ class _Pages:
             draft = read_name(row[at], Origin(self.path, section.heading, line))
             draft.standing = "declared" if columns[at] == "name" or type_ in _THINGS else "listed"
             for column, cell in zip(table.header, row, strict=False):
-                if said is not None and column in said.aliases and not is_nothing(cell):
+                if spec is not None and column in spec.aliases and not is_nothing(cell):
                     draft.add_aliases([cell])
                 elif column != table.header[at] and column and not is_nothing(cell):
                     add_label(draft, Field(column, cell, line))

@@ -38,11 +38,11 @@ class Names(Protocol):
 
 def relations_of(owner: Entity, draft: Draft, names: Names) -> list[Relation]:
     """The relations that the labelled lines of one profile state, where the other end is a known entity."""
-    found: list[Relation] = []
+    edges: list[Relation] = []
     for line in draft.lines:
         if len(line.value) <= _MAX_VALUE:
-            found += _line(owner, line, Origin(draft.origin.path, draft.origin.section, line.line), names)
-    return found
+            edges += _line(owner, line, Origin(draft.origin.path, draft.origin.section, line.line), names)
+    return edges
 
 
 def _line(owner: Entity, line: DraftLine, origin: Origin, names: Names) -> list[Relation]:
@@ -50,13 +50,13 @@ def _line(owner: Entity, line: DraftLine, origin: Origin, names: Names) -> list[
     if other is not None and other != owner.id:
         kind = _short(line.value)
         return [Relation(other, owner.id, kind, origin=origin)] if kind else []
-    found: list[Relation] = []
+    edges: list[Relation] = []
     for piece in split_list(line.value):
         relation = _piece(owner, line, piece.strip(" 。."), names)
         if relation is not None:
             source, target, kind, since, until = relation
-            found.append(Relation(source, target, kind, since, until, origin))
-    return found
+            edges.append(Relation(source, target, kind, since, until, origin))
+    return edges
 
 
 def _piece(
@@ -149,10 +149,10 @@ def pair_of(line: DraftLine, path: str, section: str, names: Names) -> Relation 
         if ends is not None and 0 < len(kind) <= _MAX_TYPE:
             return Relation(*ends, kind, origin=origin)
     for sentence in _SENTENCES:
-        if (said := sentence.match(text)) is not None:
-            source, target = names.find(said["a"].strip()), names.find(said["b"].strip())
+        if (match := sentence.match(text)) is not None:
+            source, target = names.find(match["a"].strip()), names.find(match["b"].strip())
             if source is not None and target is not None and source != target:
-                return Relation(source, target, said["type"].strip(), origin=origin)
+                return Relation(source, target, match["type"].strip(), origin=origin)
     return None
 
 
@@ -200,14 +200,14 @@ class NoteNames:
         target = fold(link.target.removesuffix(".md").strip("/"))
         here = fold(PurePosixPath(path).stem)
         stem = target.rpartition("/")[2] or here
-        held = self._sections.get((stem, fold(link.section)), set()) if link.section else set()
-        if len(held) == 1:
-            return next(iter(held))
+        owners = self._sections.get((stem, fold(link.section)), set()) if link.section else set()
+        if len(owners) == 1:
+            return next(iter(owners))
         if not target:
             return None
-        known = self._notes.get(stem, [])
-        ids = {id_ for at, id_ in known if f"/{at}".endswith(f"/{target}")}
-        exact = {id_ for at, id_ in known if at == target}
+        notes = self._notes.get(stem, [])
+        ids = {id_ for at, id_ in notes if f"/{at}".endswith(f"/{target}")}
+        exact = {id_ for at, id_ in notes if at == target}
         for some in (exact, ids):
             if len(some) == 1:
                 return next(iter(some))
@@ -228,7 +228,7 @@ def link_relations(
     """
     entities = [(entity, drafts) for entity, drafts in entities if drafts]
     notes = NoteNames(names, entities)
-    known_pairs = {frozenset((one.source, one.target)) for one in stated}
+    known_pairs = {frozenset((edge.source, edge.target)) for edge in stated}
     labelled: list[Relation] = []
     bare: list[Relation] = []
     for entity, drafts in entities:
@@ -244,12 +244,12 @@ def link_relations(
                 else:
                     kind = neutral_type("link", entity.name, names.entities[other].name)
                     bare.append(Relation(entity.id, other, kind, origin=origin))
-    known_pairs |= {frozenset((one.source, one.target)) for one in labelled}
-    for one in bare:
-        pair = frozenset((one.source, one.target))
+    known_pairs |= {frozenset((edge.source, edge.target)) for edge in labelled}
+    for edge in bare:
+        pair = frozenset((edge.source, edge.target))
         if pair not in known_pairs:
             known_pairs.add(pair)
-            labelled.append(one)
+            labelled.append(edge)
     return labelled
 
 
@@ -277,15 +277,15 @@ def _by_name(entity: Entity, drafts: Sequence[Draft], names: Names, notes: NoteN
     attributes = dict(entity.attributes)
     for draft in drafts:
         for link in draft.links:
-            said = draft.attributes.get(link.label)
-            if not link.shown or said is None or said != entity.attributes.get(link.label):
+            text = draft.attributes.get(link.label)
+            if not link.shown or text is None or text != entity.attributes.get(link.label):
                 continue
             other = notes.find(link, draft.origin.path)
             if other is None:
                 continue
             meant = names.entities[other]
             if fold(link.shown) not in {fold(name) for name in (meant.name, *meant.aliases)}:
-                shown = re.compile(rf"(?:^|(?<=[；、;,]))(\s*){re.escape(link.shown)}(?!\w)")
+                pattern = re.compile(rf"(?:^|(?<=[；、;,]))(\s*){re.escape(link.shown)}(?!\w)")
                 name = meant.name.replace("\\", r"\\")
-                attributes[link.label] = shown.sub(rf"\g<1>{name}", attributes[link.label], count=1)
+                attributes[link.label] = pattern.sub(rf"\g<1>{name}", attributes[link.label], count=1)
     return entity if attributes == entity.attributes else replace(entity, attributes=attributes)

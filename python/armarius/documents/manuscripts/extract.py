@@ -69,14 +69,14 @@ def read_epub(archive: Archive, made: Markdown) -> None:
         Undecodable: No package document, or no readable page in its spine.
     """
     container = parse_xml(archive.read("META-INF/container.xml"), archive.name)
-    package = next((one.get("full-path") for one in container.iter() if local(one) == "rootfile"), None)
+    package = next((node.get("full-path") for node in container.iter() if local(node) == "rootfile"), None)
     if not package:
         raise Undecodable("an e-book without a package document")
     root = parse_xml(archive.read(package), package)
     names = frozenset(archive.names)
-    items = {one.get("id"): one for one in root.iter() if local(one) == "item"}
+    items = {node.get("id"): node for node in root.iter() if local(node) == "item"}
     read: set[str] = set()
-    for reference in (one for one in root.iter() if local(one) == "itemref"):
+    for reference in (node for node in root.iter() if local(node) == "itemref"):
         item = items.get(reference.get("idref"))
         if item is None or item.get("media-type") not in _PAGES:
             continue
@@ -114,16 +114,16 @@ def read_docx(archive: Archive, made: Markdown) -> None:
 
 def _text(block: Any, notes: dict[str, str], made: Markdown) -> str:  # noqa: ANN401
     parts = []
-    for one in block.iter():
-        name = local(one)
+    for node in block.iter():
+        name = local(node)
         if name == "t":
-            parts.append(one.text or "")
+            parts.append(node.text or "")
         elif name == "tab":
             parts.append(" ")
         elif name in ("br", "cr"):
             parts.append("\n")
         elif name in ("footnoteReference", "endnoteReference"):
-            text = notes.get(f"{name[0]}{one.get(f'{_W}id')}", "")
+            text = notes.get(f"{name[0]}{node.get(f'{_W}id')}", "")
             if text:
                 parts.append(made.note(text))
     return "".join(parts)
@@ -131,13 +131,13 @@ def _text(block: Any, notes: dict[str, str], made: Markdown) -> str:  # noqa: AN
 
 def _notes(archive: Archive) -> dict[str, str]:
     """Note key (`f` or `e` and the id) to its text."""
-    found = {}
+    notes = {}
     for member, kind in (("word/footnotes.xml", "footnote"), ("word/endnotes.xml", "endnote")):
         if member in archive.names:
             for note in parse_xml(archive.read(member), member).iter(f"{_W}{kind}"):
                 text = " ".join("".join(t.text or "" for t in p.iter(f"{_W}t")) for p in note.iter(f"{_W}p"))
-                found[f"{kind[0]}{note.get(f'{_W}id')}"] = text
-    return found
+                notes[f"{kind[0]}{note.get(f'{_W}id')}"] = text
+    return notes
 
 
 def _levels(archive: Archive) -> dict[str, int]:
@@ -151,9 +151,9 @@ def _levels(archive: Archive) -> dict[str, int]:
     based: dict[str, str] = {}
     for style in parse_xml(archive.read("word/styles.xml"), "word/styles.xml").iter(f"{_W}style"):
         id_ = style.get(f"{_W}styleId", "")
-        names = [id_, *(one.get(f"{_W}val", "") for one in children(style, "name"))]
+        names = [id_, *(node.get(f"{_W}val", "") for node in children(style, "name"))]
         outline = style.find(f"{_W}pPr/{_W}outlineLvl")
-        number = next((int(found[1]) for name in names if (found := _HEADING.fullmatch(name.strip()))), 0)
+        number = next((int(match[1]) for name in names if (match := _HEADING.fullmatch(name.strip()))), 0)
         if number:
             levels[id_] = number
         elif outline is not None and (outline.get(f"{_W}val") or "").isdigit():
@@ -178,7 +178,7 @@ _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "sequen
 def read_odt(archive: Archive, made: Markdown) -> None:
     """Add the text of a document to `made`, without tracked deletions and comments."""
     root = parse_xml(archive.read("content.xml"), archive.name)
-    body = next((one for one in root.iter() if local(one) == "text" and local(one.getparent()) == "body"), root)
+    body = next((node for node in root.iter() if local(node) == "text" and local(node.getparent()) == "body"), root)
     _blocks(body, made)
 
 
@@ -199,9 +199,9 @@ def _text_of_odt(element: Any, made: Markdown) -> str:  # noqa: ANN401
     for child in element:
         name = local(child)
         if name == "note":
-            body = next((one for one in child if local(one) == "note-body"), None)
+            body = next((node for node in child if local(node) == "note-body"), None)
             if body is not None:
-                parts.append(made.note(" ".join(_text_of_odt(one, made) for one in body)))
+                parts.append(made.note(" ".join(_text_of_odt(node, made) for node in body)))
         elif name in ("s", "tab"):
             parts.append(" ")
         elif name == "line-break":
@@ -256,18 +256,18 @@ def _notes_behind(source: str) -> tuple[str, int]:
     parts: list[str] = []
     notes: list[str] = []
     at = 0
-    while (found := _RTF_NOTE.search(source, at)) is not None:
+    while (match := _RTF_NOTE.search(source, at)) is not None:
         depth, end = 1, -1
-        for brace in _BRACE.finditer(source, found.end()):
+        for brace in _BRACE.finditer(source, match.end()):
             depth += {"{": 1, "}": -1}.get(brace[0], 0)
             if depth == 0:
                 end = brace.end()
                 break
         if end < 0:
             break
-        note = source[found.end() : end - 1].replace("\\par\n", " ").replace("\\par ", " ")
+        note = source[match.end() : end - 1].replace("\\par\n", " ").replace("\\par ", " ")
         notes.append(f"\\par {{[^{len(notes) + 1}]: {note}}}")
-        parts += [source[at : found.start()], f"[^{len(notes)}]"]
+        parts += [source[at : match.start()], f"[^{len(notes)}]"]
         at = end
     last = source.rfind("}")
     if not notes or last < at:
@@ -327,10 +327,10 @@ def _plain_line(line: str) -> str:
     parts: list[str] = []
     done = at = 0
     ends = dict(_ENDS)
-    while (found := _MARK.search(line, at)) is not None:
-        start = found.start()
+    while (match := _MARK.search(line, at)) is not None:
+        start = match.start()
         at = start + 1
-        for mark in [one for one in ends if line.startswith(one, start)]:
+        for mark in [sign for sign in ends if line.startswith(sign, start)]:
             first = start + len(mark)
             if not line[first : first + 1].strip():
                 continue

@@ -162,8 +162,8 @@ class _Notes:
 
 def _notes_of(root: Any) -> dict[str, Any]:  # noqa: ANN401
     """Id to element of the notes that this page refers to."""
-    wanted = {target for one in root.iter() if (target := _note_of(one))}
-    return {one.get("id"): one for one in root.iter() if wanted and one.get("id") in wanted}
+    wanted = {target for node in root.iter() if (target := _note_of(node))}
+    return {node.get("id"): node for node in root.iter() if wanted and node.get("id") in wanted}
 
 
 def _note_of(element: Any) -> str:  # noqa: ANN401
@@ -174,8 +174,8 @@ def _note_of(element: Any) -> str:  # noqa: ANN401
 
 
 def _kinds(element: Any) -> set[str]:  # noqa: ANN401
-    said = (element.get("epub:type"), element.get("{http://www.idpf.org/2007/ops}type"), element.get("role"))
-    return {word for words in said if words for word in words.split()}
+    values = (element.get("epub:type"), element.get("{http://www.idpf.org/2007/ops}type"), element.get("role"))
+    return {word for words in values if words for word in words.split()}
 
 
 def _words(element: Any) -> str:  # noqa: ANN401

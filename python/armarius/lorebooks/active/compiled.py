@@ -91,15 +91,15 @@ def read_settings(rules: Rules, settings: Mapping[str, Any], names: Mapping[str,
     return replace(rules, **changes) if changes else rules
 
 
-def unknown_settings(settings: Mapping[str, Any], known: frozenset[str]) -> None:
+def unknown_settings(settings: Mapping[str, Any], names: frozenset[str]) -> None:
     """Refuse a setting that no profile of the search knows.
 
     Raises:
         ContractError: Its name, and near ones.
     """
     for name in settings:
-        if name not in known:
-            close = near(name, sorted(known))
+        if name not in names:
+            close = near(name, sorted(names))
             raise ContractError(f"settings: no profile here knows {name!r}{suggestion(close)}")
 
 
@@ -174,13 +174,13 @@ class KeyIndex:
 
     def expression(self, text: str, *, bare: bool = False) -> KeyRef:
         """An expression with slashes; `bare`: without them it is one all the same."""
-        said = expression_of(text)
-        if said is None:
+        parts = expression_of(text)
+        if parts is None:
             if not bare:
                 return NEVER
-            said = (text, "")
-        found = compiled(*said)
-        return NEVER if found is None else found
+            parts = (text, "")
+        regex = compiled(*parts)
+        return NEVER if regex is None else regex
 
     def wildcard(self, text: str) -> KeyRef:
         """Agnai's keyword: `*` any run of word characters, `?` one; other signs are taken out."""
@@ -188,8 +188,8 @@ class KeyIndex:
         if not body:
             return NEVER
         pattern = "".join({"*": r"\w*", "?": r"\w"}.get(char) or re.escape(char) for char in body)
-        found = compiled(rf"\b(?:{pattern})\b", "i")
-        return NEVER if found is None else found
+        regex = compiled(rf"\b(?:{pattern})\b", "i")
+        return NEVER if regex is None else regex
 
     def close(self) -> None:
         """Build the automata. Cost: linear in the letters of all keys."""
@@ -201,15 +201,15 @@ class KeyIndex:
 
     def found(self, text: str) -> tuple[int, ...]:
         """The numbers of the keys that stand in a text. Cost: one pass; none for a text that was just asked about."""
-        known = self._known.get(text)
-        if known is None:
+        hits = self._known.get(text)
+        if hits is None:
             numbers: list[int] = []
             for case, keys, named in self._sets:
                 numbers += [named[at] for at, _ in keys.found(text if case else fold(text))]
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            known = self._known[text] = tuple(numbers)
-        return known
+            hits = self._known[text] = tuple(numbers)
+        return hits
 
 
 _NOWHERE = Random()
@@ -235,8 +235,8 @@ class CompiledEntry:
         self.constant = entry.level == "always" and not (match.patterns and rules.book_facts)
         self.keys = _refs(match.keys, entry, book, rules, index, names)
         self.conditions: list[tuple[How, list[KeyRef], Sequence[Key]]] = [
-            (one.how, _refs(one.keys, entry, book, rules, index, names), one.keys)
-            for one in match.require
+            (rule.how, _refs(rule.keys, entry, book, rules, index, names), rule.keys)
+            for rule in match.require
             if not (match.patterns and rules.book_facts)
         ]
         self.patterned = any(not isinstance(ref, int) for ref in self.keys)
@@ -262,8 +262,8 @@ class CompiledEntry:
 
 def seal_of(entry: Entry) -> int:
     """A number that another entry, or this one edited, does not have."""
-    said = (entry.text, entry.level, entry.decorators, entry.match, entry.wake, entry.chance, entry.timing)
-    return zlib.crc32(repr((said, entry.share, entry.place, entry.scope)).encode("utf-8", "replace"))
+    fields = (entry.text, entry.level, entry.decorators, entry.match, entry.wake, entry.chance, entry.timing)
+    return zlib.crc32(repr((fields, entry.share, entry.place, entry.scope)).encode("utf-8", "replace"))
 
 
 def _refs(
@@ -325,18 +325,18 @@ class CompiledBooks:
         lore = [
             CompiledEntry(book, entry, rules, self.index, names(book.id)) for book in books for entry in book.entries
         ]
-        lore.sort(key=lambda one: -one.entry.share.order)
+        lore.sort(key=lambda item: -item.entry.share.order)
         self.lore = lore
         self.by_key: dict[int, list[int]] = {}
         self.always: list[int] = []
-        for rank, one in enumerate(lore):
-            one.rank = rank
-            if not one.never and (one.constant or one.forced or one.patterned or one.timed):
+        for rank, item in enumerate(lore):
+            item.rank = rank
+            if not item.never and (item.constant or item.forced or item.patterned or item.timed):
                 self.always.append(rank)
-            for ref in one.keys:
+            for ref in item.keys:
                 if isinstance(ref, int):
                     self.by_key.setdefault(ref, []).append(rank)
         self.index.close()
-        self.deepest = max((one.depth for one in lore if one.depth is not None), default=0)
-        self.levels = sorted({one.level for one in lore if one.level > 0 and not one.never})
-        self.timed = any(one.timed for one in lore)
+        self.deepest = max((item.depth for item in lore if item.depth is not None), default=0)
+        self.levels = sorted({item.level for item in lore if item.level > 0 and not item.never})
+        self.timed = any(item.timed for item in lore)

@@ -71,7 +71,7 @@ def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -
     for number, line in enumerate(lines):
         newest |= dict.fromkeys(ready.index.found(cleaned(line)), number)
     across = frozenset(ready.index.found(text))
-    found = []
+    hits = []
     left: list[SkippedEntry] = []
     for number, (book, entry, refs) in enumerate(ready.rows):
         if entry.level in ("never", "manual_only") or book.switched_off:
@@ -82,19 +82,19 @@ def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -
             sent = expanded(entry.text, *scan.names(book.id), luck, book.id, entry.id)
             priority = entry.share.order if entry.share.keep_priority is None else entry.share.keep_priority
             key = entry.match.keys[at.index(line_number)].text if len(at) == len(entry.match.keys) else ""
-            found.append((priority, line_number, -number, book, entry, sent, key))
-    found.sort(key=lambda one: one[:3], reverse=True)
+            hits.append((priority, line_number, -number, book, entry, sent, key))
+    hits.sort(key=lambda hit: hit[:3], reverse=True)
     used, kept = 0, []
-    for place, one in enumerate(found):
-        size = scan.count(one[5])
+    for place, hit in enumerate(hits):
+        size = scan.count(hit[5])
         if used + size >= limit:
-            left += [SkippedEntry(lost[3].id, lost[4], Reason("lore.budget")) for lost in found[place:]]
+            left += [SkippedEntry(lost[3].id, lost[4], Reason("lore.budget")) for lost in hits[place:]]
             break
         used += size
-        kept.append(one)
-    kept.sort(key=lambda one: (one[4].share.order, one[1], one[2]))  # a higher weight stands lower, then a newer match
+        kept.append(hit)
+    kept.sort(key=lambda hit: (hit[4].share.order, hit[1], hit[2]))  # a higher weight stands lower, then a newer match
     active = tuple(
-        Active(one[3].id, one[4], one[4].place, f"key {one[6]}", one[5], order) for order, one in enumerate(kept)
+        Active(hit[3].id, hit[4], hit[4].place, f"key {hit[6]}", hit[5], order) for order, hit in enumerate(kept)
     )
     return Activation(active, tuple(left), state)
 
@@ -126,7 +126,7 @@ class _RisuRow:
         self.always = entry.level == "always"
         self.never = entry.level in ("never", "manual_only") or book.switched_off
         self.keys = self._refs(entry.match.keys, index, names)
-        self.require = [(one.how, self._refs(one.keys, index, names), one.keys) for one in entry.match.require]
+        self.require = [(rule.how, self._refs(rule.keys, index, names), rule.keys) for rule in entry.match.require]
         self.exclude_all = self._refs(self.made.exclude_all, index, names)
 
     def _refs(self, keys: Sequence[Key], index: KeyIndex, names: tuple[str, str]) -> list[KeyRef]:
@@ -157,14 +157,14 @@ class CompiledRisu:
 
 def _settings(books: Sequence[Book], scan: Scan) -> dict[str, Any]:
     """The program's, then those of a card that says all three, then what the host sets."""
-    said: dict[str, Any] = dict(_DEFAULTS)
+    settings: dict[str, Any] = dict(_DEFAULTS)
     facts = books[0].settings if books else {}
     if len(books) == 1 and all(facts.get(name) is not None for name in ("range", "budget", "recursion")):
         depth, budget, recursion = facts["range"].count, facts["budget"], facts["recursion"]
-        said |= {"scanDepth": depth, "tokenBudget": budget, "recursiveScanning": recursion}
+        settings |= {"scanDepth": depth, "tokenBudget": budget, "recursiveScanning": recursion}
     if facts.get("full_words") is not None:
-        said["fullWordMatching"] = facts["full_words"]
-    return said | {name: value for name, value in scan.settings.items() if name in RISU_SETTINGS}
+        settings["fullWordMatching"] = facts["full_words"]
+    return settings | {name: value for name, value in scan.settings.items() if name in RISU_SETTINGS}
 
 
 def full_words(books: Sequence[Book], scan: Scan) -> bool:
@@ -189,7 +189,7 @@ class _Text:
 
 def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
-    said = _settings(books, scan)
+    settings = _settings(books, scan)
     messages = [_Text(line.content, ready) for line in scan.lines()]
     woken: list[_Text] = []
     active: dict[int, tuple[_RisuRow, Reason]] = {}
@@ -200,17 +200,17 @@ def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Ra
         for number, row in enumerate(ready.rows):
             if number in active:
                 continue
-            reason, why = _judged(row, said, scan, luck, state, messages, woken)
+            reason, why = _judged(row, settings, scan, luck, state, messages, woken)
             if reason:
                 active[number] = (row, reason)
                 left.pop(number, None)
                 wakes = row.entry.wake.wakes_others
-                if said["recursiveScanning"] if wakes is None else wakes:
+                if settings["recursiveScanning"] if wakes is None else wakes:
                     again = True
                     woken.append(_Text(row.entry.text, ready))
             elif why:
                 left[number] = why
-    result = _within(active, left, int(said["tokenBudget"]), scan, luck)
+    result = _within(active, left, int(settings["tokenBudget"]), scan, luck)
     done = {row.address for row, _ in active.values() if row.entry.timing.once or row.entry.timing.keep}
     kept = tuple(
         SkippedEntry(ready.rows[number].book.id, ready.rows[number].original, why)
@@ -221,7 +221,7 @@ def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Ra
 
 def _judged(
     row: _RisuRow,
-    said: Mapping[str, Any],
+    settings: Mapping[str, Any],
     scan: Scan,
     luck: Random,
     state: State,
@@ -245,14 +245,14 @@ def _judged(
         return None, Reason("lore.greeting", greeting=entry.scope.greeting)
     reason = Reason("lore.always")
     if not row.always:
-        depth = entry.match.range.count if entry.match.range is not None else int(said["scanDepth"])
+        depth = entry.match.range.count if entry.match.range is not None else int(settings["scanDepth"])
         texts = [*messages[max(0, len(messages) - depth) :], *(woken if entry.wake.by_entries is not False else ())]
-        found = next((ref for ref in row.keys if any(text.has(ref) for text in texts)), None)
-        if found is None:
+        key = next((ref for ref in row.keys if any(text.has(ref) for text in texts)), None)
+        if key is None:
             return None, None
         if why := _refused_risu(row, texts):
             return None, why
-        reason = Reason("lore.key", key=_spelt(row, found))
+        reason = Reason("lore.key", key=_spelt(row, key))
     probability = entry.chance.probability
     if probability is not None and luck.roll("chance", row.book.id, entry.id) * 100 > probability:
         return None, Reason("lore.draw", probability=probability)
@@ -298,7 +298,7 @@ def _within(
             continue
         used += size
         fitting.append((row, reason, text))
-    fitting.sort(key=lambda one: one[0].entry.share.order, reverse=True)
+    fitting.sort(key=lambda item: item[0].entry.share.order, reverse=True)
     fitting.reverse()
     fitting = _injected(fitting, luck)
     return tuple(
@@ -309,13 +309,13 @@ def _within(
 
 def _injected(rows: list[tuple[_RisuRow, Reason, str]], luck: Random) -> list[tuple[_RisuRow, Reason, str]]:
     """Rows that go into another one's text, by its name."""
-    into = [one for one in rows if one[0].made.inject is not None and one[0].made.inject[0] == "inject_lore"]
+    into = [item for item in rows if item[0].made.inject is not None and item[0].made.inject[0] == "inject_lore"]
     if not into:
         return rows
     texts = {row.address: text for row, _, text in rows}
     for row, _, text in into:
         assert row.made.inject is not None
-        target = next((one for one, _, _ in rows if one.entry.name == row.made.inject[1] and one is not row), None)
+        target = next((host for host, _, _ in rows if host.entry.name == row.made.inject[1] and host is not row), None)
         if target is not None:
             texts[target.address] = f"{texts[target.address]} {text}"
     gone = {row.address for row, _, _ in into}
@@ -343,7 +343,7 @@ class _StoryRow:
     def __init__(self, book: Book, entry: Entry, refs: Callable[[Sequence[Key], Book, Entry], list[KeyRef]]) -> None:
         self.book, self.entry = book, entry
         self.keys = refs(entry.match.keys, book, entry)
-        self.require = [(one.how, refs(one.keys, book, entry), one.keys) for one in entry.match.require]
+        self.require = [(rule.how, refs(rule.keys, book, entry), rule.keys) for rule in entry.match.require]
 
 
 class CompiledStory:
@@ -360,17 +360,17 @@ class CompiledStory:
             case = entry.match.case
             if case is None:
                 case = bool(scan.settings.get("case_sensitive_wi", book.settings.get("case", False)))
-            found: list[KeyRef] = []
+            result: list[KeyRef] = []
             for key in keys:
                 text = key.text.strip() if trim else key.text
                 if key.kind == "regex" and profile == "novelai":
-                    found.append(self.index.expression(text.strip()))
+                    result.append(self.index.expression(text.strip()))
                 elif key.kind == "wildcard":
-                    found.append(self.index.wildcard(text))
+                    result.append(self.index.wildcard(text))
                 elif text or profile == "kobold-lite":  # an empty key stands in every text there
                     text = text.strip() if profile == "novelai" else text
-                    found.append(self.index.plain(text, EDGE if profile == "novelai" else ANY, case=case))
-            return found
+                    result.append(self.index.plain(text, EDGE if profile == "novelai" else ANY, case=case))
+            return result
 
         self.rows = [_StoryRow(book, entry, refs) for book in books for entry in book.entries]
         self.index.close()
@@ -391,13 +391,13 @@ def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -
         if entry.level == "always":
             active.append((row, Reason("lore.always")))
             continue
-        found = _first(row, numbers, text)
-        if found is None:
+        key = _first(row, numbers, text)
+        if key is None:
             continue
         if (why := _refused_story(ready, row, numbers, text)) or (why := _unlucky(ready.profile, row, luck)):
             left.append(SkippedEntry(row.book.id, entry, why))
         else:
-            active.append((row, Reason("lore.key", key=_spelt(row, found))))
+            active.append((row, Reason("lore.key", key=_spelt(row, key))))
     return _answer(active, left, scan, luck, state)
 
 
@@ -440,8 +440,8 @@ def _refused_story(ready: CompiledStory, row: _StoryRow, numbers: frozenset[int]
             return Reason("lore.secondary", keys=names)
         elif row.entry.match.case and ready.profile == "koboldai" and how == "any":
             # Story 2: the second key stands in a sentence of the first.
-            sentences = [frozenset(ready.index.found(one)) for one in _SENTENCE.findall(text)]
-            if not any(set(row.keys) & one and set(refs) & one for one in sentences):
+            sentences = [frozenset(ready.index.found(sentence)) for sentence in _SENTENCE.findall(text)]
+            if not any(set(row.keys) & hits and set(refs) & hits for hits in sentences):
                 return Reason("lore.secondary_sentence", keys=names)
     return None
 
@@ -472,26 +472,26 @@ def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: S
             near = text[-count:] if count > 0 else ""
             if count not in within:
                 within[count] = frozenset(ready.index.found(near))
-            found = _first(row, within[count], near)
-            if found is not None:
-                active.append((row, Reason("lore.key", key=_spelt(row, found))))
+            key = _first(row, within[count], near)
+            if key is not None:
+                active.append((row, Reason("lore.key", key=_spelt(row, key))))
     looked = [text, *extra, *(row.entry.text for row, _ in active)]
     while waiting and looked:
         numbers: set[int] = set()
-        for one in looked:
-            numbers.update(ready.index.found(cleaned(one)))
+        for part in looked:
+            numbers.update(ready.index.found(cleaned(part)))
         joined = cleaned("\n".join(looked))
         looked, still = [], []
         for row in waiting:
-            found = _first(row, frozenset(numbers), joined)
-            if found is None:
+            key = _first(row, frozenset(numbers), joined)
+            if key is None:
                 still.append(row)
             else:
-                active.append((row, Reason("lore.key", key=_spelt(row, found))))
+                active.append((row, Reason("lore.key", key=_spelt(row, key))))
                 looked.append(row.entry.text)
         waiting = still
     place = {id(row): at for at, row in enumerate(ready.rows)}
-    active.sort(key=lambda one: (-one[0].entry.share.order, place[id(one[0])]))
+    active.sort(key=lambda item: (-item[0].entry.share.order, place[id(item[0])]))
     return _answer(active, [], scan, luck, state)
 
 

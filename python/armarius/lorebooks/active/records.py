@@ -139,25 +139,25 @@ class Activation(Sequence[Active]):
 
     def placed(self) -> tuple[Active, ...]:
         """The entries with a text, from the top of the prompt down within each place."""
-        return tuple(sorted((one for one in self.active if one.text), key=lambda one: one.order))
+        return tuple(sorted((item for item in self.active if item.text), key=lambda item: item.order))
 
     def to_wire(self) -> dict[str, Any]:
         """As JSON: `active` and `left` with book, entry, name, reason, and the state."""
         return {
             "active": [
                 {
-                    "book": one.book,
-                    "entry": one.entry.id,
-                    "name": one.entry.name,
-                    "place": asdict(one.place),
-                    "reason": one.reason,
-                    "text": one.text,
+                    "book": item.book,
+                    "entry": item.entry.id,
+                    "name": item.entry.name,
+                    "place": asdict(item.place),
+                    "reason": item.reason,
+                    "text": item.text,
                 }
-                for one in self.active
+                for item in self.active
             ],
             "left": [
-                {"book": one.book, "entry": one.entry.id, "name": one.entry.name, "reason": one.reason}
-                for one in self.left
+                {"book": item.book, "entry": item.entry.id, "name": item.entry.name, "reason": item.reason}
+                for item in self.left
             ],
             "state": self.state.to_wire(),
         }
@@ -174,9 +174,9 @@ class Random:
     def __init__(self, rolls: Sequence[Any] = (), seed: str = "") -> None:
         if isinstance(rolls, str | bytes) or not isinstance(rolls, Sequence):
             raise ContractError(f"rolls: expected a list of numbers, got {shown(rolls)}")
-        for one in rolls:
-            if isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1:
-                raise ContractError(f"rolls: numbers from 0 to 1, got {shown(one)}")
+        for number in rolls:
+            if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
+                raise ContractError(f"rolls: numbers from 0 to 1, got {shown(number)}")
         self._rolls: list[float] = list(rolls)
         self._seed = seed
         self._at = 0
@@ -235,13 +235,13 @@ class Scan:
         if self.messages:
             return self.messages
         if self.story is not None:
-            return tuple(Turn("", one) for one in (self.story[0], *self.story[1]) if one)
+            return tuple(Turn("", part) for part in (self.story[0], *self.story[1]) if part)
         return (Turn("", self.text),) if self.text else ()
 
     def whole(self) -> str:
         """Everything as one text, oldest first."""
         if self.messages:
-            return "\n".join(one.content for one in self.messages)
+            return "\n".join(message.content for message in self.messages)
         return "\n".join((self.story[0], *self.story[1])) if self.story is not None else self.text
 
 
@@ -269,7 +269,7 @@ def expanded(text: str, character: str, user: str, luck: Random, *what: str) -> 
         return text
     text = named(_HIDDEN.sub("", without_comments(text)), character, user)
     text = _DRAWN.sub(lambda drawn: _draw(drawn[1].lower(), drawn[2], luck, *what), text)
-    return _REVERSE.sub(lambda found: found[1][::-1], text)
+    return _REVERSE.sub(lambda match: match[1][::-1], text)
 
 
 def with_user(text: str, user: str) -> str:
@@ -277,12 +277,12 @@ def with_user(text: str, user: str) -> str:
     return named(text, "", user)
 
 
-def _draw(kind: str, said: str, luck: Random, *what: str) -> str:
-    roll = luck.roll(*what, kind, said)
+def _draw(kind: str, body: str, luck: Random, *what: str) -> str:
+    roll = luck.roll(*what, kind, body)
     if kind == "roll":
-        sides = said.strip().lower().lstrip("d")
+        sides = body.strip().lower().lstrip("d")
         return str(1 + int(roll * int(sides))) if sides.isdigit() and 0 < int(sides) <= _MOST else ""
-    options = [one.strip().replace("\\,", ",") for one in _COMMA.split(said)]
+    options = [option.strip().replace("\\,", ",") for option in _COMMA.split(body)]
     return options[min(int(roll * len(options)), len(options) - 1)]
 
 
@@ -317,7 +317,7 @@ class Decorated(NamedTuple):
     exclude_all: tuple[Key, ...] = ()
 
 
-def decorated(entry: Entry, known: frozenset[str]) -> Decorated:
+def decorated(entry: Entry, names: frozenset[str]) -> Decorated:
     """The entry with the decorators that a profile knows applied."""
     if not entry.decorators:
         return Decorated(entry)
@@ -327,14 +327,14 @@ def decorated(entry: Entry, known: frozenset[str]) -> Decorated:
     inject = None
     exclude_all: tuple[Key, ...] = ()
     accepted = True
-    for one in entry.decorators:
-        if one.fallback and accepted:
+    for decorator in entry.decorators:
+        if decorator.fallback and accepted:
             continue
-        accepted = one.name in known and _sound(one)
+        accepted = decorator.name in names and _sound(decorator)
         if not accepted:
             continue
-        keys = tuple(Key(word) for word in one.args if word)
-        match one.name:
+        keys = tuple(Key(word) for word in decorator.args if word)
+        match decorator.name:
             case "activate":
                 forced = True
             case "dont_activate":
@@ -346,11 +346,11 @@ def decorated(entry: Entry, known: frozenset[str]) -> Decorated:
             case "exclude_keys_all":
                 exclude_all = keys
             case "inject_lore" | "inject_at" | "inject_replace" | "inject_prepend":
-                inject = (one.name, " ".join(one.args))
+                inject = (decorator.name, " ".join(decorator.args))
             case "activate_only_after" | "activate_only_every":
-                changes[_COUNTS[one.name]] = int(one.args[0])
+                changes[_COUNTS[decorator.name]] = int(decorator.args[0])
             case _:
-                changes |= _simple(one)
+                changes |= _simple(decorator)
     changes["match__require"] = tuple(require)
     return Decorated(entry.changed(**changes), forced, inject, exclude_all)
 
@@ -363,21 +363,21 @@ _NUMBERED = frozenset(
 )  # fmt: skip
 
 
-def _sound(one: Decorator) -> bool:
+def _sound(decorator: Decorator) -> bool:
     """Whether its value is one."""
-    first = one.args[0] if one.args else ""
-    if one.name in _NUMBERED:
+    first = decorator.args[0] if decorator.args else ""
+    if decorator.name in _NUMBERED:
         bare = first.removeprefix("-")
         return bare.isascii() and bare.isdigit() and len(bare) < 10
-    if one.name == "role":
+    if decorator.name == "role":
         return first in ("system", "user", "assistant")
     return True
 
 
-def _simple(one: Decorator) -> dict[str, Any]:
-    number = int(one.args[0]) if one.name in _NUMBERED else 0
-    first = one.args[0] if one.args else ""
-    said: dict[str, dict[str, Any]] = {
+def _simple(decorator: Decorator) -> dict[str, Any]:
+    number = int(decorator.args[0]) if decorator.name in _NUMBERED else 0
+    first = decorator.args[0] if decorator.args else ""
+    changes: dict[str, dict[str, Any]] = {
         "keep_activate_after_match": {"timing__keep": True},
         "dont_activate_after_match": {"timing__once": True},
         "depth": {"place__slot": "at_depth", "place__depth": number},
@@ -399,7 +399,7 @@ def _simple(one: Decorator) -> dict[str, Any]:
         "match_full_word": {"match__boundary": "word"},
         "match_partial_word": {"match__boundary": "substring"},
     }
-    return said.get(one.name, {})
+    return changes.get(decorator.name, {})
 
 
 _QUANTIFIER = re.compile(r"\{\d+(?:,\d*)?\}")

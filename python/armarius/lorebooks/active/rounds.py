@@ -53,8 +53,8 @@ class Searched:
         self._sources = {name: cleaned(text) for name, text in scan.sources.items() if text}
         self._found_in = {name: frozenset(ready.index.found(text)) for name, text in self._sources.items()}
         self._woken: set[int] = set(ready.always)
-        for found in self._found_in.values():
-            self._wake(found)
+        for numbers in self._found_in.values():
+            self._wake(numbers)
         self._texts: dict[tuple[object, ...], str] = {}
         self._near: set[int] = set()  # found within the depth that entries share
         self._reach(max(self.depth, ready.deepest))
@@ -63,10 +63,10 @@ class Searched:
         """Search messages up to a depth; what was searched is not searched again."""
         last = min(depth, _MAX_DEPTH, len(self._messages))
         while self._scanned < last:
-            found = self._ready.index.found(self._messages[self._scanned])
-            for number in found:
+            numbers = self._ready.index.found(self._messages[self._scanned])
+            for number in numbers:
                 self._first.setdefault(number, self._scanned)
-            self._wake(found)
+            self._wake(numbers)
             self._scanned += 1
         self._near = {number for number, first in self._first.items() if first < self.depth}
 
@@ -79,9 +79,9 @@ class Searched:
     def add(self, text: str) -> None:
         """Text of entries that were just woken."""
         self.recursed.append(text)
-        found = self._ready.index.found(cleaned(text))
-        self._found_recursed.update(found)
-        self._wake(found)
+        numbers = self._ready.index.found(cleaned(text))
+        self._found_recursed.update(numbers)
+        self._wake(numbers)
 
     def deepen(self) -> None:
         """One more message for every entry without a range of its own."""
@@ -92,30 +92,30 @@ class Searched:
         """Ranks of the entries that may be active, best first."""
         return sorted(self._woken)
 
-    def first_of(self, one: CompiledEntry, recursed: bool) -> KeyRef | None:
+    def first_of(self, item: CompiledEntry, recursed: bool) -> KeyRef | None:
         """The first of its keys that is found."""
-        if one.depth is None and not one.patterned and not one.sources and self.depth > 0:
-            for ref in one.keys:
+        if item.depth is None and not item.patterned and not item.sources and self.depth > 0:
+            for ref in item.keys:
                 if ref in self._near:
                     return ref
             if not self.recursed:
                 return None
-        return next((ref for ref in one.keys if self.has(one, ref, recursed)), None)
+        return next((ref for ref in item.keys if self.has(item, ref, recursed)), None)
 
-    def has(self, one: CompiledEntry, ref: KeyRef, recursed: bool) -> bool:
+    def has(self, item: CompiledEntry, ref: KeyRef, recursed: bool) -> bool:
         """Whether an entry finds a key in what it sees."""
-        depth = self.depth if one.depth is None else one.depth
+        depth = self.depth if item.depth is None else item.depth
         if depth <= 0:
             return False
-        recursed = recursed and (one.by_entries or self._rules.chat_marks)
+        recursed = recursed and (item.by_entries or self._rules.chat_marks)
         if not isinstance(ref, int):
-            return ref.search(self._text(depth, one.sources, recursed)) >= 0
+            return ref.search(self._text(depth, item.sources, recursed)) >= 0
         first = self._first.get(ref)
         if first is not None and first < depth:
             return True
         if recursed and ref in self._found_recursed:
             return True
-        return any(ref in self._found_in[name] for name in one.sources if name in self._found_in)
+        return any(ref in self._found_in[name] for name in item.sources if name in self._found_in)
 
     def _text(self, depth: int, sources: tuple[str, ...], recursed: bool) -> str:
         """What an expression sees, as one text; made once for all entries that see the same."""
@@ -147,51 +147,51 @@ class Timed:
         self.cooling: set[str] = set()
         if not ready.timed:
             return
-        known = {one.address: one for one in ready.lore if one.timed}
+        items = {item.address: item for item in ready.lore if item.timed}
         for effects, holding in ((self._sticky, self.sticking), (self._cooldown, self.cooling)):
             for address, effect in list(effects.items()):
-                one, is_over = known.get(address), self.length >= effect.end
-                if one is not None and (
-                    effect.seal != one.seal or (self.length <= effect.start and not effect.firm)
+                item, is_over = items.get(address), self.length >= effect.end
+                if item is not None and (
+                    effect.seal != item.seal or (self.length <= effect.start and not effect.firm)
                 ):  # edited, or taken back because the chat has not grown
                     del effects[address]
                 elif is_over:
                     del effects[address]
-                    if effects is self._sticky and one is not None and one.entry.timing.cooldown:
-                        end = self.length + one.entry.timing.cooldown  # counts from the end of the sticky time
-                        self._cooldown[address] = Effect(self.length, end, one.seal, firm=True)
-                elif one is not None:
+                    if effects is self._sticky and item is not None and item.entry.timing.cooldown:
+                        end = self.length + item.entry.timing.cooldown  # counts from the end of the sticky time
+                        self._cooldown[address] = Effect(self.length, end, item.seal, firm=True)
+                elif item is not None:
                     holding.add(address)
 
-    def hindered(self, one: CompiledEntry) -> Reason | None:
+    def hindered(self, item: CompiledEntry) -> Reason | None:
         """Why an entry may not be active now, None when it may."""
-        timing = one.entry.timing
+        timing = item.entry.timing
         if timing.delay and self.length < timing.delay:
             return Reason("lore.delayed", messages=timing.delay - self.length)
-        if one.address in self.cooling and one.address not in self.sticking:
-            return Reason("lore.cooldown", turns=self._cooldown[one.address].end - self.length)
-        if timing.once and one.address in self._done:
+        if item.address in self.cooling and item.address not in self.sticking:
+            return Reason("lore.cooldown", turns=self._cooldown[item.address].end - self.length)
+        if timing.once and item.address in self._done:
             return Reason("lore.once")
         return None
 
-    def is_permanent(self, one: CompiledEntry) -> bool:
+    def is_permanent(self, item: CompiledEntry) -> bool:
         """Whether the entry stays active after its first activation."""
-        return one.entry.timing.keep and one.address in self._done
+        return item.entry.timing.keep and item.address in self._done
 
-    def left(self, one: CompiledEntry) -> int:
+    def left(self, item: CompiledEntry) -> int:
         """Messages that a sticky entry has left."""
-        return self._sticky[one.address].end - self.length
+        return self._sticky[item.address].end - self.length
 
     def after(self, active: Iterable[CompiledEntry]) -> State:
         """The state for the next turn."""
-        for one in active:
-            timing = one.entry.timing
+        for item in active:
+            timing = item.entry.timing
             if timing.sticky:
-                self._sticky.setdefault(one.address, Effect(self.length, self.length + timing.sticky, one.seal))
+                self._sticky.setdefault(item.address, Effect(self.length, self.length + timing.sticky, item.seal))
             if timing.cooldown:
-                self._cooldown.setdefault(one.address, Effect(self.length, self.length + timing.cooldown, one.seal))
+                self._cooldown.setdefault(item.address, Effect(self.length, self.length + timing.cooldown, item.seal))
             if timing.once or timing.keep:
-                self._done.add(one.address)
+                self._done.add(item.address)
         return State(self._sticky, self._cooldown, frozenset(self._done))
 
 
@@ -207,43 +207,43 @@ def winners(
 ) -> list[CompiledEntry]:
     """Those of a round that keep their groups, in their order; `lost` is called with each other one and the reason."""
     groups: dict[str, list[CompiledEntry]] = {}
-    for one in new:
-        for group in one.groups:
-            groups.setdefault(group, []).append(one)
+    for item in new:
+        for group in item.groups:
+            groups.setdefault(group, []).append(item)
     if not groups:
         return list(new)
     gone: set[int] = set()
 
-    def remove(one: CompiledEntry, why: Reason) -> None:
-        if one.rank not in gone:
-            gone.add(one.rank)
-            lost(one, why)
+    def remove(item: CompiledEntry, why: Reason) -> None:
+        if item.rank not in gone:
+            gone.add(item.rank)
+            lost(item, why)
 
     sticky = set()
     for group, members in groups.items():
-        if any(one.address in timed.sticking for one in members):
+        if any(item.address in timed.sticking for item in members):
             sticky.add(group)
-            for one in members:
-                if one.address not in timed.sticking:
-                    remove(one, Reason("lore.group_sticky", group=group))
+            for item in members:
+                if item.address not in timed.sticking:
+                    remove(item, Reason("lore.group_sticky", group=group))
     for group, members in groups.items():
         if group not in sticky:
             members[:] = _scored(group, members, score, scoring, remove)
-    held = [one for one in active if one.groups]
+    rivals = [item for item in active if item.groups]
     for group, members in groups.items():
         if group in sticky:
             continue
         # The winner of an earlier round is known by its whole group text: one of two groups keeps nobody out.
-        earlier = next((one for one in held if one.groups == (group,)), None)
+        earlier = next((item for item in rivals if item.groups == (group,)), None)
         if earlier is not None:
-            for one in members:
-                remove(one, Reason("lore.group_before", group=group, by=_name(earlier)))
+            for item in members:
+                remove(item, Reason("lore.group_before", group=group, by=_name(earlier)))
         elif len(members) > 1:
             winner = _winner(group, members, luck)
-            for one in members:
-                if one is not winner:
-                    remove(one, Reason("lore.group", group=group, by=_name(winner)))
-    return [one for one in new if one.rank not in gone]
+            for item in members:
+                if item is not winner:
+                    remove(item, Reason("lore.group", group=group, by=_name(winner)))
+    return [item for item in new if item.rank not in gone]
 
 
 def _scored(
@@ -253,35 +253,35 @@ def _scored(
     scoring: bool,
     remove: Callable[[CompiledEntry, Reason], None],
 ) -> list[CompiledEntry]:
-    if not scoring and not any(one.scored for one in members):
+    if not scoring and not any(item.scored for item in members):
         return members
-    scores = [score(one) for one in members]
+    scores = [score(item) for item in members]
     best = max(scores)
     kept = []
-    for one, points in zip(members, scores, strict=True):
-        if points < best and (scoring if one.scored is None else one.scored):
-            remove(one, Reason("lore.group_keys", group=group, points=points, best=best))
+    for item, points in zip(members, scores, strict=True):
+        if points < best and (scoring if item.scored is None else item.scored):
+            remove(item, Reason("lore.group_keys", group=group, points=points, best=best))
         else:
-            kept.append(one)
+            kept.append(item)
     return kept
 
 
 def _winner(group: str, members: Sequence[CompiledEntry], luck: Random) -> CompiledEntry:
-    preferred = [one for one in members if one.entry.chance.preferred]
+    preferred = [item for item in members if item.entry.chance.preferred]
     if preferred:
-        return max(preferred, key=lambda one: one.entry.share.order)
-    total = sum(one.entry.chance.weight for one in members)
+        return max(preferred, key=lambda item: item.entry.share.order)
+    total = sum(item.entry.chance.weight for item in members)
     roll = luck.roll("group", members[0].book.id, group) * total
     passed = 0.0
-    for one in members:
-        passed += one.entry.chance.weight
+    for item in members:
+        passed += item.entry.chance.weight
         if roll <= passed:
-            return one
+            return item
     return members[-1]
 
 
-def _name(one: CompiledEntry) -> str:
-    return one.entry.name or one.entry.id
+def _name(item: CompiledEntry) -> str:
+    return item.entry.name or item.entry.id
 
 
 Round = Literal["first", "recursion", "deeper", "over"]
@@ -315,67 +315,67 @@ class _Search:
             if self.rules.max_steps and steps >= self.rules.max_steps:
                 break
             steps += 1
-            found = self._judged(kind)
-            chosen = self._chosen(found)
-            woken = [one for one in chosen if one.wakes]
+            matches = self._judged(kind)
+            chosen = self._chosen(matches)
+            woken = [item for item in chosen if item.wakes]
             kind = self._next(kind, woken)
             if kind != "over" and woken:
-                texts = [searched(one.entry.text, *self.scan.names(one.book.id)) for one in woken]
-                if text := "\n".join(one for one in texts if one):
+                texts = [searched(item.entry.text, *self.scan.names(item.book.id)) for item in woken]
+                if text := "\n".join(part for part in texts if part):
                     self.text.add(text)
                     self.spent += self.scan.count(f"{text}\n")
         return self._answer()
 
     def _judged(self, kind: Round) -> list[tuple[CompiledEntry, Reason]]:
         """The entries that this round finds, with the reason."""
-        found = []
+        matches = []
         for rank in self.text.candidates():
             if rank in self.active or rank in self.over:
                 continue
-            one = self.ready.lore[rank]
-            reason = self._judge(one, kind)
+            item = self.ready.lore[rank]
+            reason = self._judge(item, kind)
             if reason is not None:
-                found.append((one, reason))
+                matches.append((item, reason))
         sticking = self.timed.sticking
         if sticking:
-            found.sort(key=lambda pair: pair[0].address not in sticking)
-        return found
+            matches.sort(key=lambda pair: pair[0].address not in sticking)
+        return matches
 
-    def _judge(self, one: CompiledEntry, kind: Round) -> Reason | None:
+    def _judge(self, item: CompiledEntry, kind: Round) -> Reason | None:
         """Why it is active; None and a row in `out` when it is not."""
         out = self.out
-        if one.never:
+        if item.never:
             # Of the many that are switched off only those matter that a key would have found.
-            if self.text.first_of(one, kind != "deeper") is not None:
-                out[one.rank] = (
-                    Reason("lore.off") if one.entry.level == "never" else Reason("lore.level", level=one.entry.level)
+            if self.text.first_of(item, kind != "deeper") is not None:
+                out[item.rank] = (
+                    Reason("lore.off") if item.entry.level == "never" else Reason("lore.level", level=item.entry.level)
                 )
             return None
-        if one.bound and (why := self._unsuited(one) or self.timed.hindered(one)):
-            out[one.rank] = why
+        if item.bound and (why := self._unsuited(item) or self.timed.hindered(item)):
+            out[item.rank] = why
             return None
-        sticking = one.timed and one.address in self.timed.sticking
+        sticking = item.timed and item.address in self.timed.sticking
         if not sticking:
-            if one.level and (kind != "recursion" or one.level > self.level):
-                out[one.rank] = Reason("lore.recursion", round=one.level)
+            if item.level and (kind != "recursion" or item.level > self.level):
+                out[item.rank] = Reason("lore.recursion", round=item.level)
                 return None
-            if kind == "recursion" and self.rules.recursion and not one.by_entries:
-                out.setdefault(one.rank, Reason("lore.unwoken"))
+            if kind == "recursion" and self.rules.recursion and not item.by_entries:
+                out.setdefault(item.rank, Reason("lore.unwoken"))
                 return None
-        if one.forced is not None:
-            if not one.forced:
-                out[one.rank] = Reason("lore.dont_activate")
-            return Reason("lore.activate") if one.forced else None
-        if one.constant:
+        if item.forced is not None:
+            if not item.forced:
+                out[item.rank] = Reason("lore.dont_activate")
+            return Reason("lore.activate") if item.forced else None
+        if item.constant:
             return Reason("lore.always")
         if sticking:
-            return Reason("lore.sticky", turns=self.timed.left(one))
-        if one.timed and self.timed.is_permanent(one):
+            return Reason("lore.sticky", turns=self.timed.left(item))
+        if item.timed and self.timed.is_permanent(item):
             return Reason("lore.stays")
-        return self._by_keys(one, kind)
+        return self._by_keys(item, kind)
 
-    def _unsuited(self, one: CompiledEntry) -> Reason | None:
-        scope, scan, timing = one.entry.scope, self.scan, one.entry.timing
+    def _unsuited(self, item: CompiledEntry) -> Reason | None:
+        scope, scan, timing = item.entry.scope, self.scan, item.entry.timing
         if scope.triggers and scan.trigger not in scope.triggers:
             return Reason("lore.trigger", trigger=scan.trigger)
         if scope.characters and (scan.character in scope.characters) == scope.excluding:
@@ -392,81 +392,81 @@ class _Search:
                 return Reason("lore.every", count=timing.every)
         return None
 
-    def _by_keys(self, one: CompiledEntry, kind: Round) -> Reason | None:
+    def _by_keys(self, item: CompiledEntry, kind: Round) -> Reason | None:
         recursed = kind != "deeper"
-        ref = self.text.first_of(one, recursed)
+        ref = self.text.first_of(item, recursed)
         if ref is None:
             return None
-        for how, refs, keys in one.conditions:
-            there = [self.text.has(one, second, recursed) for second in refs]
+        for how, refs, keys in item.conditions:
+            there = [self.text.has(item, second, recursed) for second in refs]
             if how == "any" and not any(there):
-                self.out[one.rank] = Reason("lore.secondary", keys=[key.text for key in keys])
+                self.out[item.rank] = Reason("lore.secondary", keys=[key.text for key in keys])
             elif how == "all" and not all(there):
-                self.out[one.rank] = Reason("lore.secondary", keys=keys[there.index(False)].text)
+                self.out[item.rank] = Reason("lore.secondary", keys=keys[there.index(False)].text)
             elif how == "none" and any(there):
-                self.out[one.rank] = Reason("lore.excluding", keys=keys[there.index(True)].text)
+                self.out[item.rank] = Reason("lore.excluding", keys=keys[there.index(True)].text)
             elif how == "not_all" and all(there):
-                self.out[one.rank] = Reason("lore.excluding_all", keys=[key.text for key in keys])
+                self.out[item.rank] = Reason("lore.excluding_all", keys=[key.text for key in keys])
             else:
                 continue
             return None
-        return Reason("lore.key", key=one.spelt(ref))
+        return Reason("lore.key", key=item.spelt(ref))
 
-    def _chosen(self, found: list[tuple[CompiledEntry, Reason]]) -> list[CompiledEntry]:
+    def _chosen(self, matches: list[tuple[CompiledEntry, Reason]]) -> list[CompiledEntry]:
         """Those that keep their group, pass their draw and fit the budget; the others get a reason."""
-        reasons = {one.rank: reason for one, reason in found}
+        reasons = {item.rank: reason for item, reason in matches}
         kept = winners(
-            [one for one, _ in found],
-            [one for one, _, _ in self.active.values()],
+            [item for item, _ in matches],
+            [item for item, _, _ in self.active.values()],
             self.timed,
             self.luck,
             self._score,
             scoring=self.rules.scoring,
-            lost=lambda one, why: self.out.__setitem__(one.rank, why),
+            lost=lambda item, why: self.out.__setitem__(item.rank, why),
         )
         budget = self._budget() if self.rules.full == "stop" else None
         spent, new = self.spent, 0
         chosen = []
-        for one in kept:
-            if self.full and not one.entry.share.exempt:
-                self.out[one.rank] = Reason("lore.budget")
+        for item in kept:
+            if self.full and not item.entry.share.exempt:
+                self.out[item.rank] = Reason("lore.budget")
                 continue
-            if not self._lucky(one):
+            if not self._lucky(item):
                 continue
-            chosen.append(one)
-            share = one.entry.share
-            sent = one.entry.text
+            chosen.append(item)
+            share = item.entry.share
+            sent = item.entry.text
             if "{{" in sent or "<" in sent:
-                sent = expanded(sent, *self.scan.names(one.book.id), self.luck, one.book.id, one.entry.id)
+                sent = expanded(sent, *self.scan.names(item.book.id), self.luck, item.book.id, item.entry.id)
             if budget is not None:
                 new += self.scan.count(f"{sent}\n")
                 if not share.exempt and spent + new >= budget:
                     self.full = True
-                    self.out[one.rank] = Reason("lore.budget")
+                    self.out[item.rank] = Reason("lore.budget")
                     continue
-            self.out.pop(one.rank, None)
+            self.out.pop(item.rank, None)
             if sent and (share.prefix or share.suffix):
                 sent = f"{share.prefix}{sent}{share.suffix}"
-            self.active[one.rank] = (one, reasons[one.rank], sent)
+            self.active[item.rank] = (item, reasons[item.rank], sent)
         return chosen
 
-    def _lucky(self, one: CompiledEntry) -> bool:
-        probability = one.entry.chance.probability
-        if probability is None or (one.timed and one.address in self.timed.sticking):
+    def _lucky(self, item: CompiledEntry) -> bool:
+        probability = item.entry.chance.probability
+        if probability is None or (item.timed and item.address in self.timed.sticking):
             return True
-        roll = self.luck.roll("chance", one.book.id, one.entry.id) * 100
+        roll = self.luck.roll("chance", item.book.id, item.entry.id) * 100
         if roll <= probability:
             return True
-        self.over.add(one.rank)
-        self.out[one.rank] = Reason("lore.draw", probability=probability)
+        self.over.add(item.rank)
+        self.out[item.rank] = Reason("lore.draw", probability=probability)
         return False
 
-    def _score(self, one: CompiledEntry) -> int:
-        first = sum(self.text.has(one, ref, True) for ref in one.keys)
-        if not one.keys or not one.conditions:
+    def _score(self, item: CompiledEntry) -> int:
+        first = sum(self.text.has(item, ref, True) for ref in item.keys)
+        if not item.keys or not item.conditions:
             return first
-        how, refs, _ = one.conditions[0]
-        second = sum(self.text.has(one, ref, True) for ref in refs)
+        how, refs, _ = item.conditions[0]
+        second = sum(self.text.has(item, ref, True) for ref in refs)
         return first + (second if how == "any" or (how == "all" and second == len(refs)) else 0)
 
     def _next(self, kind: Round, woken: Sequence[CompiledEntry]) -> Round:
@@ -497,8 +497,8 @@ class _Search:
         order = {rank: at for at, rank in enumerate(ranks)}
         active = tuple(
             [
-                Active(one.book.id, one.original, one.entry.place, reason, text, order[rank])
-                for rank, (one, reason, text) in self.active.items()
+                Active(item.book.id, item.original, item.entry.place, reason, text, order[rank])
+                for rank, (item, reason, text) in self.active.items()
             ]
         )
         left = tuple(
@@ -506,7 +506,7 @@ class _Search:
             for rank, why in sorted(self.out.items())
             if rank not in self.active
         )
-        return Activation(active, left, self.timed.after([one for one, _, _ in self.active.values()]))
+        return Activation(active, left, self.timed.after([item for item, _, _ in self.active.values()]))
 
     def _drop(self, budget: int) -> None:
         """Leave out those of the lowest keep priority until the rest fits."""

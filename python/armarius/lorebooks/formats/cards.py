@@ -207,7 +207,7 @@ def _adder(path: TreePath) -> Callable[[Any, Entry], TreePath]:
         entries = at(tree, path)["entries"]
         if not isinstance(entries, dict):
             return append(tree, entry)
-        key = str(max((int(one) for one in entries if one.isdecimal()), default=-1) + 1)
+        key = str(max((int(name) for name in entries if name.isdecimal()), default=-1) + 1)
         entries[key] = _new_entry(entry)
         return (*path, "entries", key)
 
@@ -227,13 +227,13 @@ def _fill_card(spec: str) -> Callable[[Any, FieldOrigin], frozenset[str]]:
 
     def fill(tree: Any, origin: FieldOrigin) -> frozenset[str]:  # noqa: ANN401
         data = tree["data"]
-        said = set(_fill_book(data["character_book"], origin))
+        paths = set(_fill_book(data["character_book"], origin))
         for name, value in origin.card.items():
             if name not in _NOT_COPIED and (spec == "chara_card_v3" or name not in _SINCE_V3):
                 data[name] = copy.deepcopy(value)
-                said.add(dotted((*origin.card_at, name)))
-        said.update(_copy_extensions(data, origin.card, origin.card_at))
-        return frozenset(said)
+                paths.add(dotted((*origin.card_at, name)))
+        paths.update(_copy_extensions(data, origin.card, origin.card_at))
+        return frozenset(paths)
 
     return fill
 
@@ -242,7 +242,7 @@ def _fill_book(book: dict[str, Any], origin: FieldOrigin) -> frozenset[str]:
     """Write what a book says for all its entries into a character book; the paths of the source that it says."""
     settings = origin.settings
     depth, budget, recursion = settings.get("range"), settings.get("budget"), settings.get("recursion")
-    said = {"book.budget"} if budget is not None else set()
+    paths = {"book.budget"} if budget is not None else set()
     if depth is not None and depth.unit == "messages":
         book["scan_depth"] = depth.count
     if budget is not None:
@@ -253,9 +253,9 @@ def _fill_book(book: dict[str, Any], origin: FieldOrigin) -> frozenset[str]:
         book["extensions"]["risu_fullWordMatching"] = settings["full_words"]
     for name in origin.book.keys() - _BOOK_KNOWN:
         book[name] = copy.deepcopy(origin.book[name])
-        said.add(dotted((*origin.book_at, name)))
-    said.update(_copy_extensions(book, origin.book, origin.book_at))
-    return frozenset(said)
+        paths.add(dotted((*origin.book_at, name)))
+    paths.update(_copy_extensions(book, origin.book, origin.book_at))
+    return frozenset(paths)
 
 
 def _copy_extensions(target: dict[str, Any], source: Mapping[str, Any], at: TreePath) -> Iterator[str]:
@@ -295,9 +295,9 @@ def _card(name: str, short: str, spec: str) -> Format:
 
 
 def _claims_book(tree: Any) -> bool:  # noqa: ANN401
-    held = isinstance(tree, dict) and isinstance(tree.get("entries"), list)
-    return held and any(
-        "keys" in one and ("content" in one or "insertion_order" in one) for one in sample(tree["entries"])
+    has_list = isinstance(tree, dict) and isinstance(tree.get("entries"), list)
+    return has_list and any(
+        "keys" in entry and ("content" in entry or "insertion_order" in entry) for entry in sample(tree["entries"])
     )
 
 

@@ -73,8 +73,8 @@ def _save_require(entry: Entry, raw: Raw) -> Values | None:
         return None
     if not entry.match.require:
         return {"keysecondary": [], "selectiveLogic": 0}
-    (one,) = entry.match.require
-    return {"keysecondary": joined(one.keys), "selectiveLogic": _LOGIC.index(one.how), "selective": True}
+    (condition,) = entry.match.require
+    return {"keysecondary": joined(condition.keys), "selectiveLogic": _LOGIC.index(condition.how), "selective": True}
 
 
 def _read_sources(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
@@ -83,8 +83,8 @@ def _read_sources(raw: Raw, path: TreePath, reader: Reader, into: Values) -> Non
 
 def _save_sources(entry: Entry, raw: Raw) -> Values | None:
     sources = set(entry.match.sources)
-    known = {name: source in sources for name, source in _SOURCES.items()}
-    return known if sources <= set(_SOURCES.values()) else None
+    flags = {name: source in sources for name, source in _SOURCES.items()}
+    return flags if sources <= set(_SOURCES.values()) else None
 
 
 def _read_probability(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
@@ -172,7 +172,7 @@ def native_table(*more: FieldRow) -> FieldTable:
         field("delayUntilRecursion", "wake.by_text", "raw", load=not_)._replace(save=_save_by_text),
         FieldRow(("probability", "useProbability"), ("chance.probability",), _save_probability, _read_probability),
         field(
-            "group", "chance.groups", load=lambda text: tuple(one for part in text.split(",") if (one := part.strip())),
+            "group", "chance.groups", load=lambda text: tuple(key for part in text.split(",") if (key := part.strip())),
             save=lambda groups: UNSAID if "," in "".join(groups) else ", ".join(groups),
         ),
         field("groupWeight", "chance.weight", "number", 100, load=lambda number: number or 0),
@@ -213,7 +213,7 @@ _KNOWN = frozenset(DEFAULTS) | {"uid", "displayIndex", "characterFilter", "exten
 def _claims(tree: Any) -> bool:  # noqa: ANN401
     values = sample(tree, "entries")
     return (
-        any("key" in one for one in values)
+        any("key" in value for value in values)
         if values
         else isinstance(tree, dict) and isinstance(tree.get("entries"), dict)
     )
@@ -299,8 +299,8 @@ _HELPER_KNOWN = frozenset(
 
 
 def _helper_claims(tree: Any) -> bool:  # noqa: ANN401
-    found = sample(tree, "entries")
-    return any(isinstance(one.get("strategy"), dict) and isinstance(one.get("position"), dict) for one in found)
+    values = sample(tree, "entries")
+    return any(isinstance(value.get("strategy"), dict) and isinstance(value.get("position"), dict) for value in values)
 
 
 def _helper_flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]:
@@ -387,7 +387,7 @@ def _decorator(leaf: str, line_of: Callable[[Entry], str]) -> FieldRow:
         line, text = line_of(entry), str(raw.get("content") or "")
         if not line:
             return None
-        there = any(line.partition(" ")[0] == f"@@{one.name}" for one in split_decorators(text)[0])
+        there = any(line.partition(" ")[0] == f"@@{decorator.name}" for decorator in split_decorators(text)[0])
         return {} if there else {"content": f"{line}\n{text}"}
 
     return FieldRow(("content",), (leaf,), save)

@@ -80,13 +80,13 @@ def _picture(data: bytes, name: str) -> Container:
     numbers: dict[str, int] = {}  # of the chunks that were read
     for number, chunk in enumerate(chunks):
         try:
-            found = chunk_text(chunk)
+            pair = chunk_text(chunk)
         except BookError as error:
             losses.append(UnsupportedField(chunk.kind.decode("latin-1"), None, Reason("loss.unread", error=str(error))))
             continue
-        if found is None:
+        if pair is None:
             continue
-        keyword, text = found
+        keyword, text = pair
         if keyword in trees:
             losses.append(UnsupportedField(keyword, None, Reason("loss.second_chunk")))
             continue
@@ -131,7 +131,7 @@ def _module(data: bytes, name: str) -> Container:
 
 def _archive(data: bytes, name: str) -> Container:
     archive = Archive(data, name)
-    outside = tuple(UnsupportedField(one, None, Reason("loss.outside")) for one in archive.outside)
+    outside = tuple(UnsupportedField(path, None, Reason("loss.outside")) for path in archive.outside)
     if "card.json" in archive.names:
         return _charx(data, name, archive, outside)
     trees, losses = archived_texts(archive)
@@ -210,12 +210,12 @@ class EmbeddedText(NamedTuple):
 
 def by_name(name: str) -> Format:
     """The format of a name."""
-    return next(one for one in FORMATS if one.name == name)
+    return next(fmt for fmt in FORMATS if fmt.name == name)
 
 
 def by_short(short: str) -> Format | None:
     """The format that an export asks for."""
-    return next((one for one in FORMATS if short and short in (one.short, one.name) and one.begin), None)
+    return next((fmt for fmt in FORMATS if short and short in (fmt.short, fmt.name) and fmt.begin), None)
 
 
 def card_format(tree: Any) -> Format | None:  # noqa: ANN401
@@ -225,7 +225,7 @@ def card_format(tree: Any) -> Format | None:  # noqa: ANN401
 
 
 def _claimed(tree: Any) -> Format | None:  # noqa: ANN401
-    return next((one for one in FORMATS if one.claims(tree)), None)
+    return next((fmt for fmt in FORMATS if fmt.claims(tree)), None)
 
 
 def found_in(container: Container, name: str) -> EmbeddedText:
@@ -246,7 +246,7 @@ def found_in(container: Container, name: str) -> EmbeddedText:
             lost = UnsupportedField("data.character_book", None, Reason("loss.risum"))
             return EmbeddedText(format_, "module.risum", "charx", (lost,))
         return EmbeddedText(card, "card.json", "charx")
-    label = next((one for one in ("", "ccv3", "chara", "naidata") if one in trees), "")
+    label = next((key for key in ("", "ccv3", "chara", "naidata") if key in trees), "")
     format_ = _claimed(trees[label])
     if format_ is None:
         raise BookError(f"{name}: {_what(trees[label])}: no format that is known")
@@ -361,8 +361,8 @@ def _too_deep(tree: Any) -> bool:  # noqa: ANN401
     for _ in range(MAX_DEPTH):
         level = [
             inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for node in level
+            for inner in (node.values() if isinstance(node, dict) else node)
             if isinstance(inner, dict | list)
         ]
         if not level:

@@ -52,15 +52,15 @@ def is_empty(value: Any) -> bool:  # noqa: ANN401
 
 def inner(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
     """A member that is an object; {} for anything else."""
-    found = raw.get(name)
-    return found if isinstance(found, dict) else {}
+    value = raw.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def sample(tree: Any, name: str = "") -> list[dict[str, Any]]:  # noqa: ANN401
     """The objects among the first 50 entries of a list or an object, or of the member of that name."""
     entries = (tree.get(name) if isinstance(tree, dict) else None) if name else tree
     some = list(entries.values()) if isinstance(entries, dict) else entries if isinstance(entries, list) else []
-    return [one for one in some[:50] if isinstance(one, dict)]
+    return [item for item in some[:50] if isinstance(item, dict)]
 
 
 def in_order(entries: Any) -> list[tuple[str | int, Any]]:  # noqa: ANN401
@@ -69,8 +69,8 @@ def in_order(entries: Any) -> list[tuple[str | int, Any]]:  # noqa: ANN401
         return list(enumerate(entries))
     numbers = [key for key in entries if key.isascii() and key.isdigit() and (key == "0" or key[0] != "0")]
     numbers.sort(key=lambda key: (len(key), key))
-    known = set(numbers)
-    return [(key, entries[key]) for key in (*numbers, *(key for key in entries if key not in known))]
+    indices = set(numbers)
+    return [(key, entries[key]) for key in (*numbers, *(key for key in entries if key not in indices))]
 
 
 def written_id(value: object, place: str | int) -> str:
@@ -134,11 +134,11 @@ class Reader:
         """Add a row to the losses; its reason is the row `loss.CODE` of reasons.toml."""
         self.losses.append(UnsupportedField(dotted(path), value, Reason(f"loss.{code}", **parts)))
 
-    def report_unknown(self, raw: Raw, known: frozenset[str], path: TreePath) -> None:
-        """Report all members of `raw` that are not empty and not `known`."""
-        if not raw.keys() <= known:
+    def report_unknown(self, raw: Raw, names: frozenset[str], path: TreePath) -> None:
+        """Report all members of `raw` that are not empty and not `names`."""
+        if not raw.keys() <= names:
             for key in raw:
-                if key not in known:
+                if key not in names:
                     self.report_unused(raw, key, path)
 
     def report_unused(self, raw: Raw, name: str, path: TreePath, code: str = "unused") -> None:
@@ -189,9 +189,9 @@ class Reader:
             return value
         if value is None:
             return ""
-        taken = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
-        self.report(path, value, "text", taken=repr(taken))
-        return taken
+        result = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+        self.report(path, value, "text", taken=repr(result))
+        return result
 
     def number(self, value: object, path: TreePath, default: float | None = None) -> float | None:
         """A number; a string that says one is taken as one. None and what says none is `default`."""
@@ -223,9 +223,9 @@ class Reader:
             return value
         if value is None:
             return default
-        taken = bool(value) and value not in ("false", "False", "0")
-        self.report(path, value, "flag", taken=str(taken).lower())
-        return taken
+        result = bool(value) and value not in ("false", "False", "0")
+        self.report(path, value, "flag", taken=str(result).lower())
+        return result
 
     def keys(self, value: object, path: TreePath) -> list[str]:
         """A list of keys; a string where a list belongs is read as one with commas."""
@@ -236,10 +236,10 @@ class Reader:
             if value is not None:
                 self.report(path, value, "keys")
             return []
-        for at, one in enumerate(value):
-            if not isinstance(one, str) and one is not None:
-                self.report((*path, at), one, "key")
-        return self._at_most([one for one in value if isinstance(one, str)], path)
+        for at, item in enumerate(value):
+            if not isinstance(item, str) and item is not None:
+                self.report((*path, at), item, "key")
+        return self._at_most([item for item in value if isinstance(item, str)], path)
 
     def _at_most(self, keys: list[str], path: TreePath) -> list[str]:
         if len(keys) > MAX_KEYS:
@@ -372,14 +372,14 @@ class FieldTable:
         values: Values = {}
         for read in self._plain:
             read(raw, path, reader, values)
-        for part, reads, when, base, said in self._parts:
+        for part, reads, when, base, defaults in self._parts:
             if not reads or (when is not None and not when(raw)):
                 values[part] = base
                 continue
-            found = dict(said)
+            fields = dict(defaults)
             for read in reads:
-                read(raw, path, reader, found)
-            values[part] = type(base)(**found)
+                read(raw, path, reader, fields)
+            values[part] = type(base)(**fields)
         return values
 
     def changes(self, raw: Raw, leaf: str, entry: Entry) -> Values | None:
@@ -484,8 +484,8 @@ def content(name: str, *, decorators: bool = False) -> FieldRow:
     def save(entry: Entry, raw: Raw) -> Values:
         text = entry.share.prefix + entry.text + entry.share.suffix
         before = str(raw.get(name) or "") if decorators else ""
-        found, old = split_decorators(before)
-        if found:
+        marks, old = split_decorators(before)
+        if marks:
             text = (before[: len(before) - len(old)] if old else before.rstrip("\n") + "\n") + text
         return {name: text}
 
@@ -501,21 +501,21 @@ def level(off: str, on: str, *, enabled: bool = False, quiet: bool = False) -> F
         enabled: `off` says that the entry is enabled, which one without it is.
         quiet: Any value that is falsy is taken as missing.
     """
-    flags = [(name, default, said) for name, default, said in ((off, enabled, "never"), (on, False, "always")) if name]
+    flags = [(name, default, word) for name, default, word in ((off, enabled, "never"), (on, False, "always")) if name]
 
     def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
-        for name, default, said in flags:
+        for name, default, word in flags:
             value = raw.get(name)
             if value is not None and (value or not quiet) and reader.flag(value, (*path, name)) != default:
-                into["level"] = said
+                into["level"] = word
                 return
 
     def save(entry: Entry, raw: Raw) -> Values | None:
-        said = entry.level
-        if said == "manual_only" or (said == "never" and not off) or (said == "always" and not on):
+        word = entry.level
+        if word == "manual_only" or (word == "never" and not off) or (word == "always" and not on):
             return None
-        changes: Values = {off: (said == "never") != enabled} if off else {}
-        return changes | {on: said == "always"} if on and said != "never" else changes
+        changes: Values = {off: (word == "never") != enabled} if off else {}
+        return changes | {on: word == "always"} if on and word != "never" else changes
 
     return FieldRow(tuple(name for name, _, _ in flags), ("level",), save, read)
 
@@ -558,14 +558,14 @@ def secondary(second: FieldRow, flag: str, comma: str = "") -> FieldRow:
 
     def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
         if reader.flag(raw.get(flag), (*path, flag)) and raw.get(name) and second.read is not None:
-            found: Values = {}
-            second.read(raw, path, reader, found)
-            into["require"] = (Condition("any", found["keys"]),) if found["keys"] else ()
+            values: Values = {}
+            second.read(raw, path, reader, values)
+            into["require"] = (Condition("any", values["keys"]),) if values["keys"] else ()
 
     def save(entry: Entry, raw: Raw) -> Values | None:
         require = entry.match.require
-        made = joined([key for one in require for key in one.keys], comma)
-        if made is None or len(require) > 1 or any(one.how != "any" for one in require):
+        made = joined([key for condition in require for key in condition.keys], comma)
+        if made is None or len(require) > 1 or any(condition.how != "any" for condition in require):
             return None
         return {name: made, flag: bool(require)}
 

@@ -45,7 +45,7 @@ _TYPES = {
 
 def archived_texts(archive: Archive) -> tuple[dict[str, str], tuple[UnsupportedField, ...]]:
     """The archived_texts of the entries by path, and what of the archive is not read."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     losses = []
     for name in archive.names:
         if _FOLDER.search(name) is None:
@@ -53,10 +53,10 @@ def archived_texts(archive: Archive) -> tuple[dict[str, str], tuple[UnsupportedF
                 losses.append(UnsupportedField(name, None, Reason("loss.no_entity")))
             continue
         try:
-            found[name] = archive.read(name).decode("utf-8-sig")
+            texts[name] = archive.read(name).decode("utf-8-sig")
         except (BookError, UnicodeDecodeError) as error:
             losses.append(UnsupportedField(name, None, Reason("loss.unread", error=str(error))))
-    return found, tuple(losses)
+    return texts, tuple(losses)
 
 
 def _folders(tree: dict[str, str]) -> dict[str, dict[str, str]]:
@@ -70,7 +70,7 @@ def _folders(tree: dict[str, str]) -> dict[str, dict[str, str]]:
 def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     for folder, files in _folders(tree).items():
         path: TreePath = (folder,)
-        found = _FOLDER.search(f"{folder}/entry.md")
+        match = _FOLDER.search(f"{folder}/entry.md")
         metadata: Any = {}
         if "metadata.json" in files:
             try:
@@ -84,29 +84,29 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         text = files.get("entry.md", "")[end:].strip()
         if "entry.md" not in files:
             reader.report((folder, "entry.md"), None, "no_text")
-        said = {key.lower(): value for key, value in attributes.items()} | fields
+        details = {key.lower(): value for key, value in attributes.items()} | fields
         if files.get("notes.md", "").strip():
             reader.report((folder, "notes.md"), None, "private")
-        name = str(said.get("name") or "")
+        name = str(details.get("name") or "")
         aliases = attributes.get("aliases")
-        names = [one for one in aliases if isinstance(one, str)] if isinstance(aliases, list) else []
+        names = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
         names = names or list(as_strings(fields.get("aliases")))
         level: Any = "when_detected"
-        if _yes(said.get("alwaysincludeincontext")):
+        if _yes(details.get("alwaysincludeincontext")):
             level = "always"
-        elif _yes(said.get("noautoinclude")):
+        elif _yes(details.get("noautoinclude")):
             level = "manual_only"
-        tracked = not _yes(said.get("donottrack"))
+        tracked = not _yes(details.get("donottrack"))
         id_ = metadata.get("id")
-        id_ = id_ if isinstance(id_, str) and id_ else found[2] if found else folder
+        id_ = id_ if isinstance(id_, str) and id_ else match[2] if match else folder
         values = {
             "name": name,
             "text": text,
             "level": level,
-            "folder": found[1] if found else "",
-            "type": str(said.get("type") or _TYPES.get(found[1] if found else "", "")),
+            "folder": match[1] if match else "",
+            "type": str(details.get("type") or _TYPES.get(match[1] if match else "", "")),
             "match": Matching(
-                keys=tuple(Key(one) for one in (name, *names) if one.strip()) if tracked else (), boundary="auto"
+                keys=tuple(Key(word) for word in (name, *names) if word.strip()) if tracked else (), boundary="auto"
             ),
             "wake": Recursion(by_text=tracked),
             "share": Priority(order=0),
@@ -118,12 +118,12 @@ def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
 def nested_of(original: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of the entries that one nests, in order; the object is that of `Entry.original`."""
     ids = inner(inner(original, "metadata"), "relationships").get("nestedEntries")
-    return tuple(dict.fromkeys(one for one in ids if isinstance(one, str))) if isinstance(ids, list) else ()
+    return tuple(dict.fromkeys(item for item in ids if isinstance(item, str))) if isinstance(ids, list) else ()
 
 
 def _own_fields(front: str) -> dict[str, str]:
     """The writer's own fields: names below `fields:`, each with a list of values or one."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     name = ""
     inside = False
     for line in front.splitlines():
@@ -131,11 +131,11 @@ def _own_fields(front: str) -> dict[str, str]:
             inside = line.strip() == "fields:"
         elif inside and (item := _ITEM.match(line)) is not None and name:
             value = item[1].strip().strip("\"'")
-            found[name] = joined((found[name], value), "、", name) if found.get(name) else value
+            fields[name] = joined((fields[name], value), "、", name) if fields.get(name) else value
         elif inside and (pair := _FIELD.match(line)) is not None:
             name = pair[1].strip("\"' ")
-            found[name] = (pair[2] or "").strip().strip("\"'[]")
-    return {name: value for name, value in found.items() if value}
+            fields[name] = (pair[2] or "").strip().strip("\"'[]")
+    return {name: value for name, value in fields.items() if value}
 
 
 def _yes(value: Any) -> bool:  # noqa: ANN401
@@ -151,11 +151,11 @@ def _write_entry_md(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
     if leaf == "level" and entry.level != "never":
         flags = {"alwaysIncludeInContext": entry.level == "always", "noAutoInclude": entry.level == "manual_only"}
         for name, value in flags.items():
-            said = str(value).lower()
-            raw["entry.md"] = re.sub(rf"(?m)^({name}:\s*)(?:true|false)", rf"\g<1>{said}", raw.get("entry.md", ""))
+            word = str(value).lower()
+            raw["entry.md"] = re.sub(rf"(?m)^({name}:\s*)(?:true|false)", rf"\g<1>{word}", raw.get("entry.md", ""))
             if "metadata.json" in raw:
                 raw["metadata.json"] = re.sub(
-                    rf'("{name}"\s*:\s*)(?:true|false)', rf"\g<1>{said}", raw["metadata.json"]
+                    rf'("{name}"\s*:\s*)(?:true|false)', rf"\g<1>{word}", raw["metadata.json"]
                 )
         return True
     return False
@@ -308,10 +308,10 @@ def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntit
                 draft.description = ""
                 draft.attributes = {k: v for k, v in draft.attributes.items() if k.casefold() not in _OF_THE_ENTRY}
     merged = merge(
-        [draft for one in profiles.values() for draft in one.drafts],
-        lines=[line for one in profiles.values() for line in one.lines],
+        [draft for profile in profiles.values() for draft in profile.drafts],
+        lines=[line for profile in profiles.values() for line in profile.lines],
     )
-    called = {fold(name) for one in merged.entities for name in (one.name, *one.aliases)}
+    called = {fold(name) for entity in merged.entities for name in (entity.name, *entity.aliases)}
     for path, text in texts.items():
         called |= {fold(path.rpartition("/")[2].removesuffix(".md"))}
         called |= {fold(name) for name in as_strings(parse_front_matter(text)[0].get("aliases"))}
@@ -321,7 +321,7 @@ def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntit
         for target in linked(text)
         if not _ATTACHED.search(target) and fold(target.rpartition("/")[2].removesuffix(".md")) not in called
     ]
-    relations = tuple((one.source, one.target, one.type) for one in merged.relations)
+    relations = tuple((relation.source, relation.target, relation.type) for relation in merged.relations)
     return ExtractedEntities(merged.entities, relations, tuple(losses))
 
 
@@ -346,7 +346,7 @@ def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> ExtractedEntiti
         made.append((entry, draft))
     # One draft each: what merging unites has one id.
     merged = merge(drafts)
-    ids = {(fold(one.name), one.type): one.id for one in merged.entities}
+    ids = {(fold(entity.name), entity.type): entity.id for entity in merged.entities}
     id_of = {entry.id: ids.get((fold(draft.name), draft.type or "other"), "") for entry, draft in made}
     for entry in entries:
         for other in nested_of(entry.original):
@@ -356,24 +356,24 @@ def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> ExtractedEntiti
             elif id_of[entry.id] and id_of[other] and id_of[entry.id] != id_of[other]:
                 kind = neutral_type("nested", entry.name, by_id[other].name)
                 relations.append(DraftRelation(id_of[entry.id], id_of[other], kind, None, None, Origin("")))
-    rows = dict.fromkeys((one.source, one.target, one.type) for one in relations)
+    rows = dict.fromkeys((relation.source, relation.target, relation.type) for relation in relations)
     return ExtractedEntities(merged.entities, tuple(rows), tuple(losses))
 
 
-def codex_json(said: ExtractedEntities) -> bytes:
+def codex_json(codex: ExtractedEntities) -> bytes:
     """As a file in the form of `codex.json`."""
     entities = []
-    for one in said.entities:
-        facts = [{name: value for name, value in asdict(fact).items() if value is not None} for fact in one.facts]
+    for entity in codex.entities:
+        facts = [{name: value for name, value in asdict(fact).items() if value is not None} for fact in entity.facts]
         row = {
-            "type": "" if one.type == "other" else one.type,
-            "aliases": list(one.aliases),
-            "aiContextLevel": "" if one.level == "when_detected" else one.level,
-            "description": one.description,
-            "attributes": dict(one.attributes),
+            "type": "" if entity.type == "other" else entity.type,
+            "aliases": list(entity.aliases),
+            "aiContextLevel": "" if entity.level == "when_detected" else entity.level,
+            "description": entity.description,
+            "attributes": dict(entity.attributes),
             "facts": facts,
         }
-        entities.append({"id": one.id, "name": one.name, **{name: value for name, value in row.items() if value}})
-    relations = [dict(zip(("source", "target", "type"), one, strict=True)) for one in said.relations]
+        entities.append({"id": entity.id, "name": entity.name, **{name: value for name, value in row.items() if value}})
+    relations = [dict(zip(("source", "target", "type"), relation, strict=True)) for relation in codex.relations]
     data = {"entities": entities, "relations": relations}
     return (json.dumps(data, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "backslashreplace")

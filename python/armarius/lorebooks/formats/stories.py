@@ -50,10 +50,10 @@ def _kobold_table(*, lite: bool) -> FieldTable:
         into["require"] = tuple(require)
 
     def save_require(entry: Entry, raw: Mapping[str, Any]) -> Values | None:
-        found = {one.how: ",".join(key.text for key in one.keys) for one in entry.match.require}
-        if len(found) < len(entry.match.require) or found.keys() - {"any", "none"}:
+        texts = {condition.how: ",".join(key.text for key in condition.keys) for condition in entry.match.require}
+        if len(texts) < len(entry.match.require) or texts.keys() - {"any", "none"}:
             return None
-        return {"keysecondary": found.get("any", ""), "keyanti": found.get("none", ""), "selective": bool(found)}
+        return {"keysecondary": texts.get("any", ""), "keyanti": texts.get("none", ""), "selective": bool(texts)}
 
     return FieldTable(
         content("content"),
@@ -105,8 +105,8 @@ def _story(tree: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     actions = tree.get("actions")
     if isinstance(actions, dict):  # version 2: {action_count, actions: {"0": {"Selected Text": …}}}
         listed = in_order(inner(actions, "actions"))
-        actions = [one.get("Selected Text", "") if isinstance(one, dict) else "" for _, one in listed]
-    texts = tuple(one for one in actions if isinstance(one, str)) if isinstance(actions, list) else ()
+        actions = [action.get("Selected Text", "") if isinstance(action, dict) else "" for _, action in listed]
+    texts = tuple(action for action in actions if isinstance(action, str)) if isinstance(actions, list) else ()
     prompt = tree.get("prompt")
     return (prompt if isinstance(prompt, str) else "", texts)
 
@@ -306,16 +306,16 @@ def _merged(raw: dict[str, Any], category: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _categories(book: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    categories: dict[str, dict[str, Any]] = {}
     listed = book.get("categories")
     rows = enumerate(listed if isinstance(listed, list) else [])
     for _, raw, where in reader.objects(rows, (*path, "categories")):
         if isinstance(raw.get("id"), str):
-            found[raw["id"]] = raw
+            categories[raw["id"]] = raw
         if raw.get("createSubcontext"):
             reader.report((*where, "createSubcontext"), True, "subcontext")
         reader.report_unused(raw, "categoryBiasGroups", where, "biases")
-    return found
+    return categories
 
 
 def _reader(path: TreePath) -> Callable[[Any, Reader], None]:
@@ -333,8 +333,8 @@ def _reader(path: TreePath) -> Callable[[Any, Reader], None]:
         entries = reader.listed(book.get("entries"), (*path, "entries"))
         for index, raw, where in reader.objects(enumerate(entries), (*path, "entries")):
             _read_entry(raw, index, where, categories, reader)
-        known = frozenset({"lorebookVersion", "entries", "settings", "categories", "order"})
-        reader.report_unknown(book, known, path)
+        names = frozenset({"lorebookVersion", "entries", "settings", "categories", "order"})
+        reader.report_unknown(book, names, path)
         for name in _OF_STORIES if path else ():
             reader.report_unused(tree, name, (), "not_used")
 

@@ -84,7 +84,7 @@ def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float
     """
     speech = letters("han", "speech"), words("latin", "speech")
     latin = _LATIN.search(text) is not None
-    found = Counter([mention.entity_id for mention in mentions])
+    counts = Counter([mention.entity_id for mention in mentions])
     near: set[str] = set()
     speaks: set[str] = set()
     first, last = cursor - _NEAR, cursor + _NEAR
@@ -94,20 +94,20 @@ def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float
             near.add(id_)
         if id_ not in speaks and (_is_said(text, end, speech[0]) or (latin and _says(text, start, end, speech[1]))):
             speaks.add(id_)
-    return {id_: _weight(count, near=id_ in near, speaks=id_ in speaks) for id_, count in found.items()}
+    return {id_: _weight(count, near=id_ in near, speaks=id_ in speaks) for id_, count in counts.items()}
 
 
 def _weight(count: int, *, near: bool, speaks: bool) -> float:
     return round(min(count, _MOST_MENTIONS) * _WEIGHT_PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
 
 
-def weights(present: Mapping[str, float], ties: "ProfileLinks", asked: Collection[str]) -> dict[str, float]:
+def weights(present: Mapping[str, float], ties: "ProfileLinks", targets: Collection[str]) -> dict[str, float]:
     """How much each entity matters to the scene around the cursor; those named in passing have 0.
 
     Args:
         present: What each has from the window alone (`presence`).
         ties: Which profiles name which entities.
-        asked: Ids of entities that the query names; they are related to nobody here, as they have a card anyway.
+        targets: Ids of entities that the query names; they are related to nobody here, as they have a card anyway.
 
     Returns:
         Weight by id, 0 to 2.9.
@@ -115,7 +115,7 @@ def weights(present: Mapping[str, float], ties: "ProfileLinks", asked: Collectio
     Cost: linear in those asked for and those present; the first time, in their profiles.
     """
     total = dict(present)
-    for id_ in ties.related(asked, [id_ for id_ in present if id_ not in asked]):
+    for id_ in ties.related(targets, [id_ for id_ in present if id_ not in targets]):
         total[id_] += _RELATED
     return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
 
@@ -133,20 +133,20 @@ class ProfileLinks:
         self._entities = entities
         self._named: dict[str, frozenset[str]] = {}
 
-    def related(self, asked: Collection[str], others: Sequence[str]) -> list[str]:
-        """The `others` with a profile that names one of `asked`, or that the profile of one of `asked` names.
+    def related(self, targets: Collection[str], others: Sequence[str]) -> list[str]:
+        """The `others` with a profile that names one of `targets`, or that the profile of one of `targets` names.
 
         Cost: linear in both; the first time, in the names of all entities and in the profiles of these.
         """
         entities = self._entities
-        known = [id_ for id_ in asked if id_ in entities]
-        found = [id_ for id_ in others if id_ in entities] if known else []
-        if not found:
+        profiles = [id_ for id_ in targets if id_ in entities]
+        matches = [id_ for id_ in others if id_ in entities] if profiles else []
+        if not matches:
             return []
-        names = set().union(*[self._names[id_] for id_ in known])
-        named = set().union(*map(self._names_in, known))
+        names = set().union(*[self._names[id_] for id_ in profiles])
+        named = set().union(*map(self._names_in, profiles))
         return [
-            id_ for id_ in found if not (named.isdisjoint(self._names[id_]) and names.isdisjoint(self._names_in(id_)))
+            id_ for id_ in matches if not (named.isdisjoint(self._names[id_]) and names.isdisjoint(self._names_in(id_)))
         ]
 
     def _names_in(self, id_: str) -> frozenset[str]:
@@ -154,16 +154,16 @@ class ProfileLinks:
         named = self._named.get(id_)
         if named is None:
             names, keys = self._keys
-            one = self._entities[id_]
-            said = cleaned(" ".join([one.description, *one.attributes.values()]))
-            named = self._named[id_] = frozenset(names[at] for at, _ in keys.found(said))
+            entity = self._entities[id_]
+            text = cleaned(" ".join([entity.description, *entity.attributes.values()]))
+            named = self._named[id_] = frozenset(names[at] for at, _ in keys.found(text))
         return named
 
     @cached_property
     def _names(self) -> dict[str, list[str]]:
         return {
-            id_: [cleaned(name) for name in (one.name, *one.aliases) if 1 < len(name) <= _LONGEST]
-            for id_, one in self._entities.items()
+            id_: [cleaned(name) for name in (entity.name, *entity.aliases) if 1 < len(name) <= _LONGEST]
+            for id_, entity in self._entities.items()
         }
 
     @cached_property
@@ -248,13 +248,13 @@ class _Built:
         if text.origin != "cursor" or type(matcher) is not EntityMatcher:
             return self._search(text, cursor)
         key = (text.text, text.base, cursor)
-        known = self.scenes.get(key)
-        if known is None:
+        scene = self.scenes.get(key)
+        if scene is None:
             if len(self.scenes) >= _SCENES:
                 self.scenes.clear()
             firsts, counts, weight, hidden = present(text.text, cursor - text.base, matcher)
-            known = self.scenes[key] = _Read(text, firsts, counts, hidden, weight)
-        return known
+            scene = self.scenes[key] = _Read(text, firsts, counts, hidden, weight)
+        return scene
 
     def _search(self, text: _Text, cursor: int) -> _Read:
         mentions = list(_find(self.matcher, text))
@@ -321,11 +321,11 @@ class RetrievedFetcher:
         groups = tuple([part.entities for part in listed])
         try:
             built = self._matcher(groups)
-            found = [built.read(text, request.cursor) for text in texts]
+            reads = [built.read(text, request.cursor) for text in texts]
         except Exception as error:  # noqa: BLE001
             omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
             return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED(),))
-        return self._answer(request, built, found, omitted)
+        return self._answer(request, built, reads, omitted)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of the `candidates` that have the same card today; errors of the source are raised.
@@ -373,8 +373,8 @@ class RetrievedFetcher:
         by_id = {entity.id: entity for entity in reversed(entities)}
         detectable = [entity for entity in by_id.values() if entity.level == "when_detected"]
         absent = {
-            one.id: Omission(f"entity:{one.id}", "retrieved", f"codex:detected:{one.id}", "no match")
-            for one in (detectable if len(detectable) <= _LISTED_APART else ())
+            entity.id: Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
+            for entity in (detectable if len(detectable) <= _LISTED_APART else ())
         }
         built = _Built(groups, self._build(entities), by_id, absent, len(detectable), ProfileLinks(by_id))
         with self._lock:
@@ -385,19 +385,19 @@ class RetrievedFetcher:
         self,
         request: FetchRequest,
         built: _Built,
-        found: list[_Read],
+        reads: list[_Read],
         omitted: list[Omission],
     ) -> Fetched:
         scores: dict[str, float] = {}
         shadowed: dict[str, str] = {}
-        for read in found:
+        for read in reads:
             for id_, count in read.counts.items():
                 score = _SCORES[read.text.origin] + _PER_MENTION * min(count, _MENTIONS_COUNTED)
                 scores[id_] = max(score, scores.get(id_, 0.0))
             shadowed |= read.shadowed
-        passing, weight = _in_passing(built, found)
+        passing, weight = _in_passing(built, reads)
         if "ending" in request.recipe.parts:  # nobody is asked about: who matters to the scene comes first
-            scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
+            scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * value for id_, value in weight.items()}
         candidates: list[Candidate] = []
         group = heading("detected", request.language)
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
@@ -419,7 +419,7 @@ class RetrievedFetcher:
                 card, short = self._cards.of(entity, request)
                 why = [
                     _evidence(read.text, read.firsts[entity.id], request, built.matcher)
-                    for read in found
+                    for read in reads
                     if entity.id in read.firsts  # where each text that names somebody does so first
                 ]
                 candidates.append(
@@ -446,14 +446,14 @@ class RetrievedFetcher:
         return Fetched(tuple(candidates), tuple(omitted))
 
 
-def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, Reason], dict[str, float]]:
+def _in_passing(built: _Built, reads: list[_Read]) -> tuple[dict[str, Reason], dict[str, float]]:
     """Of entities named around the cursor alone: those without a card, with the reason; and the weight of each."""
-    asked = {id_ for read in found if read.text.origin != "cursor" for id_ in read.counts}
+    targets = {id_ for read in reads if read.text.origin != "cursor" for id_ in read.counts}
     weight: dict[str, float] = {}
-    for read in found:
+    for read in reads:
         if read.text.origin == "cursor":
-            weight = weights(read.present, built.ties, asked)
-    mine = {id_: one for id_, one in weight.items() if id_ not in asked and id_ in built.by_id}
+            weight = weights(read.present, built.ties, targets)
+    mine = {id_: value for id_, value in weight.items() if id_ not in targets and id_ in built.by_id}
     rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
     first = sorted(sorted(rivals), key=mine.__getitem__, reverse=True)[:MOST]
     passing = {

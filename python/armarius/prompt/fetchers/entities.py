@@ -101,13 +101,13 @@ class Cards:
         """The card of `entity` as it may be shown to `request`, and its short form."""
         moment, chapters = (request.moment, request.chapters) if entity.facts else (None, OPEN)
         key = id(entity), moment, chapters, request.language
-        known = self._known.get(key)
-        if known is None:
+        entry = self._known.get(key)
+        if entry is None:
             if len(self._known) >= self._MOST:
                 self._known = {}
-            known = entity, card_of(entity, request), short_card(entity, request.language)
-            self._known[key] = known  # the entity is held: its id stays its own
-        return known[1], known[2]
+            entry = entity, card_of(entity, request), short_card(entity, request.language)
+            self._known[key] = entry  # the entity is held: its id stays its own
+        return entry[1], entry[2]
 
 
 def relation_source(relation: Relation) -> str:
@@ -248,14 +248,14 @@ class Described:
         cast = self._cast
         if cast.entities is not entities or cast.matcher is not matcher:
             cast = self._cast = _Cast(entities, matcher)
-        known = cast.known.get(document.path)
-        if known is None or known[0] is not document:
+        entry = cast.known.get(document.path)
+        if entry is None or entry[0] is not document:
             origins: Sequence[tuple[int, str]] = cast.origins.get(document.path, ())
             if saved is not None and saved is not document:
                 moved = _moved(saved.text, document.text)
                 origins = [(moved(line), id_) for line, id_ in origins]
-            known = cast.known[document.path] = document, tuple(_abouts(document, origins, cast.names, matcher))
-        return known[1]
+            entry = cast.known[document.path] = document, tuple(_abouts(document, origins, cast.names, matcher))
+        return entry[1]
 
 
 class _Cast:
@@ -277,7 +277,7 @@ def hidden(
     described: Mapping[str, Sequence[About]],
     muted: Collection[str],
     never: Collection[str] = (),
-    shown: Collection[str] = (),
+    pins: Collection[str] = (),
 ) -> Hidden:
     """Where documents tell of `muted` alone.
 
@@ -285,15 +285,15 @@ def hidden(
         described: The descriptions in them, by path.
         muted: Ids of entities.
         never: Those of them that nothing brings.
-        shown: Paragraphs (`path#n`) that are to be seen nevertheless, but for what tells of `never`.
+        pins: Paragraphs (`path#n`) that are to be seen nevertheless, but for what tells of `never`.
     """
     ids, barred = frozenset(muted), frozenset(never)
-    found: dict[str, list[tuple[int, int]]] = {}
+    ranges: dict[str, list[tuple[int, int]]] = {}
     for path, abouts in sorted(described.items()):
-        for one in abouts:
-            if one.ids <= ids and (one.ids <= barred or f"{path}#{one.paragraph}" not in shown):
-                found.setdefault(path, []).append((one.start, one.end))
-    return tuple([(path, tuple(spans)) for path, spans in found.items()])
+        for about in abouts:
+            if about.ids <= ids and (about.ids <= barred or f"{path}#{about.paragraph}" not in pins):
+                ranges.setdefault(path, []).append((about.start, about.end))
+    return tuple([(path, tuple(spans)) for path, spans in ranges.items()])
 
 
 def _abouts(
@@ -303,56 +303,56 @@ def _abouts(
     begins: dict[int, set[str]] = {}
     for line, id_ in origins if lines else ():
         begins.setdefault(max(bisect_right(lines, line) - 1, 0), set()).add(id_)
-    for one in document.paragraphs:
-        if one.role == "heading" and one.index not in begins and (named := _headed(document, one, names)):
-            begins[one.index] = named
+    for part in document.paragraphs:
+        if part.role == "heading" and part.index not in begins and (named := _headed(document, part, names)):
+            begins[part.index] = named
     mentions = matcher.find_all(document.text)
-    starts = [one.start for one in mentions]
+    starts = [hit.start for hit in mentions]
 
     def named_in(start: int, end: int) -> frozenset[str]:
-        return frozenset(one.entity_id for one in mentions[bisect_left(starts, start) : bisect_left(starts, end)])
+        return frozenset(hit.entity_id for hit in mentions[bisect_left(starts, start) : bisect_left(starts, end)])
 
     heads = {
-        one.index: set(ids)
-        for one in document.paragraphs
-        if one.role == "heading" and len(one.heading_path) > 1 and (ids := named_in(one.start, one.end))
+        part.index: set(ids)
+        for part in document.paragraphs
+        if part.role == "heading" and len(part.heading_path) > 1 and (ids := named_in(part.start, part.end))
     }
     owned = zip(document.paragraphs, _owners(document, begins), _owners(document, heads), strict=True)
-    for one, owners, headed in owned:
-        span = one.start, one.end
+    for part, owners, headed in owned:
+        span = part.start, part.end
         if owners:
-            yield About(*span, frozenset(owners), one.index, whole=True)
-        if len(owners) > 1 and one.index in begins:
-            mine = [(line, id_) for line, id_ in origins if bisect_right(lines, line) - 1 == one.index]
-            yield from _rows(document, one, lines[one.index], mine)
-        elif len(owners) != 1 and one.role == "body":
+            yield About(*span, frozenset(owners), part.index, whole=True)
+        if len(owners) > 1 and part.index in begins:
+            mine = [(line, id_) for line, id_ in origins if bisect_right(lines, line) - 1 == part.index]
+            yield from _rows(document, part, lines[part.index], mine)
+        elif len(owners) != 1 and part.role == "body":
             by_line = document.kind == "outline" or _ITEM.match(document.text, *span) is not None
             for start, end in _items(document.text, *span) if by_line else [span]:
                 if ids := named_in(start, end) or frozenset(() if owners else headed):
-                    yield About(start, end, ids, one.index, whole=(start, end) == span)
-        elif not owners and one.index in heads:
-            yield About(*span, frozenset(headed), one.index, whole=True)
+                    yield About(start, end, ids, part.index, whole=(start, end) == span)
+        elif not owners and part.index in heads:
+            yield About(*span, frozenset(headed), part.index, whole=True)
 
 
 def _owners(document: Document, begins: Mapping[int, set[str]]) -> list[set[str]]:
     """The entities that own each paragraph as part of a profile; an empty set for none."""
     open_: list[tuple[tuple[str, ...], set[str]]] = []
-    found: list[set[str]] = []
+    rows: list[set[str]] = []
     for paragraph in document.paragraphs:
         here = paragraph.heading_path
         if paragraph.index in begins:
             open_.append((here, begins[paragraph.index]))
         while open_ and here[: len(open_[-1][0])] != open_[-1][0]:
             open_.pop()
-        found.append(open_[-1][1] if open_ else set())
+        rows.append(open_[-1][1] if open_ else set())
     first = min(begins, default=None)
     top = None if first is None else document.paragraphs[first]
     if top is not None and len(top.heading_path) <= (top.role == "heading"):
-        one = begins[top.index]
-        if len(one) == 1 and all(owners == one for owners in found[top.index :]):
-            return [one] * len(found)  # the file is about it, front matter and all
+        group = begins[top.index]
+        if len(group) == 1 and all(owners == group for owners in rows[top.index :]):
+            return [group] * len(rows)  # the file is about it, front matter and all
     return [
-        set() if one.role == "front_matter" else owners for one, owners in zip(document.paragraphs, found, strict=True)
+        set() if part.role == "front_matter" else owners for part, owners in zip(document.paragraphs, rows, strict=True)
     ]
 
 
@@ -367,7 +367,7 @@ def _rows(document: Document, paragraph: Paragraph, first: int, begins: Sequence
         for match in _LINE.finditer(document.text, paragraph.start, paragraph.end)
         if (at := bisect_right(ordered, first + document.text.count("\n", paragraph.start, match.start())))
     ]
-    for ids, run in groupby(owned, key=lambda one: one[1]):
+    for ids, run in groupby(owned, key=lambda row: row[1]):
         spans = [span for span, _ in run]
         yield About(spans[0][0], spans[-1][1], frozenset(ids), paragraph.index, whole=False)
 
@@ -420,7 +420,7 @@ def _moved(before: str, now: str) -> Callable[[int], int]:
             return number
         if number > len(old) - tail:
             return number + len(new) - len(old)
-        said = old[number - 1]
-        return head + 1 + between.index(said) if said in between else min(number, head + max(len(between), 1))
+        text = old[number - 1]
+        return head + 1 + between.index(text) if text in between else min(number, head + max(len(between), 1))
 
     return line

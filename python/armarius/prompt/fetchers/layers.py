@@ -67,8 +67,8 @@ class RulesFetcher:
         warnings: list[ContextWarning] = []
         if self._constraints is not None:
             try:
-                found: Iterable[Constraint] = resolve(self._constraints.constraint_list(request.project_id))
-                candidates += [_constraint(item, request) for item in found]
+                rules: Iterable[Constraint] = resolve(self._constraints.constraint_list(request.project_id))
+                candidates += [_constraint(item, request) for item in rules]
                 warnings += file_warnings(self._constraints)
             except Exception as error:  # noqa: BLE001 - no source failure may fail the call
                 warnings.append(RULES_UNAVAILABLE(error=error))
@@ -94,14 +94,14 @@ def withheld_facts(entity: Entity, source: str, layer: LayerName, request: Fetch
         return []
     overruled = [
         Omission(
-            f"entity:{entity.id}#{one.field}",
+            f"entity:{entity.id}#{fact.field}",
             layer,
             source,
             "excluded",
-            Reason("out.overruled", path=one.origin.path, value=one_line(one.value)[:_QUOTED], by=one.by.path),
-            aspect=one.field,
+            Reason("out.overruled", path=fact.origin.path, value=one_line(fact.value)[:_QUOTED], by=fact.by.path),
+            aspect=fact.field,
         )
-        for one in entity.overruled
+        for fact in entity.overruled
     ]
     return overruled + [
         Omission(
@@ -192,12 +192,12 @@ class ProjectStyle:
             raise ConfigError(f"{CONFIG_NAME}: style.text must be a string, got {text!r}")
         other = {path for path, kind in declared.items() if kind != "setting"}
         named = (doc for doc in documents if (doc.path in files if files else doc.path not in other and _is_style(doc)))
-        found = {doc.path: doc for doc in named}
-        if missing := [path for path in files if path not in found]:
+        by_path = {doc.path: doc for doc in named}
+        if missing := [path for path in files if path not in by_path]:
             raise ConfigError(f"{CONFIG_NAME}: style.files: no document {missing[0]!r}")
-        ordered = files or sorted(found, key=lambda path: (path.count("/"), path))
-        styles = (replace(_of(found[path]), declared=bool(files)) for path in ordered)
-        self._styles = [one for one in styles if one.text.strip()]
+        ordered = files or sorted(by_path, key=lambda path: (path.count("/"), path))
+        styles = (replace(_of(by_path[path]), declared=bool(files)) for path in ordered)
+        self._styles = [style for style in styles if style.text.strip()]
         if text.strip():
             self._styles.insert(0, Style(CONFIG_NAME, text))
 
@@ -207,10 +207,10 @@ class ProjectStyle:
 
 
 def _of(document: Document) -> Style:
-    numbers = {document.chapter, *(one.chapter for one in document.paragraphs)} - {None}
-    body = next((one.start for one in document.paragraphs if one.role != "front_matter"), len(document.text))
-    said = filled_in(document.text[body:])
-    text = document.text[:body] + said if said.strip() else ""
+    numbers = {document.chapter, *(part.chapter for part in document.paragraphs)} - {None}
+    body = next((part.start for part in document.paragraphs if part.role != "front_matter"), len(document.text))
+    prose = filled_in(document.text[body:])
+    text = document.text[:body] + prose if prose.strip() else ""
     return Style(document.path, text, tuple(sorted(number for number in numbers if number is not None)))
 
 
@@ -309,7 +309,7 @@ def _memory(memory: Memory, request: FetchRequest) -> Candidate:
 
 def _outside(style: Style, request: FetchRequest) -> Omission | None:
     """Why a description of style is left out: chapters may serve as one, and the request may leave those out."""
-    outside = [why for one in style.chapters if (why := request.bounds.leaves_out(None, one)) is not None]
+    outside = [why for number in style.chapters if (why := request.bounds.leaves_out(None, number)) is not None]
     if not outside:
         return None
     reason, detail = outside[0]
@@ -369,23 +369,23 @@ class ImmediateFetcher:
 
         Cost: slices of at most `before + after` code points, independent of the size of the document.
         """
-        given = request.additional_input
+        text = request.additional_input
         withheld = Omission(request.document, "immediate", WINDOW, "timeline", request.withheld)
         omitted = [withheld] if request.withheld else []
         if not request.text or request.text.isspace():
-            if not given.strip():
+            if not text.strip():
                 return Fetched(omitted=omitted)
             evidence = Evidence("cursor", Reason("cursor.input"))
-            return Fetched((self._candidate(request, WINDOW, given, len(given), evidence),), omitted)
+            return Fetched((self._candidate(request, WINDOW, text, len(text), evidence),), omitted)
         content, window = self._window(request)
         candidates = [window]
-        if given.strip() and given.strip() in content:
+        if text.strip() and text.strip() in content:
             omitted.append(
                 Omission(SELECTION_SOURCE, "immediate", SELECTION_SOURCE, "duplicate", Reason("out.document"))
             )
-        elif given.strip():
+        elif text.strip():
             evidence = Evidence("cursor", Reason("cursor.input"))
-            candidates.append(self._candidate(request, SELECTION_SOURCE, given, len(given), evidence))
+            candidates.append(self._candidate(request, SELECTION_SOURCE, text, len(text), evidence))
         return Fetched(tuple(candidates), tuple(omitted))
 
     def _window(self, request: FetchRequest) -> tuple[str, Candidate]:

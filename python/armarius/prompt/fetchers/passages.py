@@ -118,7 +118,7 @@ class PassageFetcher:
         sources = self._sources if query else replace(self._sources, vectors=None)
         wordings = (*request.also, plan) if plan else request.also
         bounds = request.bounds
-        known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=sources.graph)
+        graph = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=sources.graph)
         live = self._live(request)
         documents = self._corpus.documents
         if live is not None:
@@ -127,56 +127,56 @@ class PassageFetcher:
             documents = {**documents, live.path: live}
         outside = self._outside(request, query, task="guessed" not in recipe.parts)
         with self._corpus.acquire(bounds, live, outside) as corpus:
-            found = find(
+            result = find(
                 corpus,
                 query,
                 recipe,
                 limit=_HITS,
                 chapter=request.chapter,
                 also=wordings,
-                known=known,
+                known=graph,
                 sources=sources,
                 listed=False,
             )
-            corpus = found.corpus
-            asked = found.answer.understanding
-            rivals = [_statement(one, request) for one in _disputed(corpus, found, request.moment)]
+            corpus = result.corpus
+            question = result.answer.understanding
+            rivals = [_statement(row, request) for row in _disputed(corpus, result, request.moment)]
             reading = None
-            if "chapters" in asked.recipe.parts:
+            if "chapters" in question.recipe.parts:
                 from armarius.search.reading import reading_of
 
-                reading = reading_of(corpus, asked, self._open(documents, request), request.cursor)
-            cards = [*_cards(corpus, found, request), *_present(corpus, found, request, reading)]
-            related = relations_asked(corpus, found, request)
-            plain = _plain(corpus, found, (query, *request.also)) if "plain" in recipe.parts else ()
+                reading = reading_of(corpus, question, self._open(documents, request), request.cursor)
+            cards = [*_cards(corpus, result, request), *_present(corpus, result, request, reading)]
+            related = relations_asked(corpus, result, request)
+            plain = _plain(corpus, result, (query, *request.also)) if "plain" in recipe.parts else ()
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: PassageStream = RankedPassages(
-            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, reading,
+            result.ranked, documents, question, request.chapter, open_document, bounds, request.language, reading,
             outside=corpus.outside, project_map=self._corpus.map, plan=plan, plain=plain,
-            highlights=MatchHighlights(corpus, asked, found.ranked, found.people.related),
+            highlights=MatchHighlights(corpus, question, result.ranked, result.people.related),
         )  # fmt: skip
-        warnings: Sequence[ContextWarning] = found.answer.warnings
+        warnings: Sequence[ContextWarning] = result.answer.warnings
         if recipe.scope == "scene" and reading is None and not request.document:
             warnings = [*warnings, CHAPTER_UNKNOWN(what=f"{query.strip()}: the current scene is not known")]
         if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
-            warnings = [one for one in warnings if one.code != CHAPTER_UNKNOWN.code]
+            warnings = [warning for warning in warnings if warning.code != CHAPTER_UNKNOWN.code]
         if self._reranking is not None:
             offer, troubles = self._reranking.apply(offer, query)
             warnings = [*warnings, *troubles]
-        omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
+        omitted = [*result.answer.omitted, *related.omitted, *_unknown(result.ranked)]
         for why, many in self._files.summary(corpus.outside):
             source = f"request:{why.partition(':')[0]}"
             detail = Reason("out.hidden_many", count=many, reason=why)
             omitted.append(Omission(source, "retrieved", source, "excluded", detail))
-        confidence = found.answer.confidence if asks else None
+        confidence = result.answer.confidence if asks else None
         if alone:
             return Fetched((), (), warnings, None, confidence)
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer, confidence)
 
     def _outside(self, request: FetchRequest, query: str, *, task: bool) -> Outside:
         """The documents that are no candidates for the request."""
-        pinned = [one.key.partition("#")[0] for one in request.wishes if not one.mute and one.kind in _TEXTS]
+        pinned = [wish.key.partition("#")[0] for wish in request.wishes if not wish.mute and wish.kind in _TEXTS]
         return self._files.outside(query, document=request.document, kinds=request.kinds, pinned=pinned, task=task)
 
     def _open(self, documents: Mapping[str, Document], request: FetchRequest) -> Document | None:
@@ -197,21 +197,21 @@ class PassageFetcher:
         """
         related = relations_confirmed(self._corpus.codex, candidates, request)
         entities = {f"kg:related:{entity.id}": entity for entity in self._corpus.codex.entities}
-        found = set()
+        ids = set()
         for candidate in candidates:
             entity = entities.get(candidate.source)
             same = entity is not None and card_of(entity, request) == candidate.content
             if same or candidate.id in related:
-                found.add(candidate.id)
-        return found
+                ids.add(candidate.id)
+        return ids
 
 
-def _plain(corpus: Corpus, found: FoundPassages, wordings: Sequence[str]) -> list[ScoredStretch]:
+def _plain(corpus: Corpus, result: FoundPassages, wordings: Sequence[str]) -> list[ScoredStretch]:
     """The best stretches of all texts for each wording, in turn."""
     core = (corpus.whole if corpus.wider is None else corpus.wider()).core
-    best = [core.stretches(wording, found.ranked.query, _STRETCHES) for wording in wordings]
+    best = [core.stretches(wording, result.ranked.query, _STRETCHES) for wording in wordings]
     turns = zip_longest(*best)
-    return list({(one.path, one.first): one for turn in turns for one in turn if one is not None}.values())
+    return list({(item.path, item.first): item for turn in turns for item in turn if item is not None}.values())
 
 
 def _unknown(ranked: Ranked) -> list[Omission]:
@@ -222,44 +222,44 @@ def _unknown(ranked: Ranked) -> list[Omission]:
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
-def _disputed(corpus: Corpus, found: FoundPassages, chapter: int | None) -> "list[Statement]":
+def _disputed(corpus: Corpus, result: FoundPassages, chapter: int | None) -> "list[Statement]":
     """Sentences that contradict each other about the entities of the question.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
     of anything, when consistency is asked in general, of those named or else of those in the chapters found.
     """
-    asked = found.answer.understanding
-    checks = asked.consistency
-    if not checks and not asked.attributes:
+    question = result.answer.understanding
+    checks = question.consistency
+    if not checks and not question.attributes:
         return []
     from armarius.search.contradictions.detect import disputes
     from armarius.search.contradictions.statements import statements
     from armarius.search.contradictions.values import ATTRIBUTES
 
-    who = list(asked.entities[:_NAMED])
+    who = list(question.entities[:_NAMED])
     if checks and not who:
-        keys = [one.key for one in found.ordered if one.is_section]
+        keys = [hit.key for hit in result.ordered if hit.is_section]
         who = list(dict.fromkeys(entity for key in keys for entity in corpus.sections[key].entities))[:_PRESENT]
-    comparable = not set(ATTRIBUTES).isdisjoint(asked.attributes)
-    said: list[Statement] = []
+    comparable = not set(ATTRIBUTES).isdisjoint(question.attributes)
+    rows: list[Statement] = []
     for entity_id in who:
-        if checks and asked.content and asked.entities:
-            said += statements(corpus, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
-        wanted = checks and not (asked.content and asked.entities)
+        if checks and question.content and question.entities:
+            rows += statements(corpus, entity_id, question.content, chapter=chapter, texts=_DISPUTED)
+        wanted = checks and not (question.content and question.entities)
         if not wanted and not comparable:
             continue
         about = disputes(corpus, entity_id, chapter=chapter)
-        said += [one for one in about if wanted or set(one.attributes) & set(asked.attributes)]
-    if asked.chapters:  # what they say, and what competes with that
-        here = {one.reference for one in said if one.chapter in asked.chapters}
-        said = [one for one in said if one.reference in here or here.intersection(one.competes_with)]
-    return list({(one.path, one.span): one for one in said if one.competes_with}.values())
+        rows += [row for row in about if wanted or set(row.attributes) & set(question.attributes)]
+    if question.chapters:  # what they say, and what competes with that
+        here = {row.reference for row in rows if row.chapter in question.chapters}
+        rows = [row for row in rows if row.reference in here or here.intersection(row.competes_with)]
+    return list({(row.path, row.span): row for row in rows if row.competes_with}.values())
 
 
-def _cards(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Iterator[Candidate]:
+def _cards(corpus: Corpus, result: FoundPassages, request: FetchRequest) -> Iterator[Candidate]:
     """Cards of entities that a relation word of the question leads to."""
-    entities = {entity.id: entity for entity in found.known.entities} | corpus.entities
-    for entity_id, (factor, edge, word) in sorted({**found.people.related, **found.people.external}.items()):
+    entities = {entity.id: entity for entity in result.known.entities} | corpus.entities
+    for entity_id, (factor, edge, word) in sorted({**result.people.related, **result.people.external}.items()):
         entity = entities[entity_id]
         if entity.level != "when_detected":
             continue
@@ -268,25 +268,25 @@ def _cards(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Itera
 
 
 def _present(
-    corpus: Corpus, found: FoundPassages, request: FetchRequest, reading: "Reading | None"
+    corpus: Corpus, result: FoundPassages, request: FetchRequest, reading: "Reading | None"
 ) -> Iterator[Candidate]:
     """Cards of the entities in what is read, or whose consistency is in question, most often named first."""
-    asked = found.answer.understanding
+    question = result.answer.understanding
     counts: Mapping[str, int]
     if reading is not None:
         counts = reading.counts
-    elif not asked.consistency:
+    elif not question.consistency:
         return
     else:
         named: Counter[str] = Counter()
-        for one in found.ordered:
-            if one.how == "chapter":
-                named.update(corpus.texts[one.key].mentions)
+        for hit in result.ordered:
+            if hit.how == "chapter":
+                named.update(corpus.texts[hit.key].mentions)
         counts = dict(sorted(named.items(), key=lambda item: (-item[1], item[0]))[:_IN_CHAPTER])
     most = max(counts.values(), default=0)
     for entity_id, count in counts.items():
         entity = corpus.entities.get(entity_id)
-        if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
+        if entity is None or entity.level != "when_detected" or entity_id in question.entities:
             continue
         code = "mention.checked" if reading is None else reading.mention
         why = Evidence("mention", Reason(code, count=count))
@@ -308,25 +308,25 @@ def _card(entity: Entity, request: FetchRequest, score: float, why: Evidence) ->
     )
 
 
-def _statement(one: "Statement", request: FetchRequest) -> Candidate:
+def _statement(row: "Statement", request: FetchRequest) -> Candidate:
     """A sentence that competes with another source, on its own, so that both sides stay in the pack."""
-    source = f"{PASSAGE}{one.path}#{one.paragraph}"
-    said = frame(request.language)
-    head = said.dispute.format(place=f"{one.path}#{one.paragraph}", others=said.and_.join(one.competes_with)) + "\n"
+    source = f"{PASSAGE}{row.path}#{row.paragraph}"
+    labels = frame(request.language)
+    head = labels.dispute.format(place=f"{row.path}#{row.paragraph}", others=labels.and_.join(row.competes_with)) + "\n"
     return Candidate(
-        id=f"{source}@{one.span[0]}",
+        id=f"{source}@{row.span[0]}",
         layer="retrieved",
         source=source,
-        content=head + one.text,
+        content=head + row.text,
         score=_RIVAL_SCORE,
-        evidence=(Evidence("fulltext", Reason("words.competes", others=one.competes_with), one.path, one.span),),
+        evidence=(Evidence("fulltext", Reason("words.competes", others=row.competes_with), row.path, row.span),),
         group=heading("passages", request.language),
-        documents=(one.path,),
+        documents=(row.path,),
         project_id=request.project_id,
     )
 
 
-def relations_asked(corpus: Corpus, found: FoundPassages, request: FetchRequest) -> Fetched:
+def relations_asked(corpus: Corpus, result: FoundPassages, request: FetchRequest) -> Fetched:
     """The stated relations that a question with relation words is about, one candidate for each pair of ends.
 
     Between entities that it names; between those and the ones its words lead to; of one, if relations of any kind are
@@ -335,20 +335,20 @@ def relations_asked(corpus: Corpus, found: FoundPassages, request: FetchRequest)
 
     Cost: linear in the relations of the project; nothing without a name and a relation word.
     """
-    asked = found.answer.understanding
-    if not asked.relations or not asked.entities:
+    question = result.answer.understanding
+    if not question.relations or not question.entities:
         return Fetched()
-    entities = {entity.id: entity for entity in found.known.entities} | corpus.entities
+    entities = {entity.id: entity for entity in result.known.entities} | corpus.entities
     relations = [
         relation
-        for relation in (*corpus.codex.relations, *found.known.relations)
+        for relation in (*corpus.codex.relations, *result.known.relations)
         if relation.source in entities and relation.target in entities
     ]
     wishes = {wish.key: wish for wish in request.wishes if wish.kind in ("entity", "asked")}
-    named, reached = set(asked.entities), set(found.people.related) | set(found.people.external)
-    if any(word.path == ANY for word in asked.relations):
+    named, reached = set(question.entities), set(result.people.related) | set(result.people.external)
+    if any(word.path == ANY for word in question.relations):
         reached |= _tied(relations, named)
-    inner = named | reached if any(len(word.path) > 1 for word in asked.relations) else named
+    inner = named | reached if any(len(word.path) > 1 for word in question.relations) else named
     offered: dict[tuple[str, str], list[Relation]] = {}
     omitted: list[Omission] = []
     for relation in relations:
@@ -364,9 +364,9 @@ def relations_asked(corpus: Corpus, found: FoundPassages, request: FetchRequest)
             omitted.append(Omission(source, "retrieved", source, "timeline", detail, one_line(relation.type)))
         else:
             offered.setdefault((relation.source, relation.target), []).append(relation)
-    words = tuple(dict.fromkeys(word.word for word in asked.relations))
+    words = tuple(dict.fromkeys(word.word for word in question.relations))
     candidates = [_relation(pair, entities, named, words, request) for pair in offered.values()]
-    candidates.sort(key=lambda one: (-one.score, one.source))
+    candidates.sort(key=lambda candidate: (-candidate.score, candidate.source))
     beyond = Reason("out.relations", most=_MOST)
     omitted += [Omission(c.id, "retrieved", c.source, "excluded", beyond) for c in candidates[_MOST:]]
     return Fetched(tuple(candidates[:_MOST]), tuple(omitted))
@@ -390,7 +390,7 @@ def relations_confirmed(codex: Codex, candidates: Sequence[Candidate], request: 
         ):
             now.setdefault(relation_source(relation), []).append(relation)
     texts = {source: relation_text(pair, entities, request.language) for source, pair in now.items()}
-    return {one.id for one in mine if texts.get(one.source) == one.content}
+    return {candidate.id for candidate in mine if texts.get(candidate.source) == candidate.content}
 
 
 def relation_text(
@@ -399,9 +399,9 @@ def relation_text(
     """One line per relation, sorted; nothing in a name or a type can begin a line or pose as another arrow."""
     dated = frame(language).dated
     lines = {
-        f"- {_one_line(entities[one.source].name)} —{_one_line(one.type)}→ {_one_line(entities[one.target].name)}"
-        + (dated.format(when=label) if (label := span_label(one, language)) else "")
-        for one in relations
+        f"- {_one_line(entities[arc.source].name)} —{_one_line(arc.type)}→ {_one_line(entities[arc.target].name)}"
+        + (dated.format(when=label) if (label := span_label(arc, language)) else "")
+        for arc in relations
     }
     return "\n".join(sorted(lines))
 
@@ -425,7 +425,7 @@ def _relation(
 ) -> Candidate:
     first = pair[0]
     ends = (entities[first.source], entities[first.target])
-    paths = [one.origin.path for one in pair if one.origin is not None]
+    paths = [arc.origin.path for arc in pair if arc.origin is not None]
     # What a graph of the user's own says is in no file, so that no file's stamp can vouch for it.
     paths = [*paths, *(origin.path for entity in ends for origin in entity.origins)] if len(paths) == len(pair) else []
     return Candidate(
@@ -435,8 +435,8 @@ def _relation(
         content=relation_text(pair, entities, request.language),
         score=_BETWEEN if {first.source, first.target} <= named else _TOUCHING,
         evidence=tuple(
-            Evidence("relation", Reason("relation", words=words, said=one_line(one.type)), path)
-            for one, path in ((one, "" if one.origin is None else one.origin.path) for one in pair)
+            Evidence("relation", Reason("relation", words=words, said=one_line(arc.type)), path)
+            for arc, path in ((arc, "" if arc.origin is None else arc.origin.path) for arc in pair)
         ),
         group=heading("relations", request.language),
         documents=tuple(dict.fromkeys(paths)),

@@ -53,8 +53,8 @@ class _Project:
         if ids := self.who.meant(target.removeprefix("entity:")):
             return tuple(("entity", id_) for id_ in ids)
         tag = target.removeprefix("#")
-        tagged = [("document", one.path) for one in self.documents.values() if tag in _tags(one.front_matter)]
-        tagged += [("entity", one.id) for one in self.entities if tag in _tags(one.attributes)]
+        tagged = [("document", doc.path) for doc in self.documents.values() if tag in _tags(doc.front_matter)]
+        tagged += [("entity", entity.id) for entity in self.entities if tag in _tags(entity.attributes)]
         if not tagged and target.startswith(_SOURCES):
             return (("source", target),)
         return tuple(tagged)
@@ -70,36 +70,36 @@ class _Project:
             raise UnknownId(f"{where}nothing is called {shown(target)}{suggestion(close)}", close)
         return keys
 
-    def mute_along(self, found: dict[tuple[str, str], Wish], before: int = 0) -> int:
+    def mute_along(self, by_key: dict[tuple[str, str], Wish], before: int = 0) -> int:
         """Mute what tells of muted entities and nobody else, and their relations, but for what is wished already.
 
         Returns:
             How many entities are muted; while there are as many as `before`, nothing is left to do.
         """
-        muted = {wish.key: wish for wish in found.values() if wish.mute and wish.kind == "entity"}
+        muted = {wish.key: wish for wish in by_key.values() if wish.mute and wish.kind == "entity"}
         if len(muted) == before:
             return before
         ids_of = frozenset(muted)
         names = {entity.id: entity.name for entity in self.entities if entity.id in muted}
         for path, abouts in sorted(self.described().items()):
-            for one in abouts:
-                if one.whole and one.ids <= ids_of:
-                    key = "paragraph", f"{path}#{one.paragraph}"
-                    ids = sorted(one.ids)
+            for about in abouts:
+                if about.whole and about.ids <= ids_of:
+                    key = "paragraph", f"{path}#{about.paragraph}"
+                    ids = sorted(about.ids)
                     by = muted[ids[0]]
                     who = [names[id_] for id_ in ids]
                     why = Reason("mute.describes", by=by.why, names=who)
-                    found.setdefault(key, Wish(*key, why, True, by.reason))
+                    by_key.setdefault(key, Wish(*key, why, True, by.reason))
         for relation in self.relations:
             by_end = muted.get(relation.source) or muted.get(relation.target)
             if by_end is not None:
                 key = "source", relation_source(relation)
                 why = Reason("mute.relation", by=by_end.why, name=names[by_end.key])
-                found.setdefault(key, Wish(*key, why, True, by_end.reason))
+                by_key.setdefault(key, Wish(*key, why, True, by_end.reason))
         return len(muted)
 
     def _near(self, target: str) -> tuple[str, ...]:
-        names = [called for one in self.entities for called in (one.name, *one.aliases, one.id)]
+        names = [called for entity in self.entities for called in (entity.name, *entity.aliases, entity.id)]
         return near(target, [*names, *self.documents])
 
 
@@ -131,52 +131,52 @@ def wishes(
         ContractError: The request pins and mutes one thing.
     """
     project = _Project(who, documents, codex.relations, described)
-    found: dict[tuple[str, str], Wish] = {}
-    for one in codex.entities:
-        if one.level == "never":
-            found["entity", one.id] = Wish("entity", one.id, Reason("level.never"), True, "level")
-    many = project.mute_along(found)  # wins over any pin
+    by_key: dict[tuple[str, str], Wish] = {}
+    for entity in codex.entities:
+        if entity.level == "never":
+            by_key["entity", entity.id] = Wish("entity", entity.id, Reason("level.never"), True, "level")
+    many = project.mute_along(by_key)  # wins over any pin
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
             for key in project.known(target, f"{name}: "):
                 wish = Wish(*key, Reason("mute.request" if mute else "pin.request"), mute)
-                said = found.setdefault(key, wish)
-                if said.reason == "level":
-                    _refuse(found, wish)
-                elif said.mute != mute:
+                entry = by_key.setdefault(key, wish)
+                if entry.reason == "level":
+                    _refuse(by_key, wish)
+                elif entry.mute != mute:
                     raise ContractError(f"include and exclude: both hold {target!r}")
-    many = project.mute_along(found, many)  # overrides lasting pins and mutes
+    many = project.mute_along(by_key, many)  # overrides lasting pins and mutes
     unknown = []
     # Of one pin and one mute of the same rank the mute holds.
-    for pin in sorted(lasting, key=lambda one: (not one.document, not one.mute)):
+    for pin in sorted(lasting, key=lambda pin: (not pin.document, not pin.mute)):
         keys = project.keys(pin.target)
         if not keys:
             unknown.append(PIN_UNKNOWN(target=pin.target, id=pin.id))
         by = "document" if pin.document else "project"
         for key in keys:
             wish = Wish(*key, Reason(f"{'mute' if pin.mute else 'pin'}.{by}"), pin.mute)
-            if found.setdefault(key, wish).reason == "level":
-                _refuse(found, wish)
-    many = project.mute_along(found, many)
-    for one in codex.entities:
-        if one.level != "manual_only" or ("entity", one.id) in found:
+            if by_key.setdefault(key, wish).reason == "level":
+                _refuse(by_key, wish)
+    many = project.mute_along(by_key, many)
+    for entity in codex.entities:
+        if entity.level != "manual_only" or ("entity", entity.id) in by_key:
             continue
-        if one.id in named:
-            found["asked", one.id] = Wish("asked", one.id, Reason("mention.named", name=one.name))
+        if entity.id in named:
+            by_key["asked", entity.id] = Wish("asked", entity.id, Reason("mention.named", name=entity.name))
         else:
-            found["entity", one.id] = Wish("entity", one.id, Reason("level.manual_only"), True, "level")
-    project.mute_along(found, many)
-    muted = {wish.key for wish in found.values() if wish.mute and wish.kind == "entity"}
-    never = {one.id for one in codex.entities if one.level == "never"}
-    shown = {wish.key for wish in found.values() if not wish.mute and wish.kind == "paragraph"}
-    return tuple(found.values()), hidden(described(), muted, never, shown) if muted else (), unknown
+            by_key["entity", entity.id] = Wish("entity", entity.id, Reason("level.manual_only"), True, "level")
+    project.mute_along(by_key, many)
+    muted = {wish.key for wish in by_key.values() if wish.mute and wish.kind == "entity"}
+    never = {entity.id for entity in codex.entities if entity.level == "never"}
+    pins = {wish.key for wish in by_key.values() if not wish.mute and wish.kind == "paragraph"}
+    return tuple(by_key.values()), hidden(described(), muted, never, pins) if muted else (), unknown
 
 
-def _refuse(found: dict[tuple[str, str], Wish], wish: Wish) -> None:
+def _refuse(by_key: dict[tuple[str, str], Wish], wish: Wish) -> None:
     """Say that what is pinned stays out, because its level is `never`."""
     if wish.kind == "entity" and not wish.mute:
         key = "asked", wish.key
-        found.setdefault(key, Wish(*key, Reason("level.though", by=wish.why), True, "level"))
+        by_key.setdefault(key, Wish(*key, Reason("level.though", by=wish.why), True, "level"))
 
 
 def same_target(
@@ -242,8 +242,8 @@ class PinFetcher:
                 candidates.append(_card(by_id[wish.key], wish, request))
                 omitted += withheld_facts(by_id[wish.key], f"codex:asked:{wish.key}", "retrieved", request)
             elif wish.kind in ("document", "paragraph"):
-                found = self._text(wish, request)
-                (candidates if isinstance(found, Candidate) else omitted).append(found)  # type: ignore[arg-type]
+                result = self._text(wish, request)
+                (candidates if isinstance(result, Candidate) else omitted).append(result)  # type: ignore[arg-type]
         return Fetched(tuple(candidates), tuple(omitted))
 
     def _text(self, wish: Wish, request: FetchRequest) -> Candidate | Omission:
@@ -280,7 +280,7 @@ class PinFetcher:
 
 def _span(document: Document) -> tuple[int, int]:
     """Without its front matter."""
-    body = (one.start for one in document.paragraphs if one.role != "front_matter")
+    body = (part.start for part in document.paragraphs if part.role != "front_matter")
     return next(body, 0), len(document.text)
 
 
@@ -290,17 +290,17 @@ def _window_has(text: str, request: FetchRequest) -> bool:
 
 
 def _card(entity: Entity, wish: Wish, request: FetchRequest) -> Candidate:
-    asked = wish.kind == "asked"
+    in_query = wish.kind == "asked"
     return Candidate(
         id=f"entity:{entity.id}",
         layer="retrieved",
-        source=f"codex:{'asked' if asked else 'pinned'}:{entity.id}",
+        source=f"codex:{'asked' if in_query else 'pinned'}:{entity.id}",
         content=card_of(entity, request),
-        score=_ASKED if asked else _SCORE,
-        evidence=(Evidence("mention" if asked else "pin", wish.why),),
+        score=_ASKED if in_query else _SCORE,
+        evidence=(Evidence("mention" if in_query else "pin", wish.why),),
         group=heading("detected", request.language),
         short=short_card(entity, request.language),
-        pinned=not asked,
+        pinned=not in_query,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,
     )

@@ -116,10 +116,10 @@ def planned(documents: Mapping[str, Document], project_map: ProjectMap, request:
     place = place_of(documents, project_map, request)
     if place is None:
         return ""
-    said = plans_of(documents, project_map, place.numbers, place.volume)
-    plans = [one for number in place.numbers for one in said[number]]
-    plans = [one for one in plans if not one.ranged] or plans
-    return "\n".join(one.text(visible(documents[one.path], request.bounds)) for one in plans)
+    rows = plans_of(documents, project_map, place.numbers, place.volume)
+    plans = [plan for number in place.numbers for plan in rows[number]]
+    plans = [plan for plan in plans if not plan.ranged] or plans
+    return "\n".join(plan.text(visible(documents[plan.path], request.bounds)) for plan in plans)
 
 
 def volume_of(project_map: ProjectMap, part: StoryPart | None, path: str | None) -> int | None:
@@ -129,9 +129,9 @@ def volume_of(project_map: ProjectMap, part: StoryPart | None, path: str | None)
 
 
 def _is_written(documents: Mapping[str, Document], project_map: ProjectMap, number: int) -> bool:
-    story = [one for path in project_map.story() if (one := documents.get(path)) is not None]
-    return any(one.chapter == number for one in story) or any(
-        one.chapter == number for document in story if document.chapter is None for one in document.paragraphs
+    story = [document for path in project_map.story() if (document := documents.get(path)) is not None]
+    return any(document.chapter == number for document in story) or any(
+        block.chapter == number for document in story if document.chapter is None for block in document.paragraphs
     )
 
 
@@ -204,13 +204,13 @@ class StoryFetcher:
                 return Fetched()
             what = Reason("story.state") if recipe.as_of is None else Reason("story.state_at", number=recipe.as_of)
             now = [*self._states(request), *self._latest(request)]
-            return _fetched([_because(one, what) if isinstance(one, Candidate) else one for one in now])
+            return _fetched([_because(offer, what) if isinstance(offer, Candidate) else offer for offer in now])
         offers = list(self._outlined(request, place))
         if "neighbours" in recipe.parts:
             offers += [*self._ending(request, place), *self._beginning(request, place)]
         if not place.tells:
-            return _fetched([_of_place(one, place) if isinstance(one, Candidate) else one for one in offers])
-        touched = "\n".join(one.content for one in offers if isinstance(one, Candidate) and one.keep is not None)
+            return _fetched([_of_place(offer, place) if isinstance(offer, Candidate) else offer for offer in offers])
+        touched = "\n".join(item.content for item in offers if isinstance(item, Candidate) and item.keep is not None)
         offers += self._states(request) if "states" in recipe.parts else ()
         offers += self._ending(request, place)
         offers += self._threads(request, place, touched) if "threads" in recipe.parts else ()
@@ -218,14 +218,14 @@ class StoryFetcher:
         fetched = self._with_summaries(request, offers, place.earlier if "summaries" in recipe.parts else ())
         if not place.named:
             return fetched
-        return replace(fetched, candidates=tuple(_of_place(one, place) for one in fetched.candidates))
+        return replace(fetched, candidates=tuple(_of_place(candidate, place) for candidate in fetched.candidates))
 
     def _with_summaries(
         self, request: FetchRequest, offers: list[Candidate | Omission], earlier: Sequence[StoryPart]
     ) -> Fetched:
         warnings: list[ContextWarning] = []
         try:
-            kept = {} if self._summaries is None else {one.document: one for one in self._summaries.list()}
+            kept = {} if self._summaries is None else {summary.document: summary for summary in self._summaries.list()}
             warnings += file_warnings(self._summaries)
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             kept, source = {}, f"{STORY}summary"
@@ -238,19 +238,19 @@ class StoryFetcher:
         """The chapters of the story up to the one that is named, or to the open one, the nearest first."""
         last = request.recipe.chapters[-1] if request.recipe.chapters else request.chapter
         before = chapters_before(self._documents, self._map, "", None)
-        return list(islice((one for one in before if last is None or (one.number or 0) <= last), MOST_BEFORE))
+        return list(islice((part for part in before if last is None or (part.number or 0) <= last), MOST_BEFORE))
 
     def _renamed(self, request: FetchRequest) -> Iterator[Candidate]:
         """Every place of a name in the story, in its order, below their number; the name in longer names apart."""
         (old, new), chapters = request.recipe.names, request.recipe.chapters
-        names = [(one.name, *one.aliases) for one in self._entities]
+        names = [(entity.name, *entity.aliases) for entity in self._entities]
         longer = {name for own in names for name in own if len(name) > len(old) and old.casefold() in name.casefold()}
         others = {name for own in names if old.casefold() in map(str.casefold, own) for name in own} - longer - {old}
         matcher = EntityMatcher.of_texts([old, *sorted(longer | others)])
         inside: Counter[str] = Counter()
         aliases: Counter[str] = Counter()
         elsewhere: Counter[str] = Counter()
-        found: list[Candidate] = []
+        places: list[Candidate] = []
         paragraphs = total = 0
         story = self._map.story(request.document or None)
         for path in (*story, *sorted(self._documents.keys() - set(story) - self._map.hidden)):
@@ -260,10 +260,10 @@ class StoryFetcher:
             seen, lines, many = visible(document, request.bounds).text, [], 0
             mentions = matcher.find_all(seen) if others or old.casefold() in seen.casefold() else []
             starts = [mention.start for mention in mentions]
-            for one in document.paragraphs:
-                if chapters and chapter_at(document, one) not in chapters:
+            for block in document.paragraphs:
+                if chapters and chapter_at(document, block) not in chapters:
                     continue
-                here = mentions[bisect_left(starts, one.start) : bisect_left(starts, one.end)]
+                here = mentions[bisect_left(starts, block.start) : bisect_left(starts, block.end)]
                 if path in story:
                     inside.update(mention.term for mention in here if mention.entity_id in longer)
                     aliases.update(mention.term for mention in here if mention.entity_id in others)
@@ -271,7 +271,7 @@ class StoryFetcher:
                 if spans:
                     many += len(spans)
                     times = f" ×{len(spans)}" if len(spans) > 1 else ""
-                    lines.append(f"#{one.index}{times} {_around(seen, spans, one)}")
+                    lines.append(f"#{block.index}{times} {_around(seen, spans, block)}")
             if path not in story:
                 elsewhere.update({path: many} if many else {})
                 continue
@@ -280,16 +280,16 @@ class StoryFetcher:
                 title = frame(request.language).passage.format(title=one_line(document.title), place=path)
                 place = _candidate(request, f"{STORY}place:{path}", "place", title, "\n".join(lines), path)
                 place = _because(place, Reason("story.places", places=many, paragraphs=len(lines)))
-                found.append(replace(place, score=place.score - len(found) / 1e6, keep="head"))
-        counted = [Reason("places", places=total, paragraphs=paragraphs, files=len(found))]
+                places.append(replace(place, score=place.score - len(places) / 1e6, keep="head"))
+        counted = [Reason("places", places=total, paragraphs=paragraphs, files=len(places))]
         for code, counts in (("places.elsewhere", elsewhere), ("places.inside", inside), ("places.aliases", aliases)):
             if counts:
                 listed = frame(request.language).and_.join(f"{name} ×{many}" for name, many in sorted(counts.items()))
                 counted.append(Reason(code, names=listed))
-        text = "\n".join(say(one, request.language) for one in counted)
+        text = "\n".join(say(reason, request.language) for reason in counted)
         head = _candidate(request, f"{STORY}count:{old}", "count", f"## {old} → {new}", text, "")
         yield _because(head, Reason("story.count", places=total, name=old))
-        yield from found
+        yield from places
 
     def _outlined(self, request: FetchRequest, place: StoryPlace) -> Iterator[Candidate | Omission]:
         """The plan of the chapters, whole; its first line for those around; what the files say of the volume."""
@@ -297,7 +297,7 @@ class StoryFetcher:
             return
         first, last = place.numbers[0], place.numbers[-1]
         around = (last + 1, first - 1) if place.tells else ()
-        found: dict[str, int | None] = {}  # outlines that plan the chapters, with their volume
+        volumes: dict[str, int | None] = {}  # outlines that plan the chapters, with their volume
         whole: list[tuple[Paragraph, ...]] = []
         plans = plans_of(self._documents, self._map, (*place.numbers, *around), place.volume)
         for number in (*place.numbers, *around):
@@ -310,48 +310,48 @@ class StoryFetcher:
                 if (outside := request.bounds.leaves_out("outline", number)) is not None:
                     yield Omission(source, "settings", source, *outside)
                     continue
-                if not (said := plan.text(visible(document, request.bounds))):
+                if not (text := plan.text(visible(document, request.bounds))):
                     continue
                 title = frame(request.language).outlined.format(number=number)
                 if plan.title and (chapter_range(plan.title) or chapter_number(plan.title) == number):
                     colon = "：" if "：" in title else ": "
                     title = f"{title.partition('：')[0].partition(':')[0]}{colon}{one_line(plan.title)}"
                 if far:
-                    said = said.partition("\n")[0]
+                    text = text.partition("\n")[0]
                 else:
                     whole.append(plan.paragraphs)
                     named = map(volume_number, (*plan.paragraphs[0].heading_path[::-1], plan.path))
                     volume = volume_of(self._map, None, plan.path)
-                    found[plan.path] = next((one for one in named if one), None) if volume is None else volume
-                planned = _candidate(request, source, "outline", title, said, plan.path)
+                    volumes[plan.path] = next((value for value in named if value), None) if volume is None else volume
+                planned = _candidate(request, source, "outline", title, text, plan.path)
                 yield replace(planned, score=planned.score - far / 1000, keep=None if far else "head")
-        for path in found if place.tells else ():
-            seen, volume = visible(self._documents[path], request.bounds), found[path]
+        for path in volumes if place.tells else ():
+            seen, volume = visible(self._documents[path], request.bounds), volumes[path]
             paragraphs = volume_plan(self._documents[path], place.volume if volume is None else volume)
-            said = "\n".join(tidy(seen.text[one.start : one.end]).strip() for one in paragraphs)[:_VOLUME]
-            if said.strip():
+            text = "\n".join(tidy(seen.text[block.start : block.end]).strip() for block in paragraphs)[:_VOLUME]
+            if text.strip():
                 title = frame(request.language).summarised.format(title=one_line(self._documents[path].title))
-                yield _candidate(request, f"{STORY}outline:{path}", "volume", title, said, path)
+                yield _candidate(request, f"{STORY}outline:{path}", "volume", title, text, path)
 
     def _states(self, request: FetchRequest) -> Iterator[Candidate]:
         """What holds now, as files of the kind `state` say it, each with the sections of the last chapter first.
 
         Those that most often name whom the request names, then short ones; the open file is shown anyway.
         """
-        every = ((path, one) for path, one in self._documents.items() if one.kind == "state")
-        who = set() if self._matcher is None else {one.term for one in self._matcher.find_in_question(request.query)}
-        states = sorted(every, key=lambda one: (-sum(map(one[1].text.count, who)), len(one[1].text), one[0]))
+        every = ((path, document) for path, document in self._documents.items() if document.kind == "state")
+        who = set() if self._matcher is None else {hit.term for hit in self._matcher.find_in_question(request.query)}
+        states = sorted(every, key=lambda pair: (-sum(map(pair[1].text.count, who)), len(pair[1].text), pair[0]))
         for at, (path, document) in enumerate(states):
             if path == request.document or path in self._map.hidden:
                 continue
             if request.bounds.leaves_out("state", document.chapter) is not None:
                 continue
             seen = visible(document, request.bounds)
-            latest = sorted(document.paragraphs[1:], key=lambda one: -math.inf if one.chapter is None else -one.chapter)
-            said = tidy("\n".join(seen.text[one.start : one.end] for one in latest))
-            if said.strip():
+            latest = sorted(document.paragraphs[1:], key=lambda row: -math.inf if row.chapter is None else -row.chapter)
+            text = tidy("\n".join(seen.text[row.start : row.end] for row in latest))
+            if text.strip():
                 title = frame(request.language).summarised.format(title=one_line(document.title))
-                state = _candidate(request, f"{STORY}state:{path}", "state", title, said[:_TAIL], path)
+                state = _candidate(request, f"{STORY}state:{path}", "state", title, text[:_TAIL], path)
                 yield replace(state, score=state.score - at / 1000, keep="head")
 
     def _cards(self, request: FetchRequest, place: StoryPlace, planned: str) -> Iterator[Candidate]:
@@ -359,11 +359,11 @@ class StoryFetcher:
         if self._matcher is None or not planned:
             return
         cast = []
-        counts = Counter(one.entity_id for one in self._matcher.find_all(planned))
-        muted = {one.key for one in request.wishes if one.mute}
-        shown = ("when_detected", "always")
-        entities = {one.id: one for one in self._entities if one.level in shown and one.id not in muted}
-        for id_, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+        counts = Counter(mention.entity_id for mention in self._matcher.find_all(planned))
+        muted = {wish.key for wish in request.wishes if wish.mute}
+        levels = ("when_detected", "always")
+        entities = {entity.id: entity for entity in self._entities if entity.level in levels and entity.id not in muted}
+        for id_, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
             if (entity := entities.pop(id_, None)) is None or entity.type == "foreshadowing":
                 continue
             cast.append(entity)
@@ -392,28 +392,28 @@ class StoryFetcher:
         self, request: FetchRequest, place: StoryPlace, cast: Sequence[Entity], most: int = 1
     ) -> Sequence[str]:
         """For each of the cast that the chapters before name the last paragraphs that do, by a sentence each."""
-        found: dict[str, list[str]] = {one.id: [] for one in cast}
-        names = {one.id: one_line(one.name) for one in cast}
+        rows: dict[str, list[str]] = {entity.id: [] for entity in cast}
+        names = {entity.id: one_line(entity.name) for entity in cast}
         for part in place.earlier:
             document = self._documents[part.path]
             if self._matcher is None or request.bounds.leaves_out(document.kind, part.number) is not None:
                 continue
             title = one_line(part.title or document.title)
-            body = [one for one in document.paragraphs if one.role == "body"]
-            told = set[tuple[str, int]]()
+            body = [block for block in document.paragraphs if block.role == "body"]
+            pairs = set[tuple[str, int]]()
             for mention in reversed(self._matcher.find_all(document.text[part.start : part.end])):
                 at, id_ = part.start + mention.start, mention.entity_id
-                where = next((one for one in body if id_ in names and one.start <= at < one.end), None)
-                if where is None or (id_, where.index) in told:
+                where = next((block for block in body if id_ in names and block.start <= at < block.end), None)
+                if where is None or (id_, where.index) in pairs:
                     continue
-                told.add((id_, where.index))
-                said = _around(document.text, [(at, part.start + mention.end)], where)
-                found[id_].append(say(Reason("cast.seen", name=names[id_], title=title, said=said), request.language))
-                if len(found[id_]) == most:
+                pairs.add((id_, where.index))
+                excerpt = _around(document.text, [(at, part.start + mention.end)], where)
+                rows[id_].append(say(Reason("cast.seen", name=names[id_], title=title, said=excerpt), request.language))
+                if len(rows[id_]) == most:
                     del names[id_]
             if not names:
                 break
-        return [line for lines in found.values() for line in lines]
+        return [line for lines in rows.values() for line in lines]
 
     def _latest(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
         """The end of the story that is written, and where those whom the request names were last seen."""
@@ -425,8 +425,8 @@ class StoryFetcher:
         place = StoryPlace((), None, earlier)
         yield from self._ending(request, place)
         named = [] if self._matcher is None else self._matcher.find_in_question(request.query)
-        ids = {one.entity_id for one in named} - {one.key for one in request.wishes if one.mute}
-        cast = [one for one in self._entities if one.id in ids and one.level in ("when_detected", "always")]
+        ids = {hit.entity_id for hit in named} - {wish.key for wish in request.wishes if wish.mute}
+        cast = [entity for entity in self._entities if entity.id in ids and entity.level in ("when_detected", "always")]
         if seen := self._last_seen(request, place, cast, most=_NEWEST):
             title = say(Reason("cast"), request.language)
             yield _candidate(request, f"{STORY}cast:now", "cast", title, "\n".join(seen), "")
@@ -435,18 +435,18 @@ class StoryFetcher:
         self, request: FetchRequest, earlier: Sequence[StoryPart], kept: Mapping[str, Summary]
     ) -> Iterator[Candidate | Omission]:
         """The chapters before, the nearest first: as their front matter sums them up, else as the project does."""
-        paths = [one.path for one in earlier if not one.title]  # a file of several chapters has no summary for each
+        paths = [part.path for part in earlier if not part.title]  # a file of several chapters has no summary for each
         for far, path in enumerate(paths):
             document = self._documents[path]
             source = f"{STORY}summary:{path}"
-            known = kept.get(path)
+            entry = kept.get(path)
             own = stated(document)
-            text = own or (known.text if known is not None else "")
+            text = own or (entry.text if entry is not None else "")
             if not text.strip():
                 continue
             if (outside := request.bounds.leaves_out(document.kind, document.chapter)) is not None:
                 yield Omission(source, "settings", source, *outside)
-            elif not own and known is not None and known.content_hash != document.content_hash:
+            elif not own and entry is not None and entry.content_hash != document.content_hash:
                 yield Omission(source, "settings", source, "excluded", Reason("out.stale"))
             else:
                 title = frame(request.language).summarised.format(title=one_line(document.title))
@@ -463,7 +463,7 @@ class StoryFetcher:
         if (outside := request.bounds.leaves_out(document.kind, part.number)) is not None:
             yield Omission(source, "settings", source, *outside)
             return
-        body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < part.end]
+        body = [block for block in document.paragraphs if block.role == "body" and part.start <= block.start < part.end]
         if body:
             span = (body[0].start, min(part.end, body[0].start + _TAIL // 4))
             title = frame(request.language).beginning.format(title=one_line(part.title or document.title))
@@ -488,43 +488,43 @@ class StoryFetcher:
         if (outside := request.bounds.leaves_out(document.kind, part.number)) is not None:
             yield Omission(source, "settings", source, *outside)
             return
-        said = frame(request.language)
+        labels = frame(request.language)
         end = told_until(document, part.start, part.end)
-        body = [one for one in document.paragraphs if one.role == "body" and part.start <= one.start < end]
+        body = [block for block in document.paragraphs if block.role == "body" and part.start <= block.start < end]
         most = _TAIL if place.tells else _TAIL // 2
         while len(body) > 1 and body[-1].end - body[0].start > most:
             body.pop(0)
         if body:
             text = document.text[body[0].start : body[-1].end]
-            title = said.ending.format(title=one_line(part.title or document.title))
+            title = labels.ending.format(title=one_line(part.title or document.title))
             span = (max(body[0].start, body[-1].end - most), body[-1].end)
             yield _candidate(request, source, "ending", title, text[-most:], document.path, span)
         text = document.text[end : part.end][-_NOTES:].strip()
         if place.tells and len(text) >= _BESIDE:
-            title = said.summarised.format(title=one_line(part.title or document.title))
+            title = labels.summarised.format(title=one_line(part.title or document.title))
             notes = _candidate(request, f"{STORY}notes:{part.path}", "notes", title, text, document.path)
             yield replace(notes, keep="head")
 
     def _threads(self, request: FetchRequest, place: StoryPlace, planned: str) -> Iterator[Candidate | Omission]:
         closed = _closed()
         here = place.numbers[0] if place.numbers else request.moment
-        for one in self._entities:
-            if one.type != "foreshadowing":
+        for entity in self._entities:
+            if entity.type != "foreshadowing":
                 continue
-            source = THREAD + one.id
-            if one.level != "when_detected":
-                yield Omission(source, "settings", source, "level", Reason(f"level.{one.level}"))
-            elif any(value.strip().casefold() in closed for value in one.attributes.values()):
+            source = THREAD + entity.id
+            if entity.level != "when_detected":
+                yield Omission(source, "settings", source, "level", Reason(f"level.{entity.level}"))
+            elif any(value.strip().casefold() in closed for value in entity.attributes.values()):
                 yield Omission(source, "settings", source, "excluded", Reason("out.closed"))
             else:
-                facts = [fact.text for fact in one.facts if holds(fact, request.moment, request.chapters)]
-                age = [] if here is None else [*_age(one, here)]
+                facts = [fact.text for fact in entity.facts if holds(fact, request.moment, request.chapters)]
+                age = [] if here is None else [*_age(entity, here)]
                 facts += [say(reason, request.language) for reason in age]
-                said = "\n".join(one_line(text) for text in (one.description, *facts) if text.strip())
-                title = frame(request.language).thread.format(name=one_line(one.name))
-                path = one.origins[0].path if one.origins else ""
-                thread = _candidate(request, source, "thread", title, said, path)
-                named = any(name in planned for name in (one.name, *one.aliases) if len(name) > 1)
+                body = "\n".join(one_line(text) for text in (entity.description, *facts) if text.strip())
+                title = frame(request.language).thread.format(name=one_line(entity.name))
+                path = entity.origins[0].path if entity.origins else ""
+                thread = _candidate(request, source, "thread", title, body, path)
+                named = any(name in planned for name in (entity.name, *entity.aliases) if len(name) > 1)
                 late = any(reason.code == "thread.overdue" for reason in age)
                 yield replace(thread, score=thread.score + _TOUCHED * (named + late / 2))
 
@@ -533,8 +533,8 @@ def _age(thread: Entity, here: int) -> Iterator[Reason]:
     """Where a thread was planted and is due, as its attributes say, seen from a chapter."""
     for row in ("planted", "due"):
         keys = words("threads", row)
-        said = (value for key, value in thread.attributes.items() if any(word in key.casefold() for word in keys))
-        number = next((n for value in said if (n := chapter_number(value) or bare_number(value)) is not None), None)
+        values = (value for key, value in thread.attributes.items() if any(word in key.casefold() for word in keys))
+        number = next((n for value in values if (n := chapter_number(value) or bare_number(value)) is not None), None)
         if number is None:
             continue
         if row == "planted" and number <= here:
@@ -574,7 +574,7 @@ def _around(text: str, spans: Sequence[tuple[int, int]], paragraph: Paragraph) -
     for start, end in spans:
         first = max(paragraph.start, start - _BESIDE)
         last = min(paragraph.end, end + _BESIDE)
-        first = max((one.end() for one in _SENTENCE.finditer(text, first, start)), default=first)
+        first = max((match.end() for match in _SENTENCE.finditer(text, first, start)), default=first)
         last = min(last, stop.end() if (stop := _SENTENCE.search(text, end, last)) else last)
         if pieces and first <= pieces[-1][1]:
             pieces[-1] = (pieces[-1][0], max(last, pieces[-1][1]))
@@ -593,20 +593,20 @@ def _going_on(request: FetchRequest) -> Reason:
     return Reason("story.document" if request.document else "story.on", document=request.document)
 
 
-def _of_place(one: Candidate, place: StoryPlace) -> Candidate:
+def _of_place(candidate: Candidate, place: StoryPlace) -> Candidate:
     """An offer of the story with the reason that the request names the chapter."""
-    if one.layer != "settings":
-        return one
-    return _because(one, Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers))
+    if candidate.layer != "settings":
+        return candidate
+    return _because(candidate, Reason("story.writing" if place.tells else "story.plan", numbers=place.numbers))
 
 
-def _because(one: Candidate, what: Reason) -> Candidate:
-    return replace(one, evidence=tuple(replace(why, detail=what) for why in one.evidence))
+def _because(candidate: Candidate, what: Reason) -> Candidate:
+    return replace(candidate, evidence=tuple(replace(why, detail=what) for why in candidate.evidence))
 
 
 def _fetched(offers: Sequence[Candidate | Omission], warnings: Sequence[ContextWarning] = ()) -> Fetched:
-    candidates = tuple(one for one in offers if isinstance(one, Candidate))
-    return Fetched(candidates, tuple(one for one in offers if isinstance(one, Omission)), tuple(warnings))
+    candidates = tuple(offer for offer in offers if isinstance(offer, Candidate))
+    return Fetched(candidates, tuple(offer for offer in offers if isinstance(offer, Omission)), tuple(warnings))
 
 
 @cache

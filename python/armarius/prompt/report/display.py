@@ -52,7 +52,7 @@ def asked(pack: Shown) -> list[tuple[str, str]]:
     request = pack.request
     question = request.query or ("the last of the messages" if request.messages else "")
     cursor = "" if request.cursor is None else f", cursor at {request.cursor:,}"
-    model = ", ".join(one for one in (request.model, request.provider) if one)
+    model = ", ".join(name for name in (request.model, request.provider) if name)
     rows = [("question", question), ("document", f"{request.document}{cursor}" if request.document else "")]
     rows += [("task", request.skill), ("model", model)]
     return [(label, value) for label, value in rows if value]
@@ -153,8 +153,8 @@ def _kept(pack: Shown, item: PackItem, marks: Sequence[Highlight]) -> str:
     )
 
 
-def _called(one: PackItem | PackOmission) -> str:
-    return f"<b>{escape(one.title)}</b> <code>{escape(one.id)}</code>"
+def _called(item: PackItem | PackOmission) -> str:
+    return f"<b>{escape(item.title)}</b> <code>{escape(item.id)}</code>"
 
 
 def _omitted(gone: PackOmission) -> str:
@@ -296,20 +296,20 @@ def _what(row: _Row) -> Text:
 
 
 def _rows(pack: Shown, everything: bool) -> Iterator[_Row]:
-    held = {item.id for item in pack.items}
+    ids = {item.id for item in pack.items}
     for layer in LAYERS:
         for item in pack.items:
             if item.layer == layer:
                 fate = "kept" if item.form == "full" else item.form
                 yield _Row(layer, item.title, item.id, f"{item.tokens:,}", fate, item.reason, "green")
-        gone = [one for one in pack.omitted if one.layer == layer]
-        gone = [one for one in gone if everything or one.code != "duplicate" or one.id not in held]
-        unmatched = [one for one in gone if one.code == "no match"]
+        gone = [omission for omission in pack.omitted if omission.layer == layer]
+        gone = [omission for omission in gone if everything or omission.code != "duplicate" or omission.id not in ids]
+        unmatched = [omission for omission in gone if omission.code == "no match"]
         fold = not everything and len(unmatched) > _UNMATCHED_APART
-        for one in gone:
-            if not (fold and one.code == "no match"):
-                tokens = f"{one.tokens:,}" if one.tokens else ""
-                yield _Row(layer, one.title, one.id, tokens, "omitted", one.reason, "red")
+        for omission in gone:
+            if not (fold and omission.code == "no match"):
+                tokens = f"{omission.tokens:,}" if omission.tokens else ""
+                yield _Row(layer, omission.title, omission.id, tokens, "omitted", omission.reason, "red")
         if fold:
-            names = ", ".join(one.title for one in unmatched[:_UNMATCHED_APART])
+            names = ", ".join(omission.title for omission in unmatched[:_UNMATCHED_APART])
             yield _Row(layer, f"{len(unmatched)} more", "", "", "omitted", f"no match: {names}, …", "red")

@@ -134,13 +134,13 @@ class Explanation:
     language: Language = DEFAULT_LANGUAGE
 
     def __str__(self) -> str:
-        said = say(Reason("why.in" if self.included else "why.out", title=self.title), self.language)
-        first = say(Reason("why.said", title=said, reason=self.reason), self.language)
+        head = say(Reason("why.in" if self.included else "why.out", title=self.title), self.language)
+        first = say(Reason("why.said", title=head, reason=self.reason), self.language)
         rest: tuple[Considered, ...] = (*self.items, *self.omitted)
         others = dict.fromkeys(
-            say(Reason("why.said", title=one.title, reason=one.reason), self.language)
-            for one in (rest if len(rest) <= _LISTED else ())
-            if one.reason != self.reason
+            say(Reason("why.said", title=item.title, reason=item.reason), self.language)
+            for item in (rest if len(rest) <= _LISTED else ())
+            if item.reason != self.reason
         )
         return "\n".join([first, *others, *([self.change] if self.change else [])])
 
@@ -214,16 +214,16 @@ class Account:
     def _item(
         self, item: PromptItem, span: tuple[int, int], tokens: int, shows: tuple[str, int, int] | None
     ) -> PackItem:
-        one = item.candidate
+        entry = item.candidate
         evidence = self._evidence(item)
-        path, paragraph = self._place(one.source, one.id, one.documents, shows)
+        path, paragraph = self._place(entry.source, entry.id, entry.documents, shows)
         return PackItem(
-            id=thing(one.id, one.source),
-            layer=one.layer,
-            source=one.source,
-            title=self.title(one.source, one.id, one.content, path, None if shows is None else shows[1]),
-            reason=sentence([w.detail for w in evidence] or [Reason("offered", source=one.source)], self.language),
-            score=score_of(one),
+            id=thing(entry.id, entry.source),
+            layer=entry.layer,
+            source=entry.source,
+            title=self.title(entry.source, entry.id, entry.content, path, None if shows is None else shows[1]),
+            reason=sentence([w.detail for w in evidence] or [Reason("offered", source=entry.source)], self.language),
+            score=score_of(entry),
             tokens=tokens,
             evidence=evidence,
             form=item.form,
@@ -231,8 +231,8 @@ class Account:
             path=path,
             paragraph=paragraph,
             part=item.part,
-            group=one.group,
-            documents=one.documents,
+            group=entry.group,
+            documents=entry.documents,
             shows=shows,
         )
 
@@ -265,7 +265,7 @@ class Account:
         if isinstance(detail, Reason) and "source" in detail.parts:
             twin = detail.parts["source"]
             detail = Reason(detail.code, **{**detail.parts, "source": self.title(twin, twin)})
-        said = detail if isinstance(detail, Reason) else Reason("omit.detail", reason=generic, detail=detail)
+        message = detail if isinstance(detail, Reason) else Reason("omit.detail", reason=generic, detail=detail)
         content, documents = ("", ()) if candidate is None else (candidate.content, candidate.documents)
         path, paragraph = self._place(source, id_, documents)
         title = self.title(source, id_, content, path)
@@ -275,7 +275,7 @@ class Account:
             source=source,
             title=say(Reason("title.part", title=title, part=aspect), self.language) if aspect else title,
             code=code,
-            reason=say(said if detail else generic, self.language),
+            reason=say(message if detail else generic, self.language),
             detail=detail,
             tokens=tokens,
             score=score,
@@ -293,26 +293,26 @@ class Account:
         fitted = self._fitted
         placed = {thing(item.candidate.id, item.candidate.source) for item in fitted.items}
         there = {id_ for id_ in placed if id_.startswith("entity:")}
-        admitted = sorted(fitted.admitted.omitted, key=lambda one: one.detail)
-        found = [
+        admitted = sorted(fitted.admitted.omitted, key=lambda omission: omission.detail)
+        rows = [
             self.omission(o.id, o.layer, o.source, o.reason, o.detail, o.aspect)
             for o in admitted
             if thing(o.id, o.source) not in there
         ]
-        for one, tokens in fitted.omitted:
-            if thing(one.id, one.source) in there:
+        for item, tokens in fitted.omitted:
+            if thing(item.id, item.source) in there:
                 continue
             detail = Reason("out.tokens", tokens=tokens)
-            more: dict[str, Any] = {"candidate": one, "evidence": one.evidence, "tokens": tokens}
-            found.append(self.omission(one.id, one.layer, one.source, "budget", detail, **more, score=score_of(one)))
+            more: dict[str, Any] = {"candidate": item, "evidence": item.evidence, "tokens": tokens}
+            rows.append(self.omission(item.id, item.layer, item.source, "budget", detail, **more, score=score_of(item)))
         unused = sum(1 for offer in fitted.admitted.offers for _ in offer.rows) - fitted.entered
         if unused > 0:
             rest = Reason("out.rest" if fitted.line >= 0.001 else "out.rest_weak", count=unused)
-            found.append(self.omission(ROWS, "retrieved", ROWS, "budget", rest))
+            rows.append(self.omission(ROWS, "retrieved", ROWS, "budget", rest))
         last = ("duplicate", "no match")
-        found.sort(key=lambda o: (last.index(o.code) + 1 if o.code in last else 0,
+        rows.sort(key=lambda o: (last.index(o.code) + 1 if o.code in last else 0,
                                   LAYERS.index(o.layer), o.source, o.id, o.code))  # fmt: skip
-        once = {(o.id, o.code, o.reason) if o.id.startswith("entity:") else id(o): o for o in reversed(found)}
+        once = {(o.id, o.code, o.reason) if o.id.startswith("entity:") else id(o): o for o in reversed(rows)}
         return tuple(reversed(once.values()))
 
     def _place(
@@ -325,7 +325,7 @@ class Account:
         if shows is not None:
             document = self.known.document(shows[0])
             paragraphs = () if document is None else document.paragraphs
-            at = next((one.index for one in paragraphs if one.start <= shows[1] < one.end), None)
+            at = next((part.index for part in paragraphs if part.start <= shows[1] < part.end), None)
             return shows[0], None if source.startswith(DOCUMENT) else at
         if documents:
             return documents[0], None
@@ -350,7 +350,7 @@ class Account:
             document = self.known.document(path)
             number = ""
             if start is not None and document is not None and document.kind == "manuscript":
-                number = str(sum(1 for one in document.paragraphs if one.end <= start))
+                number = str(sum(1 for part in document.paragraphs if part.end <= start))
             name = self._document(path, number)
             return self._titled("cursor-window" if path else "cursor-window_alone", name=name)
         if what in ("passage", "signature"):
@@ -390,7 +390,7 @@ class Account:
         if document is None:
             return path
         paragraphs = document.paragraphs[int(number) : int(number) + 1] if number.isdecimal() else ()
-        return one_line(next((title_of(document, one) for one in paragraphs), document.title)) or path
+        return one_line(next((title_of(document, part) for part in paragraphs), document.title)) or path
 
     def _ends(self, ids: str) -> str:
         """The names of both ends of a relation: `a-b`, where either id may hold a hyphen."""
@@ -435,30 +435,30 @@ class Account:
         title = title or (wanted if first is None else first.title)
         return Explanation(id_, title, bool(items), reason, change, items, omitted, self.language)
 
-    def _change(self, one: PackItem | PackOmission, name: str) -> Reason:
-        if one.id.startswith("entity:") and "#" not in one.id:
-            entity = self._entities.get(one.id.removeprefix("entity:"))
-            name = one.title if entity is None else one_line(entity.name)
-        if isinstance(one, PackItem):
-            fixed = one.source.startswith(("request:", "editor:"))
-            return Reason(f"change.in{'_fixed' if fixed else '_rules' if one.layer == 'rules' else ''}", name=name)
-        code = one.detail.code if isinstance(one.detail, Reason) else ""
+    def _change(self, item: PackItem | PackOmission, name: str) -> Reason:
+        if item.id.startswith("entity:") and "#" not in item.id:
+            entity = self._entities.get(item.id.removeprefix("entity:"))
+            name = item.title if entity is None else one_line(entity.name)
+        if isinstance(item, PackItem):
+            fixed = item.source.startswith(("request:", "editor:"))
+            return Reason(f"change.in{'_fixed' if fixed else '_rules' if item.layer == 'rules' else ''}", name=name)
+        code = item.detail.code if isinstance(item.detail, Reason) else ""
         if code.startswith("mute."):
             return Reason("change.muted")
-        return Reason("change.manual" if code == "level.manual_only" else f"change.{one.code}", name=name)
+        return Reason("change.manual" if code == "level.manual_only" else f"change.{item.code}", name=name)
 
-    def budget_for(self, one: PackOmission, again: Callable[[int], Collection[str]], budget: int) -> Reason:
+    def budget_for(self, item: PackOmission, again: Callable[[int], Collection[str]], budget: int) -> Reason:
         """What budget would have let it in, of some larger ones.
 
         Args:
-            one: What did not fit.
+            item: What did not fit.
             again: The ids of what is in under another budget.
             budget: That of the prompt.
         """
         for more in _AGAIN:
-            if one.id in again(int(budget * more)):
-                return Reason("change.budget_of", budget=int(budget * more), name=one.id)
-        return Reason("change.budget", name=one.id)
+            if item.id in again(int(budget * more)):
+                return Reason("change.budget_of", budget=int(budget * more), name=item.id)
+        return Reason("change.budget", name=item.id)
 
     def _of_paragraph(
         self, wanted: str, prompt: str, own: tuple[tuple[PackItem, ...], tuple[PackOmission, ...]] | None
@@ -486,23 +486,23 @@ class Account:
 
     def _of_document(self, path: str, prompt: str) -> Explanation | None:
         document = self.known.document(path)
-        body = [] if document is None else [one for one in document.paragraphs if one.role == "body"]
+        body = [] if document is None else [part for part in document.paragraphs if part.role == "body"]
         if not body:
             return None
         items = tuple(i for i in self.items if _is_of(path, i.source) or (i.shows and i.shows[0] == path))
-        shown = [one.index for one in body if any(self._shows(prompt, item, path, one) for item in items)]
+        places = [part.index for part in body if any(self._shows(prompt, item, path, part) for item in items)]
         title = self._document(path)
-        numbers = [f"#{index}" for index in shown] if len(shown) < len(body) else []
-        about = Reason("why.paragraphs" + "_of" * bool(numbers), count=len(shown), of=len(body), numbers=numbers)
+        numbers = [f"#{index}" for index in places] if len(places) < len(body) else []
+        about = Reason("why.paragraphs" + "_of" * bool(numbers), count=len(places), of=len(body), numbers=numbers)
         if items:
-            told = any(item.shows for item in items)
-            return self._explained(path, items, (), about if told else None, title)
+            has_span = any(item.shows for item in items)
+            return self._explained(path, items, (), about if has_span else None, title)
         omitted = tuple(gone for gone in self.omitted if _is_of(path, gone.source))
         return self._explained(path, (), omitted or tuple(self._best(path, body)), None, title)
 
     def _best(self, path: str, body: Sequence[Paragraph]) -> Iterator[PackOmission]:
         """Why the paragraph that is worth most did not enter."""
-        rows = [offer.row(path, one.index) for offer in self._fitted.admitted.offers for one in body]
+        rows = [offer.row(path, part.index) for offer in self._fitted.admitted.offers for part in body]
         best = max((row for row in rows if row is not None), key=lambda row: row.score, default=None)
         if best is None:
             yield self.omission(DOCUMENT + path, "retrieved", DOCUMENT + path, "no match", Reason("out.unasked"))
@@ -513,9 +513,9 @@ class Account:
         names = self.known.named(wanted.removeprefix("entity:"))
         if not names:
             return None
-        found = self._considered(names)
-        if found is not None:
-            return self._explained(wanted, *found)
+        result = self._considered(names)
+        if result is not None:
+            return self._explained(wanted, *result)
         cards = tuple(
             self.omission(name, "retrieved", name, "no match") for name in names if name.startswith("entity:")
         )
@@ -563,7 +563,7 @@ def _unused(offer: PassageStream, row: PassageRow, placed: Sequence[PromptItem],
         return "duplicate", Reason("out.card", source=card.candidate.source)
     if worth <= 0:
         return "no match", Reason("out.nothing")
-    if all(one.source != row.source for one in offer.rows):
+    if all(other.source != row.source for other in offer.rows):
         return "no match", Reason("out.little", worth=worth)
     return "budget", Reason("out.long" if worth >= line else "out.worth", worth=worth, line=line)
 

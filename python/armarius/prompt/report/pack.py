@@ -97,8 +97,8 @@ def cache_rule(model: str | None, provider: str | None = None) -> CacheRule | No
     data = _data()
     name = (model or "").rpartition("/")[2].lower()
     best: tuple[int, str, dict[str, Any]] | None = None
-    for vendor, known in data["providers"].items():
-        for rule in known["models"]:
+    for vendor, entry in data["providers"].items():
+        for rule in entry["models"]:
             if name.startswith(rule["prefix"]) and (best is None or len(rule["prefix"]) > best[0]):
                 best = len(rule["prefix"]), vendor, rule
     if best is None:
@@ -268,21 +268,21 @@ class Pack:
         Cost: of what did not fit at most six prompts more, to find the budget that it needs.
         """
         wanted = strict_text("wanted", wanted)
-        found = self._account.why(wanted, self.prompt)
-        if found is None:
+        answer = self._account.why(wanted, self.prompt)
+        if answer is None:
             rows: tuple[Considered, ...] = (*self.items, *self.omitted)
-            considered = [name for one in rows for name in (one.id, one.title, one.source)]
+            considered = [name for item in rows for name in (item.id, item.title, item.source)]
             close = near(wanted, considered)
             raise UnknownId(f"nothing with the id or source {shown(wanted)} was considered{suggestion(close)}", close)
-        short = next((one for one in found.omitted if one.code == "budget"), None)
-        if found.included or short is None:
-            return found
+        short = next((item for item in answer.omitted if item.code == "budget"), None)
+        if answer.included or short is None:
+            return answer
 
         def again(budget: int) -> set[str]:
             fitted = self._again(budget)._fitted
-            return {thing(one.candidate.id, one.candidate.source) for one in fitted.items}
+            return {thing(item.candidate.id, item.candidate.source) for item in fitted.items}
 
-        return replace(found, change=say(self._account.budget_for(short, again, self.budget), found.language))
+        return replace(answer, change=say(self._account.budget_for(short, again, self.budget), answer.language))
 
     def locate(self, quote: str, /) -> tuple[PromptPlace, ...]:
         """Where words stand that a model quotes from this prompt: path and span in document or buffer.
@@ -304,9 +304,9 @@ class Pack:
         """
         placed = list(zip(self._fitted.items, self._account.shown, strict=True))
         regions = [Region(item.candidate.source, *shows) for item, shows in placed if shows is not None]
-        found = located(quote, regions, self._texts)
-        if found:
-            return found
+        places = located(quote, regions, self._texts)
+        if places:
+            return places
         behind = dict.fromkeys(path for item, shows in placed if shows is None for path in item.candidate.documents)
         wholes = [Region("", path, 0, len(text)) for path in behind if (text := self._texts(path)) is not None]
         return located(quote, wholes, self._texts)
@@ -459,11 +459,11 @@ def account(
     contents = fitted.rendered.contents
     placed = fitted.items
     tokens = fitted.by_layer or demand.counter.of_layers(layer_pieces(placed))
-    said = _warnings(request, fitted, tokens)
+    messages = _warnings(request, fitted, tokens)
     shaped = [item for item in placed if item.form != "full"]
-    everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
+    everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in messages[layer]]
     everything += _capacity(demand.profile, fitted, available, lambda: Account(fitted, texts, known, language))
-    trimmed = {item.candidate.layer for item in shaped} | {one.layer for one, _ in fitted.omitted}
+    trimmed = {item.candidate.layer for item in shaped} | {entry.layer for entry, _ in fitted.omitted}
     sources: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     drawn_on: dict[str, None] = {}
     for item in placed:
@@ -475,7 +475,7 @@ def account(
             source=tuple(sources[layer]),
             token_count=tokens[layer],
             truncated=layer in trimmed,
-            warnings=tuple(said[layer]) or None,
+            warnings=tuple(messages[layer]) or None,
             content=contents[layer] if request.include_content else None,
         )
         for layer in LAYERS
@@ -515,19 +515,19 @@ def _warnings(
 ) -> dict[LayerName, list[str]]:
     """The warnings of each layer: of its fetchers, of rules over their share, of a query that was cut."""
     demand, placed = fitted.demand, fitted.items
-    said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
+    messages: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     for layer, warning in fitted.admitted.warnings:
-        said[layer].append(str(warning))
+        messages[layer].append(str(warning))
     if any(item.candidate.layer == "rules" for item in placed):
         share = demand.profile.layers["rules"].ratio or 0
         if tokens["rules"] * 100 > share * demand.available:
             over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=demand.available)
-            said["rules"].append(str(over))
+            messages["rules"].append(str(over))
     query = (i for i in placed if i.candidate.source == QUERY_SOURCE and i.form == "truncated")
     if (cut := next(query, None)) is not None and cut.part is not None:
         shortened = CONTEXT_QUERY_TRUNCATED(kept=cut.part[1] - cut.part[0], written=len(request.query))
-        said["immediate"].append(str(shortened))
-    return said
+        messages["immediate"].append(str(shortened))
+    return messages
 
 
 def _shown(fitted: FittedPrompt, texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:
@@ -546,34 +546,34 @@ def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, rows
 
     That the window, the story and what was merely found are cut to the budget is so in every prompt of a long chapter.
     """
-    said: list[str] = []
+    messages: list[str] = []
     if fitted.required * 100 >= profile.warn_percent * available:
         must = [item.text for item in fitted.demanded if item.candidate.pinned and not is_window(item.candidate)]
         tokens = sum(fitted.demand.counter.sections(must))
         if tokens * 100 >= profile.warn_percent * available:
-            said.append(str(CONTEXT_CAPACITY_WARNING(percent=100 * tokens / available, available=available)))
+            messages.append(str(CONTEXT_CAPACITY_WARNING(percent=100 * tokens / available, available=available)))
     cut = [item.candidate for item in fitted.items if item.form != "full"]
-    lost = [one for one in (*cut, *(one for one, _ in fitted.omitted)) if _is_asked_for(one)]
+    lost = [entry for entry in (*cut, *(entry for entry, _ in fitted.omitted)) if _is_asked_for(entry)]
     if lost and fitted.wanted * 100 >= profile.trim_percent * available:
         title = rows().title
-        names = [title(one.source, one.id, one.content) for one in lost[:_LOST]]
+        names = [title(entry.source, entry.id, entry.content) for entry in lost[:_LOST]]
         more = ["…"] * (len(lost) > _LOST)
         trim = {"demanded": fitted.wanted, "percent": profile.trim_percent, "available": available}
-        said.append(str(CONTEXT_CAPACITY_FORCE_TRIM(lost=", ".join([*names, *more]), **trim)))
-    return said
+        messages.append(str(CONTEXT_CAPACITY_FORCE_TRIM(lost=", ".join([*names, *more]), **trim)))
+    return messages
 
 
-def _is_asked_for(one: Candidate) -> bool:
+def _is_asked_for(candidate: Candidate) -> bool:
     """Whether the user wrote it, pinned it, selected it, or names it in the question."""
-    if one.pinned or one.layer != "retrieved":
-        return not is_window(one) and not one.source.startswith(STORY)
-    return any(isinstance(why.detail, Reason) and why.detail.code in _NAMED for why in one.evidence)
+    if candidate.pinned or candidate.layer != "retrieved":
+        return not is_window(candidate) and not candidate.source.startswith(STORY)
+    return any(isinstance(why.detail, Reason) and why.detail.code in _NAMED for why in candidate.evidence)
 
 
 def inspection(pack: Pack, *, debug_mode: bool, requested_by: str) -> InspectResult:
     """What `pack` would send, layer by layer; `requestedAt` is now, in UTC."""
-    said = {layer: pack.layers[layer].model_dump(exclude={"content"}) for layer in LAYERS}
-    details = {layer: LayerDetail(**said[layer], content=pack.contents[layer]) for layer in LAYERS}
+    results = {layer: pack.layers[layer].model_dump(exclude={"content"}) for layer in LAYERS}
+    details = {layer: LayerDetail(**results[layer], content=pack.contents[layer]) for layer in LAYERS}
     return InspectResult(
         layers_detail=LayerDetails(**details),
         totals=InspectTotals(token_count=pack.token_count, warnings_count=len(pack.warnings)),

@@ -70,32 +70,32 @@ def said_of(
     disputed = disputes(corpus, entity_id, chapter=chapter)
     if attribute:
         topic = topic_of(attribute)
-        found = {_key(one): one for one in statements(corpus, entity_id, attribute, chapter=chapter)}
-        for one in disputed:
-            if not _is_of(one, topic):
+        result = {_key(item): item for item in statements(corpus, entity_id, attribute, chapter=chapter)}
+        for item in disputed:
+            if not _is_of(item, topic):
                 continue
-            known = found.get(_key(one), one)
-            rivals = tuple(dict.fromkeys([*known.competes_with, *one.competes_with]))
-            found[_key(one)] = replace(known, competes_with=rivals, attributes=(attribute,))
-        return sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with))
+            entry = result.get(_key(item), item)
+            rivals = tuple(dict.fromkeys([*entry.competes_with, *item.competes_with]))
+            result[_key(item)] = replace(entry, competes_with=rivals, attributes=(attribute,))
+        return sorted(result.values(), key=lambda item: (item.chapter is not None, not item.competes_with))
     # 年龄 and age are one topic, looked for once
     topics = {topic_of(name).words: name for name in (*corpus.entities[entity_id].attributes, *ATTRIBUTES)}
-    told = (one for name in topics.values() for one in statements(corpus, entity_id, name, chapter=chapter))
-    found = {_key(one): replace(one, competes_with=(), attributes=()) for one in told}
-    found |= {_key(one): one for one in statements(corpus, entity_id, "")}
-    found |= {_key(one): one for one in disputed}
-    return sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with, order_of(one)))
+    items = (item for name in topics.values() for item in statements(corpus, entity_id, name, chapter=chapter))
+    result = {_key(item): replace(item, competes_with=(), attributes=()) for item in items}
+    result |= {_key(item): item for item in statements(corpus, entity_id, "")}
+    result |= {_key(item): item for item in disputed}
+    return sorted(result.values(), key=lambda item: (item.chapter is not None, not item.competes_with, order_of(item)))
 
 
-def _key(one: Statement) -> tuple[str, tuple[int, int]]:
-    return one.path, one.span
+def _key(item: Statement) -> tuple[str, tuple[int, int]]:
+    return item.path, item.span
 
 
-def _is_of(one: Statement, topic: Topic) -> bool:
+def _is_of(item: Statement, topic: Topic) -> bool:
     """Whether a dispute is about a topic; one of the looks only if it is about these parts of the body."""
-    if set(topic.named).isdisjoint(one.attributes):
+    if set(topic.named).isdisjoint(item.attributes):
         return False
-    return not topic.things or any(value.partition(":")[0] in topic.things for value in one.values)
+    return not topic.things or any(value.partition(":")[0] in topic.things for value in item.values)
 
 
 def disputes(corpus: Corpus, entity_id: str, *, chapter: int | None = None) -> list[Statement]:
@@ -105,29 +105,29 @@ def disputes(corpus: Corpus, entity_id: str, *, chapter: int | None = None) -> l
     changes.
     """
     key = ("disputes", entity_id, chapter)
-    known = corpus.memo.get(key)
-    if known is None:
-        known = corpus.memo[key] = tuple(_disputes(corpus, entity_id, chapter))
-    return list(known)
+    items = corpus.memo.get(key)
+    if items is None:
+        items = corpus.memo[key] = tuple(_disputes(corpus, entity_id, chapter))
+    return list(items)
 
 
 def _disputes(corpus: Corpus, entity_id: str, chapter: int | None) -> list[Statement]:
-    found: dict[tuple[str, tuple[int, int]], Statement] = {}
+    result: dict[tuple[str, tuple[int, int]], Statement] = {}
     for name in ATTRIBUTES:
         topic = topic_of(name)
         if not any(_claims(corpus, entity_id, topic)):
             continue
-        said = [
-            _read(corpus, entity_id, one, topic)
-            for one in statements(corpus, entity_id, name, chapter=chapter, texts=_TEXTS)
+        rows = [
+            _read(corpus, entity_id, item, topic)
+            for item in statements(corpus, entity_id, name, chapter=chapter, texts=_TEXTS)
         ]
-        own = [one for one in said if _is_claim(corpus, entity_id, one)]
+        own = [row for row in rows if _is_claim(corpus, entity_id, row)]
         for claim in own:
-            for other in said:
+            for other in rows:
                 if _compete(corpus, claim.statement, other.statement) and _speaks_of(claim, other, name):
-                    _mark(found, claim.statement, other.statement, name)
-                    _mark(found, other.statement, claim.statement, name)
-    return sorted(found.values(), key=lambda one: (one.chapter is not None, order_of(one)))
+                    _mark(result, claim.statement, other.statement, name)
+                    _mark(result, other.statement, claim.statement, name)
+    return sorted(result.values(), key=lambda item: (item.chapter is not None, order_of(item)))
 
 
 def _claims(corpus: Corpus, entity_id: str, topic: Topic) -> Iterator[str]:
@@ -137,40 +137,40 @@ def _claims(corpus: Corpus, entity_id: str, topic: Topic) -> Iterator[str]:
             yield corpus.sections[key].section
 
 
-def _read(corpus: Corpus, entity_id: str, one: Statement, topic: Topic) -> _Said:
-    mentions = corpus.matcher.find_all(one.text)
-    bare = without_names(one.text, mentions)
+def _read(corpus: Corpus, entity_id: str, item: Statement, topic: Topic) -> _Said:
+    mentions = corpus.matcher.find_all(item.text)
+    bare = without_names(item.text, mentions)
     words = frozenset(words_in(bare, topic.words))
-    return _Said(one, frozenset(_core.terms(bare)), words, is_about(corpus, entity_id, one))
+    return _Said(item, frozenset(_core.terms(bare)), words, is_about(corpus, entity_id, item))
 
 
-def _is_claim(corpus: Corpus, entity_id: str, one: _Said) -> bool:
+def _is_claim(corpus: Corpus, entity_id: str, row: _Said) -> bool:
     """A sentence of the entity's own section that holds throughout: 第7章起 says that something changes."""
-    said = one.statement
+    item = row.statement
     own = any(
-        (section.path, section.section) == (said.path, said.section)
+        (section.path, section.section) == (item.path, item.section)
         for section in (corpus.sections[key] for key in corpus.described.get(entity_id, ()))
     )
-    label = said.text.lstrip("-*+ ").replace("：", ":").partition(":")[0]
-    return own and bool(one.words) and parse_span(label) is None
+    label = item.text.lstrip("-*+ ").replace("：", ":").partition(":")[0]
+    return own and bool(row.words) and parse_span(label) is None
 
 
-def _compete(corpus: Corpus, one: Statement, other: Statement) -> bool:
+def _compete(corpus: Corpus, item: Statement, other: Statement) -> bool:
     """As `is_rival`, but a room is no other place than the house that it is in."""
-    ones, others = _innermost(corpus, one), _innermost(corpus, other)
+    ones, others = _innermost(corpus, item), _innermost(corpus, other)
     if any(_within(corpus, a, b) or _within(corpus, b, a) for a in ones for b in others):
         return False
-    return is_rival(_at(one, ones), _at(other, others))
+    return is_rival(_at(item, ones), _at(other, others))
 
 
-def _innermost(corpus: Corpus, one: Statement) -> set[str]:
-    places = {value.partition(":")[2] for value in one.values if value.startswith("place:")}
+def _innermost(corpus: Corpus, item: Statement) -> set[str]:
+    places = {value.partition(":")[2] for value in item.values if value.startswith("place:")}
     return {place for place in places if not any(_within(corpus, other, place) for other in places)}
 
 
-def _at(one: Statement, places: set[str]) -> Statement:
-    others = {value for value in one.values if not value.startswith("place:")}
-    return replace(one, values=frozenset(others | {f"place:{place}" for place in places}))
+def _at(item: Statement, places: set[str]) -> Statement:
+    others = {value for value in item.values if not value.startswith("place:")}
+    return replace(item, values=frozenset(others | {f"place:{place}" for place in places}))
 
 
 def _within(corpus: Corpus, place: str, other: str) -> bool:
@@ -182,7 +182,7 @@ def _names(corpus: Corpus, place: str, other: str) -> bool:
     key = ("names", place, None)
     if key not in corpus.memo:
         texts = [corpus.sections[section].text for section in corpus.described.get(place, ())]
-        corpus.memo[key] = frozenset(one.entity_id for text in texts for one in corpus.matcher.find_all(text))
+        corpus.memo[key] = frozenset(mention.entity_id for text in texts for mention in corpus.matcher.find_all(text))
     return other in corpus.memo[key]
 
 
@@ -199,17 +199,17 @@ def _speaks_of(claim: _Said, other: _Said, name: str) -> bool:
     return other.names and bool(same)
 
 
-def _parts(said: _Said) -> set[str]:
-    return {part_of(value.removeprefix("body:")) for value in said.statement.values if value.startswith("body:")}
+def _parts(row: _Said) -> set[str]:
+    return {part_of(value.removeprefix("body:")) for value in row.statement.values if value.startswith("body:")}
 
 
-def _mark(found: dict[tuple[str, tuple[int, int]], Statement], one: Statement, rival: Statement, name: str) -> None:
-    known = found.get((one.path, one.span)) or replace(one, competes_with=(), attributes=())
-    found[one.path, one.span] = replace(
-        known,
-        values=known.values | one.values,
-        competes_with=tuple(dict.fromkeys([*known.competes_with, rival.reference])),
-        attributes=tuple(dict.fromkeys([*known.attributes, name])),
+def _mark(result: dict[tuple[str, tuple[int, int]], Statement], item: Statement, rival: Statement, name: str) -> None:
+    entry = result.get((item.path, item.span)) or replace(item, competes_with=(), attributes=())
+    result[item.path, item.span] = replace(
+        entry,
+        values=entry.values | item.values,
+        competes_with=tuple(dict.fromkeys([*entry.competes_with, rival.reference])),
+        attributes=tuple(dict.fromkeys([*entry.attributes, name])),
     )
 
 
@@ -219,54 +219,54 @@ _ALL = 10_000  # sentences that name it
 _SURE = 1.0  # a tie of the very role that was asked for
 
 
-def is_stated(corpus: Corpus, asked: Understanding, people: Subjects) -> bool:
+def is_stated(corpus: Corpus, analysis: Understanding, people: Subjects) -> bool:
     """Whether a question about somebody known asks only for kin, age or home, and a card says it.
 
     Cost: the sections that name its subjects; for questions that look like ones about what is not there.
     """
-    wanted = _STATES_ONE_THING.intersection(asked.attributes)
-    if not asked.entities or not (wanted or asked.relations) or len(wanted) < len(asked.attributes):
+    wanted = _STATES_ONE_THING.intersection(analysis.attributes)
+    if not analysis.entities or not (wanted or analysis.relations) or len(wanted) < len(analysis.attributes):
         return False
-    if _asks_more(asked):
+    if _asks_more(analysis):
         return False
-    subjects = asked.entities
-    if asked.relations:
-        subjects = tuple(one for one, (factor, _, _) in people.related.items() if factor >= _SURE)
-    if not subjects or any(corpus.entities[one].level == "never" for one in subjects):
+    subjects = analysis.entities
+    if analysis.relations:
+        subjects = tuple(entity for entity, (factor, _, _) in people.related.items() if factor >= _SURE)
+    if not subjects or any(corpus.entities[entity].level == "never" for entity in subjects):
         return False
-    return not wanted or all(_gives(corpus, one, wanted) for one in subjects)
+    return not wanted or all(_gives(corpus, entity, wanted) for entity in subjects)
 
 
-def _asks_more(asked: Understanding) -> bool:
+def _asks_more(analysis: Understanding) -> bool:
     """Whether a content word is left, other than those for the attribute and the kin: 陆明远几岁去了月球."""
-    rest = asked.content
-    for one in reversed(attributes().find(rest)):
-        rest = rest[: one.start] + " " + rest[one.end :]
-    for word in asked.relations:
+    rest = analysis.content
+    for match in reversed(attributes().find(rest)):
+        rest = rest[: match.start] + " " + rest[match.end :]
+    for word in analysis.relations:
         rest = rest.replace(word.word, " ")
-    return bool(asked.phrases or asked.chapters or question(read_question(rest, matcher=_NO_NAMES)).words)
+    return bool(analysis.phrases or analysis.chapters or question(read_question(rest, matcher=_NO_NAMES)).words)
 
 
 def _gives(corpus: Corpus, entity_id: str, wanted: AbstractSet[str]) -> bool:
     """Whether a section of its own has a line for one of the attributes, or an age in its description."""
     own = {(corpus.sections[key].path, corpus.sections[key].section) for key in corpus.described.get(entity_id, ())}
-    said = [one.text for one in statements(corpus, entity_id, "", limit=_ALL) if (one.path, one.section) in own]
-    has_age = "age" in wanted and any(_has_age(corpus, entity_id, text) for text in said)
-    return has_age or any(_is_line_for(text, wanted) for text in said)
+    texts = [item.text for item in statements(corpus, entity_id, "", limit=_ALL) if (item.path, item.section) in own]
+    has_age = "age" in wanted and any(_has_age(corpus, entity_id, text) for text in texts)
+    return has_age or any(_is_line_for(text, wanted) for text in texts)
 
 
 def _is_line_for(text: str, wanted: AbstractSet[str]) -> bool:
     """`- 住处：海宁路七号`."""
-    label, _, given = text.lstrip(" -*+").replace("：", ":").partition(":")
-    if not given.strip(" *_。.") or parse_span(label) is not None:
+    label, _, value = text.lstrip(" -*+").replace("：", ":").partition(":")
+    if not value.strip(" *_。.") or parse_span(label) is not None:
         return False
-    return any(name in wanted for found in attributes().find(label) for name in found.value)
+    return any(name in wanted for match in attributes().find(label) for name in match.value)
 
 
 def _has_age(corpus: Corpus, entity_id: str, text: str) -> bool:
     mentions, topic = corpus.matcher.find_all(text), topic_of("age")
     owner = ValueOwner(text, people_in(corpus, mentions, entity_id), entity_id, "own", topic)
-    return any(one.text.startswith("years:") and owner.owns(one) for one in located(corpus, text, mentions, topic))
+    return any(item.text.startswith("years:") and owner.owns(item) for item in located(corpus, text, mentions, topic))
 
 
 class ConflictRow(NamedTuple):
@@ -281,16 +281,16 @@ class ConflictRow(NamedTuple):
         return self.one.attributes
 
 
-def conflicts_of(said: Sequence[Statement]) -> tuple[ConflictRow, ...]:
+def conflicts_of(items: Sequence[Statement]) -> tuple[ConflictRow, ...]:
     """Contradicting statements, grouped; each pair once, under the statement that comes first."""
-    found = []
-    for number, one in enumerate(said):
-        others = tuple(other for other in said[number + 1 :] if _contradict(one, other))
+    rows = []
+    for number, item in enumerate(items):
+        others = tuple(other for other in items[number + 1 :] if _contradict(item, other))
         if others:
-            found.append(ConflictRow(one, others))
-    return tuple(found)
+            rows.append(ConflictRow(item, others))
+    return tuple(rows)
 
 
-def _contradict(one: Statement, other: Statement) -> bool:
-    named = other.reference in one.competes_with and one.reference in other.competes_with
-    return named and not set(one.attributes).isdisjoint(other.attributes)
+def _contradict(item: Statement, other: Statement) -> bool:
+    named = other.reference in item.competes_with and item.reference in other.competes_with
+    return named and not set(item.attributes).isdisjoint(other.attributes)

@@ -85,19 +85,19 @@ class ValueOwner:
         self._place = place
         self._topic = topic
         self._named = _together(sentence, people)
-        self._kin = {one.start: one for one in _roles().find(sentence)}
-        self._breaks = [one.end() for one in _BREAK.finditer(sentence)]
-        self._begins, self._ends = [one.start for one in self._named], [one.end for one in self._named]
-        self._inside = any(entity_id in one.ids for one in self._named)
+        self._kin = {match.start: match for match in _roles().find(sentence)}
+        self._breaks = [match.end() for match in _BREAK.finditer(sentence)]
+        self._begins, self._ends = [name.start for name in self._named], [name.end for name in self._named]
+        self._inside = any(entity_id in name.ids for name in self._named)
 
     def owns(self, value: Value) -> bool:
         """Whether `value` is of the entity."""
         if value.text.startswith("older:"):
             return True  # names both
         whole = value.text.startswith(_WHOLE)
-        said = self._attributed(value) if whole else None
-        if said is not None:
-            return said
+        answer = self._attributed(value) if whole else None
+        if answer is not None:
+            return answer
         before = self._named[: bisect_right(self._ends, value.start)]
         clause = self._clause(value.start)
         if self._place == "own":
@@ -124,7 +124,7 @@ class ValueOwner:
         if self._kin_from(self._label()) or (self._kin_from(clause) and not self._ends_clause(clause)):
             return False
         here = self._here(before, clause)
-        if not here or any(self._id in one.ids for one in here) or here[-1].owns >= 0:
+        if not here or any(self._id in name.ids for name in here) or here[-1].owns >= 0:
             return True
         if _THIRD.search(self._sentence, here[-1].end, value.start):
             return True  # 黎景翼写卖契时她十六岁: a profile's "she" is its owner
@@ -147,10 +147,10 @@ class ValueOwner:
 
     def _in_prose(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
         """What is said of nobody who is named nearer."""
-        nearest = next((one for one in reversed(before) if not self._hears(one)), before[-1] if before else None)
+        nearest = next((name for name in reversed(before) if not self._hears(name)), before[-1] if before else None)
         if nearest is not None and self._id not in nearest.ids and nearest.owns >= 0:  # is Tom's sister
-            heard = any(not self._hears(one) for one in before)
-            mine = (one for one in reversed(before) if self._id in one.ids and not (heard and self._hears(one)))
+            heard = any(not self._hears(name) for name in before)
+            mine = (name for name in reversed(before) if self._id in name.ids and not (heard and self._hears(name)))
             nearest = next(mine, nearest)
         if not whole and (nearest is None or nearest.start < clause):
             return nearest is not None or not self._is_seen(value)
@@ -191,8 +191,8 @@ class ValueOwner:
         """Of `before`, who is named in the clause."""
         return before[bisect_left(self._begins, clause, 0, len(before)) :]
 
-    def _hears(self, one: _Named) -> bool:
-        return self._follows(_HEARER, one.start)
+    def _hears(self, name: _Named) -> bool:
+        return self._follows(_HEARER, name.start)
 
     def _follows(self, word: re.Pattern[str], at: int) -> bool:
         """Whether what stands at `at` follows such a word."""
@@ -206,13 +206,13 @@ class ValueOwner:
 
     def _kin_from(self, at: int) -> bool:
         """Whether a word for kin begins at `at`."""
-        found = self._kin.get(self._word(at))
-        return found is not None and found.value
+        match = self._kin.get(self._word(at))
+        return match is not None and match.value
 
     def _ends_clause(self, at: int) -> bool:
         """Whether the clause that begins at `at` is over with its word for kin: 独生女，七岁."""
-        found = self._kin.get(self._word(at))
-        return found is not None and _BREAK.match(self._sentence, found.end) is not None
+        match = self._kin.get(self._word(at))
+        return match is not None and _BREAK.match(self._sentence, match.end) is not None
 
     def _word(self, at: int) -> int:
         """Where the first word from `at` on begins."""
@@ -221,23 +221,23 @@ class ValueOwner:
 
     def _clause(self, at: int) -> int:
         """Where the clause of `at` begins."""
-        found = bisect_right(self._breaks, at)
-        return self._breaks[found - 1] if found else 0
+        index = bisect_right(self._breaks, at)
+        return self._breaks[index - 1] if index else 0
 
 
 def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
-    found: list[_Named] = []
-    for one in people:
-        behind = _OF.match(sentence, one.end)
-        noun = _NOUN_OF.search(sentence, max(0, one.start - _NEAR), one.start)
+    names: list[_Named] = []
+    for mention in people:
+        behind = _OF.match(sentence, mention.end)
+        noun = _NOUN_OF.search(sentence, max(0, mention.start - _NEAR), mention.start)
         owns = behind.end() if behind else noun.start() if noun and _roles().find(noun[1]) else -1
-        last = found[-1] if found else None
-        if last is not None and _AND.fullmatch(sentence, last.end, one.start):
-            ids, start = last.ids | {one.entity_id}, last.start
-            found[-1] = _Named(start, one.end, ids, owns if owns >= 0 else last.owns)
+        last = names[-1] if names else None
+        if last is not None and _AND.fullmatch(sentence, last.end, mention.start):
+            ids, start = last.ids | {mention.entity_id}, last.start
+            names[-1] = _Named(start, mention.end, ids, owns if owns >= 0 else last.owns)
         else:
-            found.append(_Named(one.start, one.end, frozenset({one.entity_id}), owns))
-    return found
+            names.append(_Named(mention.start, mention.end, frozenset({mention.entity_id}), owns))
+    return names
 
 
 @cache
@@ -335,46 +335,48 @@ def statements(
     if not attribute:
         return list(_in_sections(corpus, entity_id, None))[:limit]
     topic = topic_of(attribute)
-    found = list(_in_sections(corpus, entity_id, topic))
+    result = list(_in_sections(corpus, entity_id, topic))
     in_texts = sorted(
-        _in_texts(corpus, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
+        _in_texts(corpus, entity_id, topic, result, chapter, texts), key=lambda pair: (-pair[0], *order_of(pair[1]))
     )
-    found += [one for _, one in in_texts]
-    found = list({(one.path, one.span): one for one in found}.values())[:limit]
+    result += [item for _, item in in_texts]
+    result = list({(item.path, item.span): item for item in result}.values())[:limit]
     marked = []
-    for one in found:
-        rivals = tuple(dict.fromkeys(other.reference for other in found if _compete(topic, one, other)))
-        marked.append(replace(one, competes_with=rivals, attributes=(attribute,) if rivals else ()))
+    for item in result:
+        rivals = tuple(dict.fromkeys(other.reference for other in result if _compete(topic, item, other)))
+        marked.append(replace(item, competes_with=rivals, attributes=(attribute,) if rivals else ()))
     return marked
 
 
-def order_of(one: Statement) -> tuple[int, str, tuple[int, int]]:
+def order_of(item: Statement) -> tuple[int, str, tuple[int, int]]:
     """The order of the book."""
-    return (one.chapter or 0, one.path, one.span)
+    return (item.chapter or 0, item.path, item.span)
 
 
-def _compete(topic: Topic, one: Statement, other: Statement) -> bool:
+def _compete(topic: Topic, item: Statement, other: Statement) -> bool:
     """As `is_rival`; the left and the right are rivals only where the rest of the sentence tells the same."""
-    if topic.valued or not is_rival(one, other):
-        return is_rival(one, other)
-    bare = [replace(side, values=side.values - _bodies(side.values)) for side in (one, other)]
-    terms = [set(_core.terms(without_parts(side.text))) for side in (one, other)]
+    if topic.valued or not is_rival(item, other):
+        return is_rival(item, other)
+    bare = [replace(side, values=side.values - _bodies(side.values)) for side in (item, other)]
+    terms = [set(_core.terms(without_parts(side.text))) for side in (item, other)]
     return is_rival(*bare) or len(terms[0] & terms[1]) >= SHARED
 
 
-def is_rival(one: Statement, other: Statement) -> bool:
+def is_rival(item: Statement, other: Statement) -> bool:
     """Whether two statements of different sources share no value of some kind that both give."""
-    if (other.path, other.section) == (one.path, one.section):
+    if (other.path, other.section) == (item.path, item.section):
         return False
-    if _outgrown(one, other) or _outgrown(other, one):
+    if _outgrown(item, other) or _outgrown(other, item):
         return True
-    kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
-    return any(_differ(_of(one, kind), _of(other, kind)) for kind in kinds - {"reached"})
+    kinds = {value.partition(":")[0] for value in item.values} & {value.partition(":")[0] for value in other.values}
+    return any(_differ(_of(item, kind), _of(other, kind)) for kind in kinds - {"reached"})
 
 
 def _differ(ones: set[str], others: set[str]) -> bool:
     """Whether two sets of values have none in common; an eye may be the left one."""
-    return not any(one == other or _unsided(one) == other or one == _unsided(other) for one in ones for other in others)
+    return not any(
+        side == other or _unsided(side) == other or side == _unsided(other) for side in ones for other in others
+    )
 
 
 def _unsided(value: str) -> str:
@@ -382,9 +384,9 @@ def _unsided(value: str) -> str:
     return f"{kind}:{part_of(name)}"
 
 
-def _outgrown(one: Statement, other: Statement) -> bool:
-    """Whether `other` had reached an age beyond the one that `one` gives."""
-    years = [int(value.partition(":")[2]) for value in _of(one, "years")]
+def _outgrown(item: Statement, other: Statement) -> bool:
+    """Whether `other` had reached an age beyond the one that `item` gives."""
+    years = [int(value.partition(":")[2]) for value in _of(item, "years")]
     return bool(years) and any(int(value.partition(":")[2]) > max(years) for value in _of(other, "reached"))
 
 
@@ -394,20 +396,20 @@ _PRONOUN = re.compile(
 )
 
 
-def is_about(corpus: Corpus, entity_id: str, one: Statement) -> bool:
+def is_about(corpus: Corpus, entity_id: str, item: Statement) -> bool:
     """Whether a sentence names an entity, or begins with a pronoun where its paragraph has named nobody else before."""
-    if any(mention.entity_id == entity_id for mention in corpus.matcher.find_all(one.text)):
+    if any(mention.entity_id == entity_id for mention in corpus.matcher.find_all(item.text)):
         return True
-    document = corpus.document(one.path)
-    if document is None or not _PRONOUN.match(one.text):
+    document = corpus.document(item.path)
+    if document is None or not _PRONOUN.match(item.text):
         return False
-    before = document.text[document.paragraphs[one.paragraph].start : one.span[0]]
+    before = document.text[document.paragraphs[item.paragraph].start : item.span[0]]
     named = {mention.entity_id for mention in corpus.matcher.find_all(before)}
     return {other for other in named if other == entity_id or corpus.entities[other].type == "character"} == {entity_id}
 
 
-def _of(one: Statement, kind: str) -> set[str]:
-    return {value for value in one.values if value.startswith(f"{kind}:")}
+def _of(item: Statement, kind: str) -> set[str]:
+    return {value for value in item.values if value.startswith(f"{kind}:")}
 
 
 def _in_sections(corpus: Corpus, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
@@ -446,8 +448,8 @@ def _in_texts(
     kept: dict[tuple[str, int], tuple[tuple[int, Statement], ...]] = corpus.memo.setdefault(
         ("statements", f"{entity_id}\0{topic.name}", None), {}
     )
-    claims = {term for one in claimed for term in _core.terms(one.text)}
-    claims -= {term for one in claimed for m in corpus.matcher.find_all(one.text) for term in _core.terms(m.term)}
+    claims = {term for item in claimed for term in _core.terms(item.text)}
+    claims -= {term for item in claimed for m in corpus.matcher.find_all(item.text) for term in _core.terms(m.term)}
     words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
     likely = paragraphs_about(corpus, entity_id, words, sorted(claims), as_of=chapter, limit=_PARAGRAPHS * texts)
     for path, index in likely:
@@ -488,14 +490,14 @@ def _in_paragraph(
         values, others = _given(corpus, entity_id, sentence, mentions, topic, "prose")
         if others:
             continue
-        one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
-        named = is_about(corpus, entity_id, one)
+        item = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
+        named = is_about(corpus, entity_id, item)
         speaks = spoken or any(value.startswith(("years:", "reached:")) for value in values)
         compared = any(value.startswith("older:") for value in values)
         valued = bool(values) or not topic.valued
         if valued and ((speaks and named) or (shared >= SHARED and (spoken or values)) or compared):
             sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
-            yield sure, one
+            yield sure, item
 
 
 def _given(
@@ -511,18 +513,20 @@ def _given(
     if not every or topic is None:
         return frozenset(), False
     owner = ValueOwner(sentence, people_in(corpus, mentions, entity_id), entity_id, place, topic)
-    values = frozenset(one.text for one in every if owner.owns(one) and not (place == "prose" and one.text in _PASSING))
+    values = frozenset(
+        item.text for item in every if owner.owns(item) and not (place == "prose" and item.text in _PASSING)
+    )
     return values, not values and place != "own"
 
 
 def people_in(corpus: Corpus, mentions: Sequence[Mention], entity_id: str) -> list[Mention]:
     """Those of `mentions` that are of a character, or of the entity."""
-    return [one for one in mentions if one.entity_id == entity_id or corpus.entities[one.entity_id].type == _PERSON]
+    return [item for item in mentions if item.entity_id == entity_id or corpus.entities[item.entity_id].type == _PERSON]
 
 
 def _place_of(corpus: Corpus, section: CorpusSection) -> Place:
     """The profile of a person is about its owner; the section of a place is about anybody it names."""
-    return "other" if any(corpus.entities[one].type == _PERSON for one in section.entities) else "prose"
+    return "other" if any(corpus.entities[entity].type == _PERSON for entity in section.entities) else "prose"
 
 
 def _bodies(values: frozenset[str]) -> frozenset[str]:
@@ -553,5 +557,5 @@ def _sentences(
             if paragraph.role != "heading" and section.start <= paragraph.start < section.end
             for first, last in _spans(document.text, paragraph.start, paragraph.end)
         ]
-    found: Sequence[tuple[int, int, int, Sequence[Mention]]] = corpus.memo[key]
-    return found
+    rows: Sequence[tuple[int, int, int, Sequence[Mention]]] = corpus.memo[key]
+    return rows

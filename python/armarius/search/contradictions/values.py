@@ -123,18 +123,18 @@ def topic_of(attribute: str) -> Topic:
 
     A part of the body is a topic of its own; what the vocabulary does not know is looked for as written.
     """
-    named = tuple(dict.fromkeys(name for found in attributes().find(attribute) for name in found.value))
-    dimensions = tuple(dict.fromkeys(one for name in named for one in _DIMENSIONS.get(name, ())))
+    named = tuple(dict.fromkeys(name for match in attributes().find(attribute) for name in match.value))
+    dimensions = tuple(dict.fromkeys(item for name in named for item in _DIMENSIONS.get(name, ())))
     if "appearance" not in named and dimensions:
-        known = table("attributes")
-        words = [word for name in named if name in _DIMENSIONS for word in known[name]]
+        rows = table("attributes")
+        words = [word for name in named if name in _DIMENSIONS for word in rows[name]]
         for bears in ("mark", "wound"):  # 疤 in 疤痕
             if bears in named:
-                words += [word for other in ("mark", "wound") for word in known[other] if word in attribute]
+                words += [word for other in ("mark", "wound") for word in rows[other] if word in attribute]
         return _topic(attribute, named, dimensions, words, True, {})
-    asked = _phrases(tuple(word for words in _things().values() for word in words)).find(attribute)
-    spans = [attribute[one.start : one.end] for one in asked]
-    things = {name: words for name, words in _things().items() if any(_phrases(words).find(one) for one in spans)}
+    matches = _phrases(tuple(word for words in _things().values() for word in words)).find(attribute)
+    spans = [attribute[match.start : match.end] for match in matches]
+    things = {name: words for name, words in _things().items() if any(_phrases(words).find(span) for span in spans)}
     if things:
         words = [word for row in things.values() for word in row if len(word) > 1]
         return _topic(attribute, named, ("colour",), words + spans, False, things)
@@ -162,7 +162,7 @@ def _topic(
 def _things() -> dict[str, tuple[str, ...]]:
     """Parts of the body and hair; one of two (左手) also goes by what both are called (手)."""
     rows = {name: list(words) for name, words in (table("body") | _HAIR).items()}
-    for name in [one for one in rows if part_of(one) != one]:
+    for name in [key for key in rows if part_of(key) != key]:
         if (whole := rows.get(part_of(name))) is not None:  # an eye has one colour, whichever it is
             whole += rows.pop(name)
         else:
@@ -184,50 +184,50 @@ def located(corpus: Corpus, sentence: str, mentions: Sequence[Mention], topic: T
         mentions: The entities mentioned in it.
         topic: Which kinds of value count.
     """
-    found: set[Value] = set()
+    result: set[Value] = set()
     bare = without_names(sentence, mentions)  # a place called 翠 is not green
     if "place" in topic.dimensions:
-        found |= {
+        result |= {
             Value(f"place:{mention.entity_id}", mention.start, mention.end)
             for mention in mentions
             if corpus.entities[mention.entity_id].type == "location"
         }
     if "age" in topic.dimensions:
-        found |= _ages(sentence)
+        result |= _ages(sentence)
     if "body" in topic.dimensions and _first_letters("body").search(bare):
-        found |= {Value(f"body:{one.value}", one.start, one.end) for one in _values("body").find(bare)}
+        result |= {Value(f"body:{match.value}", match.start, match.end) for match in _values("body").find(bare)}
     if not topic.valued:  # which of two: 左手, 右手
-        hands = [one for one in _values("body").find(bare) if one.value.startswith(("left", "right"))]
-        found |= {Value(f"body:{one.value}", one.start, one.end) for one in hands}
+        hands = [match for match in _values("body").find(bare) if match.value.startswith(("left", "right"))]
+        result |= {Value(f"body:{match.value}", match.start, match.end) for match in hands}
     if "colour" in topic.dimensions and _first_letters("colour").search(bare):
-        found |= _coloured(bare, topic.things)
-    return frozenset(found)
+        result |= _coloured(bare, topic.things)
+    return frozenset(result)
 
 
 def without_names(sentence: str, mentions: Sequence[Mention]) -> str:
     """The sentence with spaces in place of the names in it."""
-    return blanked(sentence, ((one.start, one.end) for one in mentions))
+    return blanked(sentence, ((mention.start, mention.end) for mention in mentions))
 
 
 def _ages(sentence: str) -> set[Value]:
-    found: set[Value] = set()
+    result: set[Value] = set()
     if not _AGES.search(sentence):
-        return found
+        return result
     for match in _YEARS.finditer(sentence):
         years = parse_numeral(next(filter(None, match.groups())))
         before = sentence[max(0, match.start() - 1) : match.start()]
         if years is not None and before not in ("大", "小", "长"):
             kind = _kind_of(sentence, match)
-            found |= {Value(f"{kind}:{years}", match.start(), match.end())} if kind else set()
-    found |= {
+            result |= {Value(f"{kind}:{years}", match.start(), match.end())} if kind else set()
+    result |= {
         Value(f"reached:{parse_numeral(match[1])}", match.start(), match.end()) for match in _REACHED.finditer(sentence)
     }
     for pattern in (_OLDER_ZH, _OLDER_EN):
         for match in pattern.finditer(sentence):
             left, right = match["left"], match["right"]
             younger = match["way"].lower() in ("小", "幼", "年幼", "年轻", "年小", "younger")
-            found.add(Value(f"older:{right if younger else left}", match.start(), match.end()))
-    return found
+            result.add(Value(f"older:{right if younger else left}", match.start(), match.end()))
+    return result
 
 
 def _kind_of(sentence: str, match: re.Match[str]) -> str:
@@ -241,14 +241,14 @@ def _kind_of(sentence: str, match: re.Match[str]) -> str:
 
 def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value]:
     """`<thing>:<colour>` wherever a colour stands next to its thing."""
-    found: set[Value] = set()
+    result: set[Value] = set()
     colours: list[tuple[int, int, list[str]]] = []
-    for one in _values("colour").find(sentence):
-        if colours and _MIXED.fullmatch(sentence, colours[-1][1], one.start):
+    for match in _values("colour").find(sentence):
+        if colours and _MIXED.fullmatch(sentence, colours[-1][1], match.start):
             start, _, names = colours.pop()
-            colours.append((start, one.end, [*names, one.value]))
+            colours.append((start, match.end, [*names, match.value]))
         else:
-            colours.append((one.start, one.end, [one.value]))
+            colours.append((match.start, match.end, [match.value]))
     for name, words in things.items() if colours else ():
         for thing in _phrases(words).find(sentence):
             for start, end, names in colours:
@@ -259,13 +259,13 @@ def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value
                 else:
                     between = re.match("", "")
                 if between:
-                    found |= {Value(f"{name}:{colour}", min(thing.start, start), end) for colour in names}
-    return found
+                    result |= {Value(f"{name}:{colour}", min(thing.start, start), end) for colour in names}
+    return result
 
 
 def without_parts(sentence: str) -> str:
     """The sentence with spaces in place of the parts of the body in it."""
-    return blanked(sentence, ((one.start, one.end) for one in _values("body").find(sentence)))
+    return blanked(sentence, ((match.start, match.end) for match in _values("body").find(sentence)))
 
 
 @lru_cache(maxsize=256)

@@ -160,8 +160,8 @@ def chapter_references(
 
     Cost: linear in the query.
     """
-    found: list[ChapterReference] = []
-    taken: list[tuple[int, int]] = []
+    refs: list[ChapterReference] = []
+    spans: list[tuple[int, int]] = []
     units = _UNITS.search(query) is not None
     for pattern, needs_unit in ((_CJK, True), (_KOREAN, False), (_SPACED, False), (_CJK_BARE, True)):
         for match in pattern.finditer(query) if units or not needs_unit else ():
@@ -177,16 +177,16 @@ def chapter_references(
                 and _COUNTED.search(query, max(0, match.start() - _NEAR), match.start())
             ):
                 continue  # 最后2章
-            if numbers and not overlaps(taken, *match.span()):
+            if numbers and not overlaps(spans, *match.span()):
                 numbers, end = _counted_on(query, match, numbers, known)
-                insort(taken, (match.start(), end))
-                found.append(ChapterReference(numbers, match.start(), end))
+                insort(spans, (match.start(), end))
+                refs.append(ChapterReference(numbers, match.start(), end))
     for match in _ORDINAL.finditer(query):
         number = parse_numeral(match["n"])
-        if number is not None and not overlaps(taken, *match.span()):
-            insort(taken, match.span())
-            found.append(ChapterReference((number,), match.start(), match.end()))
-    absolute = bool(found)
+        if number is not None and not overlaps(spans, *match.span()):
+            insort(spans, match.span())
+            refs.append(ChapterReference((number,), match.start(), match.end()))
+    absolute = bool(refs)
     units = units or _IN_ENGLISH.search(query) is not None
     for pattern, how in _RELATIVE:
         for match in pattern.finditer(query) if units or how in _WITHOUT_UNIT else ():
@@ -196,12 +196,12 @@ def chapter_references(
                 continue
             written = match.groupdict().get("n")
             chapters = _relative(how, _count(written), list(known), current)
-            if overlaps(taken, *match.span()):
+            if overlaps(spans, *match.span()):
                 continue
-            insort(taken, match.span())
-            found.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
-    found.sort(key=lambda reference: reference.start)
-    return tuple(_unless_excluded(query, found))
+            insort(spans, match.span())
+            refs.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
+    refs.sort(key=lambda reference: reference.start)
+    return tuple(_unless_excluded(query, refs))
 
 
 def part_asked(query: str, references: Sequence[ChapterReference]) -> Part:
@@ -212,10 +212,10 @@ def part_asked(query: str, references: Sequence[ChapterReference]) -> Part:
     return "" if (head is None) == (tail is None) else "head" if head else "tail"
 
 
-def _unless_excluded(query: str, found: list[ChapterReference]) -> Iterator[ChapterReference]:
+def _unless_excluded(query: str, refs: list[ChapterReference]) -> Iterator[ChapterReference]:
     """Each reference, with the words that exclude it."""
     end = 0
-    for reference in found:
+    for reference in refs:
         before = _EXCEPT_BEFORE.search(query, end, reference.start)
         behind = _EXCEPT_BEHIND.match(query, reference.end)
         if before or behind:
@@ -225,10 +225,10 @@ def _unless_excluded(query: str, found: list[ChapterReference]) -> Iterator[Chap
         yield reference
 
 
-def overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether a stretch overlaps one of `taken`, which are sorted and apart from each other."""
-    at = bisect_left(taken, (end,))
-    return at > 0 and start < taken[at - 1][1]
+def overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether a stretch overlaps one of `spans`, which are sorted and apart from each other."""
+    at = bisect_left(spans, (end,))
+    return at > 0 and start < spans[at - 1][1]
 
 
 def _numbers(body: str) -> tuple[int, ...]:
@@ -255,34 +255,34 @@ def _count(written: str | None) -> int:
 
 
 def _counted_on(
-    query: str, match: re.Match[str], numbers: tuple[int, ...], known: Sequence[int]
+    query: str, match: re.Match[str], numbers: tuple[int, ...], series: Sequence[int]
 ) -> tuple[tuple[int, ...], int]:
     """The chapters of a match and where it ends; those counted from its last where the query goes on 之后一章."""
     on = _FROM.match(query, match.end())
     if on is None or on["unit"] != match[0][-1]:
         return numbers, match.end()
-    if numbers[-1] not in known:
+    if numbers[-1] not in series:
         return numbers, on.end()
     if on["way"] in ("前", "上"):
-        return tuple(n for n in known if n < numbers[-1])[-_count(on["n"]) :], on.end()
-    return tuple(n for n in known if n > numbers[-1])[: _count(on["n"])], on.end()
+        return tuple(n for n in series if n < numbers[-1])[-_count(on["n"]) :], on.end()
+    return tuple(n for n in series if n > numbers[-1])[: _count(on["n"])], on.end()
 
 
-def _relative(how: str, count: int, known: list[int], current: int | None) -> list[int]:
-    if not known:
+def _relative(how: str, count: int, series: list[int], current: int | None) -> list[int]:
+    if not series:
         return []
-    before = [n for n in known if current is None or n < current]
-    upto = [n for n in known if current is None or n <= current]
-    after = [n for n in known if current is not None and n > current]
+    before = [n for n in series if current is None or n < current]
+    upto = [n for n in series if current is None or n <= current]
+    after = [n for n in series if current is not None and n > current]
     if how == "recent":
         return upto[-count:]
     if how in ("before", "previous"):
-        return before[-count:] if current is not None else (known[-count:] if how == "before" else [])
+        return before[-count:] if current is not None else (series[-count:] if how == "before" else [])
     if how in ("after", "next"):
         return after[:count]
     if how == "current" or (how.startswith("here") and current is not None):
         return [current] if current is not None else []
     if how == "final":
-        return known[-count:]
+        return series[-count:]
     # In an earlier chapter the end of the book is withheld, unless its last chapter is named.
-    return upto[-count:] if how in ("last", "here or last") else known[:count]
+    return upto[-count:] if how in ("last", "here or last") else series[:count]

@@ -55,8 +55,8 @@ class Pronoun:
 def pronouns(text: str) -> list[Pronoun]:
     """The pronouns of the third person in `text`, by position. Cost: linear."""
     events = _phrases("event").find(text)  # did it: what, not which thing
-    found = [one for one in (*_latin(text), *_han(text)) if not any(e.start < one.end <= e.end for e in events)]
-    return sorted(found, key=lambda one: one.start)
+    result = [item for item in (*_latin(text), *_han(text)) if not any(e.start < item.end <= e.end for e in events)]
+    return sorted(result, key=lambda item: item.start)
 
 
 def takes_up(text: str, row: Literal["event", "demonstrative", "sequence"]) -> bool:
@@ -66,14 +66,14 @@ def takes_up(text: str, row: Literal["event", "demonstrative", "sequence"]) -> b
 
 def demonstrative_ends(text: str) -> list[int]:
     """Where each word ends that points at a thing: 那只, 这张."""
-    return [found.end for found in _phrases("demonstrative").find(text)]
+    return [match.end for match in _phrases("demonstrative").find(text)]
 
 
 def goes_on(text: str) -> bool:
     """Whether it goes on from what was said: and …, what about …, 那…, …呢."""
     start = len(text) - len(text.lstrip(" \t\n—–-…,，“\"'"))
     begins = _phrases("begins", "no_begin", "demonstrative").find(text)
-    if any(found.start == start and found.value for found in begins):
+    if any(match.start == start and match.value for match in begins):
         return True
     bare = _CLOSING.sub("", text)
     return any(bare.endswith(word) for word in words_of("han", "ends"))
@@ -81,7 +81,7 @@ def goes_on(text: str) -> bool:
 
 def asks_circumstance(text: str) -> bool:
     """Whether it asks why, how or when."""
-    return any(found.value for found in _phrases("circumstance", "no_circumstance").find(text))
+    return any(match.value for match in _phrases("circumstance", "no_circumstance").find(text))
 
 
 def asks_identity(text: str) -> bool:
@@ -96,7 +96,7 @@ def asks_name(text: str) -> bool:
 
 def asks(text: str) -> bool:
     """Whether it says what it asks for: who, where, 哪里, 多少; "and the watch?" does not."""
-    return any(found.value for found in _phrases("asks", "begins").find(text))
+    return any(match.value for match in _phrases("asks", "begins").find(text))
 
 
 def parts_clause(text: str) -> bool:
@@ -110,24 +110,24 @@ def parts_clause(text: str) -> bool:
 def _latin(text: str) -> Iterator[Pronoun]:
     kinds = _latin_kinds()
     words = list(LATIN_WORD.finditer(text))
-    for at, found in enumerate(words):
-        word = found[0].lower().replace("’", "'")
+    for at, match in enumerate(words):
+        word = match[0].lower().replace("’", "'")
         bare = word.partition("'")[0]
         if bare in words_of("latin", "place") and not _exists(words, at):
-            yield Pronoun(found[0], found.start(), found.end(), "place")
+            yield Pronoun(match[0], match.start(), match.end(), "place")
         kind = kinds.get(bare)
         if kind is None:
             continue
         if kind == "thing" and _has_antecedent(words, at):
             continue
         follows = words[at + 1] if at + 1 < len(words) else None
-        adjacent = follows is not None and not text[found.end() : follows.start()].strip()
+        adjacent = follows is not None and not text[match.end() : follows.start()].strip()
         noun = adjacent and follows is not None and follows[0].lower() not in _function_words()
         possessive = bare in words_of("latin", "possessive") and noun
-        end = found.start() + len(bare)
+        end = match.start() + len(bare)
         yield Pronoun(
-            text[found.start() : end],
-            found.start(),
+            text[match.start() : end],
+            match.start(),
             end,
             kind,
             possessive,
@@ -147,18 +147,18 @@ def _has_antecedent(words: list[re.Match[str]], at: int) -> bool:
     """Whether a noun with an article stands before `it` in the same question: "the watch … it"."""
     before = [word[0].lower() for word in words[:at]]
     determiners = words_of("latin", "determiners")
-    return any(one in determiners and other not in _function_words() for one, other in pairwise(before))
+    return any(word in determiners and other not in _function_words() for word, other in pairwise(before))
 
 
 def _han(text: str) -> Iterator[Pronoun]:
-    taken: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for kind_of, kind in _HAN_KINDS:
         for word in sorted(words_of("han", kind_of), key=len, reverse=True):
-            for found in re.finditer(re.escape(word), text):
-                start, end = found.span()
-                if any(one < end and start < other for one, other in taken) or _is_no_pronoun(text, start, end):
+            for match in re.finditer(re.escape(word), text):
+                start, end = match.span()
+                if any(begin < end and start < other for begin, other in spans) or _is_no_pronoun(text, start, end):
                     continue
-                taken.append((start, end))
+                spans.append((start, end))
                 possessive = text.startswith("的", end) and bool(text[end + 1 : end + 2].strip())
                 yield Pronoun(word, start, end, kind, possessive, not possessive and _ends(text[end:]))
 
@@ -196,8 +196,10 @@ def words_of(table: str, row: str) -> frozenset[str]:
 @cache
 def _phrases(row: str, *without: str) -> Phrases[bool]:
     tables = _data().values()
-    found = {word: True for table in tables for word in table.get(row, "").split()}
-    return Phrases(found | {word: False for table in tables for one in without for word in table.get(one, "").split()})
+    words = {word: True for table in tables for word in table.get(row, "").split()}
+    return Phrases(
+        words | {word: False for table in tables for name in without for word in table.get(name, "").split()}
+    )
 
 
 @cache
@@ -241,12 +243,12 @@ def cast_of(codex: Codex) -> Cast:
             if genders.get(id_) == "" and role.gender:
                 genders[id_] = role.gender
     return {
-        one.id: NamedEntity(
-            one.name,
-            "person" if one.id in genders else "place" if one.type == "location" else "thing",
-            genders.get(one.id, ""),
+        entity.id: NamedEntity(
+            entity.name,
+            "person" if entity.id in genders else "place" if entity.type == "location" else "thing",
+            genders.get(entity.id, ""),
         )
-        for one in codex.entities
+        for entity in codex.entities
     }
 
 
@@ -292,12 +294,12 @@ class Coreference:
         """
         for salience in self._salience.values():
             salience.weight *= _ASIDE_FADES if aside else _FADES
-        mentions = [one for one in self._matcher.find_all(text) if one.entity_id in self._cast]
+        mentions = [mention for mention in self._matcher.find_all(text) if mention.entity_id in self._cast]
         counts: dict[str, int] = {}
-        said = pronouns(text)
-        tells = self._telling(text, said)
-        spots: list[Mention | Pronoun] = [*mentions, *said]
-        for spot in sorted(spots, key=lambda one: one.start):
+        refs = pronouns(text)
+        tells = self._telling(text, refs)
+        spots: list[Mention | Pronoun] = [*mentions, *refs]
+        for spot in sorted(spots, key=lambda spot: spot.start):
             if isinstance(spot, Pronoun):
                 fitting = [id_ for id_ in counts if may_mean(spot.kind, self._cast[id_])]
                 if not fitting:
@@ -319,12 +321,12 @@ class Coreference:
     def resolve(self, kind: PronounKind, without: Collection[str] = ()) -> tuple[str, ...]:
         """The ids of the likeliest antecedents of a pronoun; several for a plural, none where nobody fits."""
         if kind in ("people", "women", "things"):
-            for said in self._turns[: -_GROUP_TURNS - 1 : -1]:
-                together = [id_ for id_ in said if id_ not in without and may_mean(kind, self._cast[id_])]
+            for turn in self._turns[: -_GROUP_TURNS - 1 : -1]:
+                together = [id_ for id_ in turn if id_ not in without and may_mean(kind, self._cast[id_])]
                 if len(together) > 1:
                     return tuple(together[:_MOST_TOGETHER])
         fit = [(self._worth(kind, id_), id_) for id_ in self._fitting(kind, without)]
-        best = max(fit, key=lambda one: (one[0], one[1]), default=(0.0, ""))
+        best = max(fit, key=lambda pair: (pair[0], pair[1]), default=(0.0, ""))
         return (best[1],) if best[0] >= _FORGOTTEN else ()
 
     def man_and_woman(self, first: PronounKind, without: Collection[str] = ()) -> dict[PronounKind, tuple[str, ...]]:
@@ -354,29 +356,29 @@ class Coreference:
     def name_of(self, entity_id: str) -> str:
         """What it is found by: its name, or as the conversation has it where its name is somebody else's too."""
         name = self._cast[entity_id].name
-        found = {one.entity_id for one in self._matcher.find_all(name)}
-        return name if found == {entity_id} else self._salience[entity_id].term
+        ids = {mention.entity_id for mention in self._matcher.find_all(name)}
+        return name if ids == {entity_id} else self._salience[entity_id].term
 
     def _fitting(self, kind: PronounKind, without: Collection[str]) -> Iterable[str]:
         return (id_ for id_ in self._salience if id_ not in without and may_mean(kind, self._cast[id_]))
 
     @staticmethod
-    def _telling(text: str, said: list[Pronoun]) -> Pronoun | None:
+    def _telling(text: str, refs: list[Pronoun]) -> Pronoun | None:
         """The pronoun of a turn that may tell a gender: its first, if it begins the turn or all are of one gender."""
-        gendered = [one for one in said if one.kind in _GENDERS]
+        gendered = [ref for ref in refs if ref.kind in _GENDERS]
         if not gendered or gendered[0].is_object:
             return None
-        alone = len({one.kind for one in gendered}) == 1
+        alone = len({ref.kind for ref in gendered}) == 1
         return gendered[0] if alone or not text[: gendered[0].start].strip(" \t\n\"'“‘") else None
 
     def _tell(self, id_: str, kind: PronounKind) -> None:
         """Record the gender of an antecedent, unless the turn before named another possible antecedent."""
         last = self._turns[-1] if self._turns else ()
-        if not self._cast[id_].gender and not any(one != id_ and may_mean(kind, self._cast[one]) for one in last):
+        if not self._cast[id_].gender and not any(other != id_ and may_mean(kind, self._cast[other]) for other in last):
             self._cast[id_] = self._cast[id_]._replace(gender=kind)
 
     def _worth(self, kind: PronounKind, id_: str) -> float:
-        known, weight = self._cast[id_], self._salience[id_].weight
-        if kind in ("m", "f", "women") and not known.gender:
+        entity, weight = self._cast[id_], self._salience[id_].weight
+        if kind in ("m", "f", "women") and not entity.gender:
             return weight * _UNSAID
-        return weight * _ELSEWHERE if kind in ("thing", "things") and known.kind == "place" else weight
+        return weight * _ELSEWHERE if kind in ("thing", "things") and entity.kind == "place" else weight

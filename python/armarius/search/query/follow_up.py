@@ -39,7 +39,7 @@ _NO_NAMES = EntityMatcher(())
 _NOUN = 2  # Han characters of a word that is no verb by itself
 
 
-def names_topic(asked: Understanding) -> bool:
+def names_topic(analysis: Understanding) -> bool:
     """Whether a content word of a question is its topic.
 
     It is one behind an article, or that a capital makes a name; in Chinese one that begins the question. Words for what
@@ -47,10 +47,10 @@ def names_topic(asked: Understanding) -> bool:
 
     Cost: linear in the question.
     """
-    if asked.attributes or asked.relations:
+    if analysis.attributes or analysis.relations:
         return False
-    words = [word for word in question(asked).words if word not in words_of("latin", "of_another")]
-    return _behind_article(asked.query, words) or _begins(asked.query, words)
+    words = [word for word in question(analysis).words if word not in words_of("latin", "of_another")]
+    return _behind_article(analysis.query, words) or _begins(analysis.query, words)
 
 
 def things_shown(text: str) -> tuple[str, ...]:
@@ -58,36 +58,36 @@ def things_shown(text: str) -> tuple[str, ...]:
 
     Cost: linear in the text, once for each.
     """
-    found = []
-    for one in demonstrative_ends(text):
-        behind = text[one:].lstrip()
+    nouns = []
+    for end in demonstrative_ends(text):
+        behind = text[end:].lstrip()
         words = question(read_question(behind, matcher=_NO_NAMES)).words
         noun = max((word for word in words if behind.startswith(word)), key=len, default="")
         if not noun or noun in words_of("han", "says_little"):
             return ()
-        found.append(noun)
-    return tuple(found)
+        nouns.append(noun)
+    return tuple(nouns)
 
 
 def _behind_article(query: str, words: list[str]) -> bool:
-    said = [found[0] for found in LATIN_WORD.finditer(query)]
+    tokens = [match[0] for match in LATIN_WORD.finditer(query)]
     articles = words_of("latin", "articles")
     return any(
         word.lower().replace("’", "'").partition("'")[0] in words and (word[0].isupper() or before.lower() in articles)
-        for before, word in pairwise(said)
+        for before, word in pairwise(tokens)
     )
 
 
 def _begins(query: str, words: list[str]) -> bool:
     """Han: with one of `words`, behind what goes on from before (那灯塔在哪里)."""
     text = query.strip()
-    first = max((one for one in words_of("han", "begins") if text.startswith(one)), key=len, default="")
+    first = max((word for word in words_of("han", "begins") if text.startswith(word)), key=len, default="")
     starts = (text, text[len(first) :].lstrip(" ,，"))
-    topics = [one for one in words if len(one) >= _NOUN and _IS_UNSPACED.match(one)]
+    topics = [word for word in words if len(word) >= _NOUN and _IS_UNSPACED.match(word)]
     return any(
-        start.startswith(one) and not start.startswith(tuple(words_of("han", "of_another")))
+        start.startswith(topic) and not start.startswith(tuple(words_of("han", "of_another")))
         for start in starts
-        for one in topics
+        for topic in topics
     )
 
 
@@ -155,11 +155,11 @@ class _Talk:
             self._coreference.observe(number, text, aside=not asks_name(self._topic))
             self._answer, self._answer_turn = BETWEEN.split(text, maxsplit=1)[0].strip()[:_ANSWERED], number
             return
-        asked = self.spelled_out(text).asked
+        query = self.spelled_out(text).asked
         about = self._coreference.observe(number, text)
         if about or len(text) > _LONGEST or _content(read_question(text, matcher=self._matcher)):
             # what is asked of a pasted page stands at its end
-            self._topic = asked[:_CARRIED] if len(text) <= _LONGEST else asked[-_CARRIED:]
+            self._topic = query[:_CARRIED] if len(text) <= _LONGEST else query[-_CARRIED:]
             self._topic_turn, self._about = number, about
         self._answer = ""
 
@@ -167,30 +167,32 @@ class _Talk:
         if len(query) > _LONGEST:
             return FollowUp(query)
         query = query.encode("utf-8", "replace").decode()
-        asked = read_question(query, matcher=self._matcher, recipe=understand(query))
-        text, notes, meant, lost = self._named(query, asked)
-        return self._completed(asked, text, notes, meant, lost=lost)
+        analysis = read_question(query, matcher=self._matcher, recipe=understand(query))
+        text, notes, meant, lost = self._named(query, analysis)
+        return self._completed(analysis, text, notes, meant, lost=lost)
 
-    def _named(self, query: str, asked: Understanding) -> tuple[str, list[str], list[str], bool]:
+    def _named(self, query: str, analysis: Understanding) -> tuple[str, list[str], list[str], bool]:
         """The question with names for pronouns, notes, the entities meant, and whether a pronoun is unresolved."""
         text, shift, lost = query, 0, False
         notes: dict[str, None] = {}
         meant: list[str] = []
-        said = pronouns(query)
-        gendered = list(dict.fromkeys(one.kind for one in said if one.kind in ("m", "f")))
-        pair = self._coreference.man_and_woman(gendered[0], asked.entities) if len(gendered) > 1 else {}
-        for pronoun in said:
+        refs = pronouns(query)
+        gendered = list(dict.fromkeys(ref.kind for ref in refs if ref.kind in ("m", "f")))
+        pair = self._coreference.man_and_woman(gendered[0], analysis.entities) if len(gendered) > 1 else {}
+        for pronoun in refs:
             before = [
-                one
-                for one in asked.mentions
-                if one.end <= pronoun.start
-                and one.entity_id in self._cast
-                and may_mean(pronoun.kind, self._cast[one.entity_id])
+                mention
+                for mention in analysis.mentions
+                if mention.end <= pronoun.start
+                and mention.entity_id in self._cast
+                and may_mean(pronoun.kind, self._cast[mention.entity_id])
             ]
             if before and not (pronoun.is_object and not parts_clause(query[before[-1].end : pronoun.start])):
                 continue
             ids = (
-                pair[pronoun.kind] if pronoun.kind in pair else self._coreference.resolve(pronoun.kind, asked.entities)
+                pair[pronoun.kind]
+                if pronoun.kind in pair
+                else self._coreference.resolve(pronoun.kind, analysis.entities)
             )
             lost |= not ids
             if not ids:
@@ -205,38 +207,38 @@ class _Talk:
         return text, list(notes), meant, lost
 
     def _completed(
-        self, asked: Understanding, text: str, notes: list[str], meant: list[str], *, lost: bool
+        self, analysis: Understanding, text: str, notes: list[str], meant: list[str], *, lost: bool
     ) -> FollowUp:
         """The question with what it lacks: the earlier question, or its subjects."""
         here = FollowUp(text, tuple(notes))
-        if not self._topic or asked.consistency or asked.reads or asked.phrases:
+        if not self._topic or analysis.consistency or analysis.reads or analysis.phrases:
             return here
-        words, subjects = _content(asked), [*asked.entities, *meant]
-        stranger = lost and not meant and any(one.kind in ("m", "f") for one in pronouns(asked.query))
-        onward = goes_on(asked.query)
-        if not subjects and takes_up(asked.query, "demonstrative"):
-            if not onward and self._shows_another(asked.query):
+        words, subjects = _content(analysis), [*analysis.entities, *meant]
+        stranger = lost and not meant and any(ref.kind in ("m", "f") for ref in pronouns(analysis.query))
+        onward = goes_on(analysis.query)
+        if not subjects and takes_up(analysis.query, "demonstrative"):
+            if not onward and self._shows_another(analysis.query):
                 return here
             lost = True
-        event = lost or takes_up(asked.query, "event")
-        short = _length(asked.query) <= _SHORT
-        is_whole = asks(asked.query) and not meant
-        if asked.references:
+        event = lost or takes_up(analysis.query, "event")
+        short = _length(analysis.query) <= _SHORT
+        is_whole = asks(analysis.query) and not meant
+        if analysis.references:
             return self._with_topic(text, notes, chapters=False) if onward and not words else here
         if subjects:
-            own = _length(_without(asked, asked.query))
+            own = _length(_without(analysis, analysis.query))
             if not words and (onward or not own):
                 return self._with_others(text, notes, subjects)
             leans = event and words <= _FEW
-            bare = not words and asks_circumstance(asked.query) and (meant or own <= _FRAGMENT)
+            bare = not words and asks_circumstance(analysis.query) and (meant or own <= _FRAGMENT)
             if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(subjects):
                 return self._with_topic(text, notes)
             return here
         if stranger and not self._adds(read_question(self._topic, matcher=self._matcher).entities):
             return here  # "he", after "who is Ann?"
-        if not words or (words <= _LEANING and (event or takes_up(asked.query, "sequence"))):
+        if not words or (words <= _LEANING and (event or takes_up(analysis.query, "sequence"))):
             return self._with_topic(text, notes, answer=True)
-        if asks_identity(asked.query) or (is_whole and names_topic(asked)):
+        if asks_identity(analysis.query) or (is_whole and names_topic(analysis)):
             return here
         if words <= (_FEW if onward else 1) and (short or onward):
             return self._with_subject(text, notes) if self._about else self._with_topic(text, notes, answer=True)
@@ -245,7 +247,7 @@ class _Talk:
     def _shows_another(self, query: str) -> bool:
         """Whether every thing that it points at (那只表) is one that no turn has named."""
         things = things_shown(query)
-        return bool(things) and not any(one in self._transcript for one in things)
+        return bool(things) and not any(thing in self._transcript for thing in things)
 
     def _adds(self, subjects: Sequence[str]) -> bool:
         """Whether the question before says more than the subjects of this one."""
@@ -274,20 +276,22 @@ class _Talk:
         """The earlier question about somebody else, for one that is a name: "And Edmund?"."""
         topic = read_question(self._topic, matcher=self._matcher)
         kinds = {self._cast[id_].kind for id_ in subjects if id_ in self._cast}
-        replaced = [one for one in topic.mentions if one.entity_id in self._cast]
+        replaced = [mention for mention in topic.mentions if mention.entity_id in self._cast]
         replaced = [
-            one for one in replaced if self._cast[one.entity_id].kind in kinds and one.entity_id not in subjects
+            mention
+            for mention in replaced
+            if self._cast[mention.entity_id].kind in kinds and mention.entity_id not in subjects
         ]
         if not replaced:
             return self._with_topic(text, notes)
         first = replaced[0].entity_id
         names = self._joined([self._name(id_) for id_ in subjects])
-        asked = self._topic
-        for one in reversed([one for one in replaced if one.entity_id == first]):
-            asked = asked[: one.start] + names + asked[one.end :]
+        query = self._topic
+        for mention in reversed([mention for mention in replaced if mention.entity_id == first]):
+            query = query[: mention.start] + names + query[mention.end :]
         term = replaced[0].term
         note = Reason("carried.swapped", topic=self._topic, names=names, term=term, turn=self._topic_turn)
-        return FollowUp(asked, (*notes, note))
+        return FollowUp(query, (*notes, note))
 
     def _name(self, id_: str) -> str:
         return self._cast[id_].name if id_ in self._cast else id_
@@ -297,9 +301,9 @@ class _Talk:
         return ("和" if any(map(_IS_UNSPACED.search, names)) else " and ").join(names)
 
 
-def _content(asked: Understanding) -> int:
+def _content(analysis: Understanding) -> int:
     """How many words of its own a question has, names excepted."""
-    return len(question(asked).words)
+    return len(question(analysis).words)
 
 
 def _length(text: str) -> float:
@@ -307,7 +311,7 @@ def _length(text: str) -> float:
     return sum(0.6 if _IS_UNSPACED.match(unit[0]) else 1.0 for unit in _UNIT.finditer(text))
 
 
-def _without(asked: Understanding, text: str) -> str:
-    for one in reversed(asked.mentions):
-        text = text[: one.start] + " " + text[one.end :]
+def _without(analysis: Understanding, text: str) -> str:
+    for mention in reversed(analysis.mentions):
+        text = text[: mention.start] + " " + text[mention.end :]
     return text

@@ -129,11 +129,11 @@ def read_question(
     rest = blanked(query, references)
     mentions = tuple(matcher.find_in_question(rest))
     tokens = tokens_of(rest)
-    named_at = [(one.start, one.end) for one in mentions]
+    named_at = [(mention.start, mention.end) for mention in mentions]
     relations = tuple(
-        RelationWord(rest[found.start : found.end], found.value, found.start, found.end)
-        for found in relation_words(rest, tokens)
-        if not overlaps(named_at, found.start, found.end)
+        RelationWord(rest[match.start : match.end], match.value, match.start, match.end)
+        for match in relation_words(rest, tokens)
+        if not overlaps(named_at, match.start, match.end)
     )
     consistency = bool(of_consistency().find(rest, tokens))
     if mentions:
@@ -141,12 +141,12 @@ def read_question(
         tokens = tokens_of(rest)
     reads = "chapters" in recipe.parts and (recipe.stated or not mentions)
     compares = reads and "before" in recipe.parts
-    named = [name for found in attributes().find(rest, tokens) for name in found.value]
+    named = [name for match in attributes().find(rest, tokens) for name in match.value]
     content = " ".join(blanked(rest, about_the_text().find(rest, tokens)).split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
     kept = [reference for reference in references if not reference.excluded]
     if compares:  # 第3章和前面几章: what it is compared with is not checked itself
-        kept = [one for one in kept if not one.relative or one.numbers == (current,)] or kept
+        kept = [ref for ref in kept if not ref.relative or ref.numbers == (current,)] or kept
     named_chapters = dict.fromkeys(n for reference in kept for n in reference.numbers if n not in excluded)
     if reads and recipe.scope == "story":
         last = max(named_chapters, default=current)
@@ -178,11 +178,11 @@ def read_question(
 def _remarks(
     query: str,
     references: Sequence[ChapterReference],
-    known: Sequence[int],
+    chapters: Sequence[int],
     current: int | None,
     beyond: Sequence[int],
 ) -> Iterator[str]:
-    every = sorted({*known, *beyond}) if references else []
+    every = sorted({*chapters, *beyond}) if references else []
     for reference in references:
         words = query[reference.start : reference.end].strip()
         missing = [number for number in reference.numbers if number not in every]
@@ -265,18 +265,18 @@ def _functions() -> _Functions:
     return _Functions(han, between, latin, frozenset(_core.stem(word) for word in latin))
 
 
-def question(asked: Understanding, related: Mapping[str, float] | None = None) -> QueryWords:
+def question(analysis: Understanding, related: Mapping[str, float] | None = None) -> QueryWords:
     """The groups that are in the question itself.
 
     Args:
-        asked: The question, understood.
+        analysis: The question, understood.
         related: Entities that a relation word leads to, each with a factor.
 
     Cost: linear in the question.
     """
-    query = asked.query
-    named = blanked(query, asked.references, "\0")
-    text = blanked(named, asked.mentions, "\0")
+    query = analysis.query
+    named = blanked(query, analysis.references, "\0")
+    text = blanked(named, analysis.mentions, "\0")
     main: dict[str, None] = {}
     singles: dict[str, None] = {}
     words: dict[str, None] = {}
@@ -297,29 +297,31 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
         elif (root := _content(run)) is not None:
             main[root] = None
             words[_plain(run).split("'")[0]] = None
-    alternatives = {word: found for word in words if word not in proper and (found := _alternatives(word))}
-    names = dict.fromkeys([term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end])])
+    alternatives = {word: terms for word in words if word not in proper and (terms := _alternatives(word))}
+    names = dict.fromkeys(
+        [term for mention in analysis.mentions for term in terms_of(query[mention.start : mention.end])]
+    )
     others = {pair: None for run in _RUN.findall(named) if _IN_PAIRS.match(run) for pair in _pairs(run)}
     stop = [pair for pair in others if pair not in main and pair not in names]
     families = ("main", main), ("stop", stop), ("single", singles), ("name", names)
     groups = [TermGroup(family, 1.0, ((term, 1.0),)) for family, some in families for term in some]
-    groups += [TermGroup("entity", entities=(entity,)) for entity in asked.entities]
+    groups += [TermGroup("entity", entities=(entity,)) for entity in analysis.entities]
     for entity, factor in (related or {}).items():
-        if entity not in asked.entities:
+        if entity not in analysis.entities:
             groups.append(TermGroup("related", factor, entities=(entity,)))
-    groups += [TermGroup("synonym", words=found) for found in alternatives.values()]
+    groups += [TermGroup("synonym", words=terms) for terms in alternatives.values()]
     return QueryWords(tuple(groups), tuple(words), alternatives, tuple(main), tuple(names))
 
 
 def terms_of(text: str) -> list[str]:
     """The pairs and stems of a text, in order, function words of Latin script left out."""
-    found: list[str] = []
+    terms: list[str] = []
     for run in _RUN.findall(text):
         if _IN_PAIRS.match(run):
-            found += _pairs(run)
+            terms += _pairs(run)
         elif (root := _content(run)) is not None:
-            found.append(root)
-    return found
+            terms.append(root)
+    return terms
 
 
 def is_function(char: str) -> bool:
@@ -332,12 +334,12 @@ def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
     """Other words for `word`, one for each stem, function words left out."""
     if _IS_HAN.match(word):
         return tuple(near(word).items())
-    found: dict[str, tuple[str, float]] = {}
+    result: dict[str, tuple[str, float]] = {}
     for other, weight in near(word).items():
         root = _content(other)
-        if root is not None and weight > found.get(root, ("", 0.0))[1]:
-            found[root] = (other, weight)
-    return tuple(found.values())
+        if root is not None and weight > result.get(root, ("", 0.0))[1]:
+            result[root] = (other, weight)
+    return tuple(result.values())
 
 
 def _pairs(run: str) -> list[str]:

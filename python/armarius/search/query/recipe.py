@@ -89,21 +89,21 @@ def understand(
 
 def _read(query: str) -> Recipe:
     """What the words of a request say."""
-    said = _folded(query)
-    references = [one for one in chapter_references(said) if not one.excluded] if _OF_CHAPTERS.search(said) else []
-    references = [one for one in references if said[one.start : one.end] not in _folded(_table()["scene"]).split()]
-    named = [one for one in references if one.numbers and _OF_CHAPTERS.search(said[one.start : one.end])]
-    following = not named and _NEXT.search(said) is not None
+    text = _folded(query)
+    references = [ref for ref in chapter_references(text) if not ref.excluded] if _OF_CHAPTERS.search(text) else []
+    references = [ref for ref in references if text[ref.start : ref.end] not in _folded(_table()["scene"]).split()]
+    named = [ref for ref in references if ref.numbers and _OF_CHAPTERS.search(text[ref.start : ref.end])]
+    following = not named and _NEXT.search(text) is not None
     recipe = Recipe(
-        chapters=tuple(dict.fromkeys(number for one in named for number in one.numbers)),
-        volume=volume_number(said) if named else None,
-        plans=_patterns()["plans"].search(said) is not None and bool(references or following),
+        chapters=tuple(dict.fromkeys(number for ref in named for number in ref.numbers)),
+        volume=volume_number(text) if named else None,
+        plans=_patterns()["plans"].search(text) is not None and bool(references or following),
     )
-    if (renamed := _renamed(said, query)) is not None:
+    if (renamed := _renamed(text, query)) is not None:
         old, new = (query[start:end].strip() for start, end in renamed)
         return _of_row("rename", replace(recipe, names=(old, new)))
-    masked = blanked(said, references, _CHAPTER)
-    moment = _moment(said, references)
+    masked = blanked(text, references, _CHAPTER)
+    moment = _moment(text, references)
     task = _task(masked) or "ask"
     if moment is not None and task in ("ask", "write", "present"):
         task = "state"
@@ -115,7 +115,7 @@ def _read(query: str) -> Recipe:
     elif task == "write" and is_scene and _is_bare(masked):
         task = "continue"
     recipe = _of_row(task, recipe)
-    if task == "ask" and not references and _words_of("latest").occur_in(said):
+    if task == "ask" and not references and _words_of("latest").occur_in(text):
         return replace(recipe, parts=recipe.parts | {"latest", "states"})
     if task == "state":
         return replace(recipe, as_of=moment or None)
@@ -123,7 +123,7 @@ def _read(query: str) -> Recipe:
         return replace(recipe, chapters=named[0].numbers if named else (), next=following)
     if "chapters" not in recipe.parts and task != "rename":
         return recipe
-    is_story = is_story or any(_is_until(said, one) for one in references)
+    is_story = is_story or any(_is_until(text, ref) for ref in references)
     scope: Literal["", "scene", "story"] = "scene" if is_scene else "story" if is_story else ""
     scope = scope if "scene" in recipe.parts or task == "rename" else ""
     bare = _is_bare(masked)
@@ -135,28 +135,28 @@ def _read(query: str) -> Recipe:
     return recipe
 
 
-def _task(said: str) -> TaskName | None:
+def _task(text: str) -> TaskName | None:
     """The task of the first sentence that asks for one, else of a rule that fits the words of a few."""
     most = _MOST_LOOKED_UP
-    said = (said if len(said) <= 2 * most else f"{said[:most]}\n{said[-most:]}").replace("tl;dr", "tldr ")
+    text = (text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}").replace("tl;dr", "tldr ")
     for pattern in (_QUOTED, _CODE):
-        said = pattern.sub(lambda one: _NAMED * len(one[0]), said)
-    sentences = [one for one in map(str.strip, _SENTENCE.findall(said)) if one]
+        text = pattern.sub(lambda match: _NAMED * len(match[0]), text)
+    sentences = [sentence for sentence in map(str.strip, _SENTENCE.findall(text)) if sentence]
     if len(sentences) > 1 and sentences[-1][-1] in "?？" and _patterns()["own"].search(sentences[0]):
         del sentences[0]  # "I want to rewrite it; who is named there?"
     task: TaskName | None = next(filter(None, map(_asked_for, sentences)), None)
     if task is None and 1 < len(sentences) < _FEW:
-        task = _ruled(_sets_in(said), asked="?" in said or "？" in said)
+        task = _ruled(_sets_in(text), asked="?" in text or "？" in text)
     return task
 
 
-def _sets_in(said: str) -> set[str]:
+def _sets_in(text: str) -> set[str]:
     """The sets of the words in a text, and what else a rule may ask for."""
     by = _patterns()
-    sets = {one for word in _words().find(said) for one in word.sets}
-    sets |= {name for name in ("several", "brief", "who", "pair", "quoted", "colon") if by[name].search(said)}
+    sets = {name for word in _words().find(text) for name in word.sets}
+    sets |= {name for name in ("several", "brief", "who", "pair", "quoted", "colon") if by[name].search(text)}
     sets |= {"asks"} if "who" in sets else set()
-    return sets | ({"place"} if _CHAPTER in said else set())
+    return sets | ({"place"} if _CHAPTER in text else set())
 
 
 def _asked_for(sentence: str) -> TaskName | None:
@@ -166,16 +166,18 @@ def _asked_for(sentence: str) -> TaskName | None:
     if not clauses:
         return None
     sets, last = _sets_in(sentence), clauses[-1]
-    found = {clause: _words().find(clause) for clause in clauses}
-    wishes = {clause: _wishes(clause, found[clause]) for clause in clauses}
+    matches = {clause: _words().find(clause) for clause in clauses}
+    wishes = {clause: _wishes(clause, matches[clause]) for clause in clauses}
     is_polite = any(wishes.values())
-    questions = [one for one in (clauses if is_marked or not is_spaced else clauses[:1]) if by["questions"].search(one)]
-    asked = not is_polite and (is_marked or bool(questions))
-    ruled = _ruled(sets, asked=asked) or (_ruled(_sets_in(last), asked=True) if asked else None)
+    questions = [
+        item for item in (clauses if is_marked or not is_spaced else clauses[:1]) if by["questions"].search(item)
+    ]
+    is_query = not is_polite and (is_marked or bool(questions))
+    ruled = _ruled(sets, asked=is_query) or (_ruled(_sets_in(last), asked=True) if is_query else None)
     is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets) or ("tidy" in sets and ruled == "state")
-    if ruled == "rename" or is_told or (asked and ruled):
+    if ruled == "rename" or is_told or (is_query and ruled):
         return ruled
-    if {one for one in sets if one[:2] == "n:"} == {"n:continue"} and _is_bare(sentence):
+    if {name for name in sets if name[:2] == "n:"} == {"n:continue"} and _is_bare(sentence):
         return "continue"
     if "colon" in sets and sets & {"tongue", "v:translate"} and _is_bare(clauses[0]):
         return "translate"
@@ -184,22 +186,22 @@ def _asked_for(sentence: str) -> TaskName | None:
     again = [(True, clause) for clause in clauses if is_polite and not wishes[clause]]
     for wish, clause in [*((wishes[clause], clause) for clause in clauses), *again]:
         commanded = _commanded if _UNSPACED.search(clause) is None else _commanded_unspaced
-        task = commanded(clause, found[clause], sets, wish=wish, ruled=ruled is not None)
+        task = commanded(clause, matches[clause], sets, wish=wish, ruled=ruled is not None)
         if task is None or (not is_spaced and task == "check" and "asks" in sets and not sets & _JUDGES):
             continue  # 确认一下是谁送的 looks something up
         if questions and clause not in questions and by["own"].search(clause):
             return ruled
-        if not asked or (clause not in questions and (clause != last or task in _OF_FRAGMENTS)):
+        if not is_query or (clause not in questions and (clause != last or task in _OF_FRAGMENTS)):
             return task
-        begin = next((one.start for one in found[clause] if one.rows("v")), 0)
+        begin = next((word.start for word in matches[clause] if word.rows("v")), 0)
         if task in _OF_STATES and not is_spaced and _is_bare(clause[:begin].replace(_NAMED, "a")):
             return task
     return ruled
 
 
-def _wishes(clause: str, found: list[SetWord]) -> bool:
+def _wishes(clause: str, words: list[SetWord]) -> bool:
     """Whether a clause begins or ends with courtesy."""
-    spans = [(one.start, one.end) for one in found if "wish" in one.sets]
+    spans = [(word.start, word.end) for word in words if "wish" in word.sets]
     begins = bool(spans) and not any(map(str.isalnum, clause[: spans[0][0]]))
     return begins or (bool(spans) and spans[-1][1] == len(clause)) or _patterns()["polite"].search(clause) is not None
 
@@ -223,10 +225,10 @@ def _rules() -> list[tuple[TaskName, set[str], set[str]]]:
     ]
 
 
-def _commanded(clause: str, found: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
+def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool) -> TaskName | None:
     """The task that a clause in English or French commands."""
     by, at = _patterns(), 0
-    ahead = {one.start: one for one in found}
+    ahead = {item.start: item for item in words}
     while True:
         at += len(clause[at:]) - len(clause[at:].lstrip(f" {_CHAPTER}'-"))
         word = ahead.get(at)
@@ -238,18 +240,18 @@ def _commanded(clause: str, found: list[SetWord], sets: set[str], *, wish: bool,
     word = ahead.get(begin)
     if word is None and not article and (head := _HEAD.match(clause, at)) and (verb := _respelled(head[0])):
         word = SetWord(at, head.end(), frozenset({f"v:{verb}"}))
-    rest = [one for one in found if one.start >= begin]
+    rest = [item for item in words if item.start >= begin]
     near, nouns, is_chapter = _near_words(clause, rest), _nouns_of(clause, begin, rest), _CHAPTER in clause
     if word is not None and not article and (verbs := word.rows("v")):
         behind = _nouns_of(clause, word.end, rest[1:])
         is_given = by["indefinite"].match(clause, word.end) is not None or is_chapter
         if verbs[0] == "check" and by["asked"].match(clause, word.end):
             return None  # "check who sent it" looks something up
-        refers = by["object"].match(clause, word.end) or behind or any(one.sets & _TEXTS for one in rest[1:])
+        refers = by["object"].match(clause, word.end) or behind or any(item.sets & _TEXTS for item in rest[1:])
         refers = refers or word.end == len(clause) or is_chapter
         if wish or refers or verbs[0] not in _NEED_OBJECT or "name" in sets:
             return _settled(verbs, behind, sets, near, given=is_given and not ruled)
-    if wish and not article and (verbs := [one for other in rest for one in other.rows("v")][:1]):
+    if wish and not article and (verbs := [row for other in rest for row in other.rows("v")][:1]):
         return _settled(verbs, nouns, sets, near, given=not ruled)
     is_definite = by["definite"].match(clause, at) is not None and not near & {"tongue", "points"}
     is_alone = nouns[:1] not in ([], ["write"], ["polish"]) and (
@@ -258,76 +260,82 @@ def _commanded(clause: str, found: list[SetWord], sets: set[str], *, wish: bool,
     if wish or (is_alone and not is_definite):
         return _settled([], nouns, sets, near, given=not ruled and by["indefinite"].match(clause, at) is not None)
     this = None if ruled or by["no_verb"].match(clause, at) else by["this"].match(clause, at)
-    if this and (this[1] or any(one.sets & {*_TEXTS, "n:write"} for one in _of_object(clause, at, rest))):
+    if this and (this[1] or any(item.sets & {*_TEXTS, "n:write"} for item in _of_object(clause, at, rest))):
         return _settled(["change"], nouns, sets, near, given=True)
     return None
 
 
-def _near_words(clause: str, found: list[SetWord]) -> set[str]:
+def _near_words(clause: str, words: list[SetWord]) -> set[str]:
     """The sets of the words of a clause, "several" of them, and "goal" where something is to become a summary."""
     by = _patterns()
-    goals = (one for one in found if "n:summarise" in one.sets)
-    is_goal = any(by["goal"].search(clause[: one.start]) or by["goal_behind"].match(clause, one.end) for one in goals)
-    near = {one for word in found for one in word.sets} | ({"goal"} if is_goal else set())
+    goals = (word for word in words if "n:summarise" in word.sets)
+    is_goal = any(
+        by["goal"].search(clause[: word.start]) or by["goal_behind"].match(clause, word.end) for word in goals
+    )
+    near = {name for word in words for name in word.sets} | ({"goal"} if is_goal else set())
     return near | ({"several"} if by["several"].search(clause) else set())
 
 
-def _of_object(clause: str, begin: int, found: list[SetWord]) -> list[SetWord]:
+def _of_object(clause: str, begin: int, words: list[SetWord]) -> list[SetWord]:
     """The words before the first preposition."""
     end = preposition.start() if (preposition := _patterns()["preposition"].search(clause, begin)) else len(clause)
-    return [word for word in found if word.start < end]
+    return [word for word in words if word.start < end]
 
 
-def _nouns_of(clause: str, begin: int, found: list[SetWord]) -> list[str]:
+def _nouns_of(clause: str, begin: int, words: list[SetWord]) -> list[str]:
     """The rows of the nouns of an object, those of a text that is there already last: "give the letter an edit"."""
-    found = _of_object(clause, begin, found)
-    wanted = [word for word in found if _patterns()["wanted"].search(clause[: word.start])]
-    found.sort(key=lambda word: "n:write" in word.sets and word not in wanted)
-    rows = [word.rows("n") or [one for one in word.rows("v") if word in wanted and one not in _LIGHT] for word in found]
-    return [one for row in rows for one in row]
+    words = _of_object(clause, begin, words)
+    wanted = [word for word in words if _patterns()["wanted"].search(clause[: word.start])]
+    words.sort(key=lambda word: "n:write" in word.sets and word not in wanted)
+    rows = [
+        word.rows("n") or [name for name in word.rows("v") if word in wanted and name not in _LIGHT] for word in words
+    ]
+    return [name for row in rows for name in row]
 
 
 def _commanded_unspaced(
-    clause: str, found: list[SetWord], sets: set[str], *, wish: bool, ruled: bool
+    clause: str, words: list[SetWord], sets: set[str], *, wish: bool, ruled: bool
 ) -> TaskName | None:
     """The same of a clause in Chinese, where the verb stands first, in Japanese and Korean, where it stands last."""
     by = _patterns()
-    verbs = [one for one in found if one.rows("v") and not by["done"].match(clause, one.end)]
-    nouns, near = [one for word in reversed(found) for one in word.rows("n")], _near_words(clause, found)
-    last = found[-1].end if found else 0
+    verbs = [word for word in words if word.rows("v") and not by["done"].match(clause, word.end)]
+    nouns, near = [name for word in reversed(words) for name in word.rows("n")], _near_words(clause, words)
+    last = words[-1].end if words else 0
     tail, is_order = len(clause[last:].strip()), by["orders"].search(clause) is not None
     if _HAN_ALONE.fullmatch(clause):
-        verbs = [one for one in verbs if wish or _is_led(clause, one, found)]
+        verbs = [word for word in verbs if wish or _is_led(clause, word, words)]
         refers = bool(sets & {"text", "name", "quoted", "tongue"} or nouns or by["amount"].search(clause))
         if not (wish or refers or _is_bare(clause)):
-            verbs = [one for one in verbs if one.rows("v")[0] not in _LIGHT or "resumes" in one.sets]
+            verbs = [word for word in verbs if word.rows("v")[0] not in _LIGHT or "resumes" in word.sets]
         ordered = wish or bool(verbs) or (refers and is_order)
     else:
         verbs.reverse()
         ordered = wish or is_order or (bool(verbs) and verbs[0].end == last and tail < 2)
-    rows = [one for word in verbs for one in word.rows("v")]
+    rows = [name for word in verbs for name in word.rows("v")]
     if not ordered:
-        ends = [one for kind in "nv" for one in found[-1].rows(kind) if one not in _LIGHT] if found and tail < 3 else []
+        ends = (
+            [name for kind in "nv" for name in words[-1].rows(kind) if name not in _LIGHT] if words and tail < 3 else []
+        )
         refers = bool(sets & _TEXTS or nouns[:1] == ["continue"] or _is_bare(clause))
         return _settled([], ends, sets, near, given=False) if ends and refers and not ruled else None
     if not rows and is_order and "wish" not in near and nouns[:1] in ([], ["polish"], ["rewrite"]):
         rows = ["change"] if nouns or sets & {"tongue", "name", "text"} else []
-    nouns = nouns or [one[2:] for one in sorted(sets) if one[:2] == "n:"]
+    nouns = nouns or [name[2:] for name in sorted(sets) if name[:2] == "n:"]
     return _settled(rows, nouns, sets, near, given=not ruled and (bool(rows) or wish))
 
 
-def _is_led(clause: str, verb: SetWord, found: list[SetWord]) -> bool:
+def _is_led(clause: str, verb: SetWord, words: list[SetWord]) -> bool:
     """Whether a verb of Chinese stands where a command has it: behind what it may take, courtesy or a text."""
-    before = [one for one in found if one.end <= verb.start]
-    said = blanked(clause[: verb.start], [one for one in before if "never" in one.sets])
+    before = [word for word in words if word.end <= verb.start]
+    text = blanked(clause[: verb.start], [word for word in before if "never" in word.sets])
     if (
-        _patterns()["takes"].search(said)
-        or _NAMED in said
-        or any(one.sets & {"name", "text", "n:write"} for one in before)
+        _patterns()["takes"].search(text)
+        or _NAMED in text
+        or any(word.sets & {"name", "text", "n:write"} for word in before)
     ):
         return True
-    said = blanked(said, [one for one in before if one.sets - {"past", "asks"}])
-    return not _UNSPACED.search(_patterns()["counted"].sub("", said))
+    text = blanked(text, [word for word in before if word.sets - {"past", "asks"}])
+    return not _UNSPACED.search(_patterns()["counted"].sub("", text))
 
 
 def _settled(verbs: list[str], nouns: list[str], sets: set[str], near: set[str], *, given: bool) -> TaskName | None:
@@ -340,7 +348,7 @@ def _settled(verbs: list[str], nouns: list[str], sets: set[str], near: set[str],
         near: Of the words of the clause.
         given: A text is wanted, whatever it is.
     """
-    verb = next((one for one in verbs if one not in _LIGHT), "") or min(verbs, key=_LIGHT.index, default="")
+    verb = next((name for name in verbs if name not in _LIGHT), "") or min(verbs, key=_LIGHT.index, default="")
     noun, is_tongue = nouns[0] if nouns else "", "tongue" in near
     is_name = "name" in (sets if "swap" in near else near) and not near & {"n:brainstorm", "n:polish"}
     task: str = verb
@@ -377,16 +385,16 @@ def _respelled(word: str) -> str:
     return next((row for verb, row in _long_verbs() if _near(word.removesuffix("e"), verb)), "")
 
 
-def _is_bare(said: str) -> bool:
+def _is_bare(text: str) -> bool:
     """Whether a request says nothing besides its command."""
-    return not any(map(str.isalnum, blanked(said, _commanding(said)).replace(_CHAPTER, "")))
+    return not any(map(str.isalnum, blanked(text, _commanding(text)).replace(_CHAPTER, "")))
 
 
-def _commanding(said: str) -> list[SetWord | KinshipMatch[bool]]:
+def _commanding(text: str) -> list[SetWord | KinshipMatch[bool]]:
     """The words of a text that only command: verbs, nouns, courtesy, places, words that say nothing."""
-    found = [one for one in _words().find(said) if one.sets & {"wish", "skip"} or one.rows("v") or one.rows("n")]
-    fillers = [one for one in _commands().find(said) if "_" not in said[max(0, one.start - 1) : one.end + 1]]
-    return [*found, *fillers]  # delete is no word of `delete_where`
+    words = [word for word in _words().find(text) if word.sets & {"wish", "skip"} or word.rows("v") or word.rows("n")]
+    fillers = [match for match in _commands().find(text) if "_" not in text[max(0, match.start - 1) : match.end + 1]]
+    return [*words, *fillers]  # delete is no word of `delete_where`
 
 
 def _near(left: str, right: str) -> bool:
@@ -430,7 +438,7 @@ def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
     """The recipe with what is looked up of the words: without the command, where they are a task themselves."""
     tells = "ending" in recipe.parts
     named = chapter_references(words)
-    chapters = " ".join(words[one.start : one.end] for one in named if one.numbers)
+    chapters = " ".join(words[ref.start : ref.end] for ref in named if ref.numbers)
     bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(blanked(words, named)))
     if not tells:
         return replace(recipe, query=words, bare=bare and bool(chapters))
@@ -443,15 +451,15 @@ def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
 
 def _without_length(words: str) -> str:
     """The words of a task without 2000字, "in three sentences"."""
-    for found in _patterns()["length"].finditer(_folded(words)):
-        words = _blank(words, *found.span())
+    for match in _patterns()["length"].finditer(_folded(words)):
+        words = _blank(words, *match.span())
     return words
 
 
 def told() -> Mapping[str, int]:
     """What parts of the story may take of its room, in percent."""
-    found: Mapping[str, int] = _table()["told"]
-    return found
+    shares: Mapping[str, int] = _table()["told"]
+    return shares
 
 
 @cache
@@ -460,40 +468,40 @@ def words(table: str, *rows: str) -> frozenset[str]:
     return frozenset(word for row in rows for word in _table()[table][row].split())
 
 
-def _renamed(said: str, query: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _renamed(text: str, query: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Where the two names of a request to rename stand; one is short, with no run of blanks to divide in every way."""
-    if len(said) > _MOST_LOOKED_UP or _RUN.search(said.strip()):
+    if len(text) > _MOST_LOOKED_UP or _RUN.search(text.strip()):
         return None
-    if not _patterns()["renaming"].search(said):
+    if not _patterns()["renaming"].search(text):
         return None
-    begin = len(said) - len(_patterns()["kindly"].sub("", said, count=1))
+    begin = len(text) - len(_patterns()["kindly"].sub("", text, count=1))
     for pattern, proper in _renames():
-        found = pattern.fullmatch(said, begin)
-        if found is None or any(_patterns()["not_named"].search(found[name]) for name in "ab"):
+        match = pattern.fullmatch(text, begin)
+        if match is None or any(_patterns()["not_named"].search(match[name]) for name in "ab"):
             continue
-        first = found.start("a")
-        if not proper or query[first].isupper() or said[first - 1] in _QUOTES:
-            return found.span("a"), found.span("b")
+        first = match.start("a")
+        if not proper or query[first].isupper() or text[first - 1] in _QUOTES:
+            return match.span("a"), match.span("b")
     return None
 
 
-def _moment(said: str, references: Iterable[ChapterReference]) -> int | None:
+def _moment(text: str, references: Iterable[ChapterReference]) -> int | None:
     """The chapter as of which a state is asked for, 0 for the current one; None where none is."""
     by = _patterns()
-    of_state = by["state"].search(said) is not None
-    for one in references:
-        begin = max(0, one.start - _BEFORE)
-        if _is_until(said, one) or (
-            of_state and (by["after"].search(said, begin, one.start) or by["moment_behind"].match(said, one.end))
+    of_state = by["state"].search(text) is not None
+    for ref in references:
+        begin = max(0, ref.start - _BEFORE)
+        if _is_until(text, ref) or (
+            of_state and (by["after"].search(text, begin, ref.start) or by["moment_behind"].match(text, ref.end))
         ):
-            return max(one.numbers, default=0)
-    return 0 if of_state and by["now"].search(said) else None
+            return max(ref.numbers, default=0)
+    return 0 if of_state and by["now"].search(text) else None
 
 
-def _is_until(said: str, reference: ChapterReference) -> bool:
+def _is_until(text: str, reference: ChapterReference) -> bool:
     """Whether a request speaks of everything up to a chapter."""
-    before = _patterns()["until"].search(said, max(0, reference.start - _BEFORE), reference.start)
-    return before is not None or _patterns()["until_behind"].match(said, reference.end) is not None
+    before = _patterns()["until"].search(text, max(0, reference.start - _BEFORE), reference.start)
+    return before is not None or _patterns()["until_behind"].match(text, reference.end) is not None
 
 
 def _blank(text: str, start: int, end: int) -> str:
@@ -541,7 +549,7 @@ def _long_verbs() -> list[tuple[str, str]]:
     verbs = [
         (word.rstrip("~").removesuffix("e"), row) for row, of in _rows().items() for word in of.get("verbs", "").split()
     ]
-    return [one for one in verbs if one[0].isascii() and one[0].isalpha() and len(one[0]) >= _LEAST_MISSPELT - 1]
+    return [pair for pair in verbs if pair[0].isascii() and pair[0].isalpha() and len(pair[0]) >= _LEAST_MISSPELT - 1]
 
 
 @cache
@@ -573,18 +581,18 @@ def _renames() -> tuple[tuple[re.Pattern[str], bool], ...]:
     """Patterns of a request to rename, and whether its names must begin with a capital letter."""
     rename = _rows()["rename"]
     tail = rf"(?:{'|'.join(rename['tail'])})?[\s。.!！~？?]*"
-    return tuple((_compiled(one + tail), kind == "proper") for kind in ("patterns", "proper") for one in rename[kind])
+    return tuple((_compiled(row + tail), kind == "proper") for kind in ("patterns", "proper") for row in rename[kind])
 
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     """The patterns of the table by their names."""
     table, plans = _table(), _rows()["write"]["plans"].split()
-    polite = [one for one in f"{table['courtesy']} {table['skipped']}".split() if len(one) > 1 or one == "请"]
-    kindly = "|".join(_folded(one).replace("-", r"[\s-]+") for one in sorted(polite, key=len, reverse=True))
+    polite = [word for word in f"{table['courtesy']} {table['skipped']}".split() if len(word) > 1 or word == "请"]
+    kindly = "|".join(_folded(word).replace("-", r"[\s-]+") for word in sorted(polite, key=len, reverse=True))
     lengths = zip(table["number"], table["length"][::2], table["length"][1::2], strict=True)
     return {name: _compiled(pattern) for name, pattern in table["patterns"].items()} | {
         "kindly": re.compile(rf"^[\s,，]*(?:(?:{kindly})(?![a-z])[\s,，]*)*"),  # 来 and 那 begin names
         "length": _compiled([ahead.replace("<n>", n) + unit for n, ahead, unit in lengths]),
-        "plans": _compiled([rf"\b{one}\b" if one.isascii() else one for one in plans]),
+        "plans": _compiled([rf"\b{word}\b" if word.isascii() else word for word in plans]),
     }

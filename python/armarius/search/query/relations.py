@@ -67,14 +67,14 @@ class RelationIndex:
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
 
-    def with_known(self, known: KnownEntities, *, chapter: int | None = None) -> "RelationIndex":
+    def with_known(self, graph: KnownEntities, *, chapter: int | None = None) -> "RelationIndex":
         """These edges and those that a graph adds; what is stated here stays first."""
         index = copy(self)
-        index._entities = {**{entity.id: entity for entity in known.entities}, **self._entities}
+        index._entities = {**{entity.id: entity for entity in graph.entities}, **self._entities}
         index._edges = {id_: dict(own) for id_, own in self._edges.items()}
         index._near = {id_: Counter(near) for id_, near in self._near.items()}
-        index._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
-        for relation in known.relations:
+        index._gender = {**{entity.id: _gender(entity) for entity in graph.entities}, **self._gender}
+        for relation in graph.relations:
             if holds(relation, chapter, self._chapters):
                 index._typed(relation)
         return index
@@ -87,16 +87,16 @@ class RelationIndex:
         if not path:
             near = sorted(self._near.get(entity_id, Counter()).items(), key=lambda item: (-item[1], item[0]))[:3]
             return [(RelationEdge(other, Role("near"), "named together"), 0.6) for other, _ in near]
-        found: dict[str, tuple[RelationEdge, float]] = {}
+        result: dict[str, tuple[RelationEdge, float]] = {}
         for edge in self._those(entity_id, path[0]):
             if len(path) == 1:
-                found.setdefault(edge.other, (edge, 1.0))
+                result.setdefault(edge.other, (edge, 1.0))
                 continue
             for end, factor in self.walk(edge.other, path[1:]):
                 if end.other != entity_id:
-                    found.setdefault(end.other, (end, factor))
-                    found.setdefault(edge.other, (edge, 0.8 * factor))
-        return sorted(found.values(), key=lambda item: (-item[1], item[0].other))
+                    result.setdefault(end.other, (end, factor))
+                    result.setdefault(edge.other, (edge, 0.8 * factor))
+        return sorted(result.values(), key=lambda item: (-item[1], item[0].other))
 
     def of(self, entity_id: str) -> tuple[RelationEdge, ...]:
         """Every edge of an entity, as found."""
@@ -118,13 +118,13 @@ class RelationIndex:
         back = RelationEdge(
             entity_id, Role(edge.role.inverse.name, self._gender.get(entity_id, "")), edge.said, edge.path
         )
-        for owner, one in ((entity_id, edge), (edge.other, back)):
-            self._edges.setdefault(owner, {}).setdefault((one.other, one.role.name), one)
+        for owner, item in ((entity_id, edge), (edge.other, back)):
+            self._edges.setdefault(owner, {}).setdefault((item.other, item.role.name), item)
 
-    def _meet(self, one: str, other: str, weight: int) -> None:
-        if one != other:
-            self._near.setdefault(one, Counter())[other] += weight
-            self._near.setdefault(other, Counter())[one] += weight
+    def _meet(self, entity: str, other: str, weight: int) -> None:
+        if entity != other:
+            self._near.setdefault(entity, Counter())[other] += weight
+            self._near.setdefault(other, Counter())[entity] += weight
 
     def _typed(self, relation: Relation) -> None:
         self._meet(relation.source, relation.target, 2)
@@ -166,16 +166,16 @@ class RelationIndex:
         after = sentence[group[-1].end : later[0].start if later else len(sentence)]
         clause = start + 1 + max(before.rfind(stop) for stop in "，,；;：:、")
         actor = next((m.entity_id for m in reversed(earlier) if clause <= m.start and m.end <= group[0].start), subject)
-        said = sentence[max(0, group[0].start - 12) : group[-1].end + 12].strip(" -，,")
+        quote = sentence[max(0, group[0].start - 12) : group[-1].end + 12].strip(" -，,")
         role = _owned_role(after) or _of_role(before)
         for other in others:
             if role is not None:
                 own = Role(role.name, role.gender or self._gender[subject])
-                self._add(other, RelationEdge(subject, own, said, path))
+                self._add(other, RelationEdge(subject, own, quote, path))
             elif _MARRIED.search(before):
-                self._add(actor, RelationEdge(other, Role("spouse"), said, path))
+                self._add(actor, RelationEdge(other, Role("spouse"), quote, path))
             elif _BORE.search(before):
-                self._add(actor, RelationEdge(other, Role("child"), said, path))
+                self._add(actor, RelationEdge(other, Role("child"), quote, path))
 
 
 def _groups(sentence: str, mentions: Sequence[Mention]) -> list[list[Mention]]:
@@ -199,12 +199,12 @@ def _owned_role(after: str) -> Role | None:
     words = clause[0] if clause else ""
     if latin is not None:
         words = " ".join(words.split()[:4])
-    for found in role_words().find(words):
-        rest = words[found.end :]
-        near = found.start <= (40 if latin is not None else 5)
+    for match in role_words().find(words):
+        rest = words[match.end :]
+        near = match.start <= (40 if latin is not None else 5)
         # 侍女房里 is no servant: in Chinese the role ends the clause.
         if near and (latin is not None or not rest or not re.match(f"[{HAN_UNIFIED}]", rest)):
-            return found.value
+            return match.value
     return None
 
 
@@ -217,8 +217,8 @@ def _of_role(before: str) -> Role | None:
     if match is None:
         return None
     words = " ".join(match[1].split()[-2:])
-    found = role_words().find(words)
-    return found[-1].value if found and found[-1].end == len(words) else None
+    roles = role_words().find(words)
+    return roles[-1].value if roles and roles[-1].end == len(words) else None
 
 
 def _gender(entity: Entity) -> str:
@@ -240,14 +240,14 @@ class Subjects:
     external: dict[str, tuple[float, RelationEdge, str]] = field(default_factory=dict)
 
 
-def subjects_of(corpus: Corpus, index: RelationIndex, asked: Understanding) -> Subjects:
+def subjects_of(corpus: Corpus, index: RelationIndex, question: Understanding) -> Subjects:
     """Resolve the entities of a question."""
     related: dict[str, tuple[float, RelationEdge, str]] = {}
     external: dict[str, tuple[float, RelationEdge, str]] = {}
-    for entity_id in asked.entities:
-        for word in asked.relations:
+    for entity_id in question.entities:
+        for word in question.relations:
             for edge, factor in index.walk(entity_id, word.path):
-                found = related if edge.other in corpus.entities else external
-                if edge.other not in asked.entities and factor > found.get(edge.other, (0.0,))[0]:
-                    found[edge.other] = (factor, edge, word.word)
-    return Subjects(asked.entities, related, external)
+                target = related if edge.other in corpus.entities else external
+                if edge.other not in question.entities and factor > target.get(edge.other, (0.0,))[0]:
+                    target[edge.other] = (factor, edge, word.word)
+    return Subjects(question.entities, related, external)

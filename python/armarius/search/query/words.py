@@ -92,19 +92,19 @@ class Phrases(Generic[T]):
         """
         if tokens is None:
             tokens = tokens_of(text)
-        found: list[KinshipMatch[T]] = []
+        matches: list[KinshipMatch[T]] = []
         past, end, longest = 0, len(tokens), self._longest
-        for at in [at for at, one in enumerate(tokens) if one[0] in longest]:
+        for at in [at for at, token in enumerate(tokens) if token[0] in longest]:
             if at < past:
                 continue
             for length in range(min(longest[tokens[at][0]], end - at), 0, -1):
                 piece = tokens[at : at + length]
                 value = self._values.get(tuple(map(_TOKEN_OF, piece)))
                 if value is not None and _joined(text, piece):
-                    found.append(KinshipMatch(piece[0][1], piece[-1][2], value))
+                    matches.append(KinshipMatch(piece[0][1], piece[-1][2], value))
                     past = at + length
                     break
-        return found
+        return matches
 
 
 class SetWord(NamedTuple):
@@ -139,14 +139,14 @@ class WordSets:
                 for spelled in (word.replace("-", " "), word.replace("-", " " if word[0] <= _LAST_LATIN else "")):
                     sets.setdefault(spelled, set()).add(name)
         self._by_first: dict[str, list[tuple[str, bool, frozenset[str]]]] = {}
-        for word in sorted(sets, key=lambda one: (-len(one), one)):
+        for word in sorted(sets, key=lambda word: (-len(word), word)):
             entry = (word.rstrip("~"), word.endswith("~"), frozenset(sets[word]))
             self._by_first.setdefault(word[0], []).append(entry)
 
     def find(self, text: str) -> list[SetWord]:
         """The words in a text, leftmost, of several at a place the longest."""
         plain = text.replace("-", " ")
-        found: list[SetWord] = []
+        words: list[SetWord] = []
         at = 0
         while at < len(plain):
             for word, is_open, sets in self._by_first.get(plain[at], ()):
@@ -157,11 +157,11 @@ class WordSets:
                 while is_open and _LATIN.match(plain, end):
                     end += 1
                 if word[-1] > _LAST_LATIN or not _LATIN.match(plain, end):
-                    found.append(SetWord(at, end, sets))
+                    words.append(SetWord(at, end, sets))
                     at = end - 1
                     break
             at += 1
-        return found
+        return words
 
 
 def tokens_of(text: str) -> Tokens:
@@ -292,11 +292,11 @@ def role_words() -> Phrases[Role]:
 
 @cache
 def _pair_phrases() -> Phrases[tuple[Role, Role]]:
-    found: dict[str, tuple[Role, Role]] = {}
+    phrases: dict[str, tuple[Role, Role]] = {}
     for name, words in table("pairs").items():
         first, second = (_role(part) for part in name.split("__"))
-        found.update(dict.fromkeys(words, (first, second)))
-    return Phrases(found)
+        phrases.update(dict.fromkeys(words, (first, second)))
+    return Phrases(phrases)
 
 
 @cache
@@ -327,8 +327,8 @@ def pair_of(kind: str) -> tuple[Role, Role] | None:
     父子 makes the source the father and the target the son; a word for one end (母亲, "mentor of") is what the
     source is to the target.
     """
-    for found in _pair_phrases().find(kind):
-        return found.value
+    for match in _pair_phrases().find(kind):
+        return match.value
     parts = role_words().find(kind)
     if len(parts) == 2 and kind[parts[0].end : parts[1].start].strip() in ("-", "/", "and", "&", "–", "与", "和"):
         return parts[0].value, parts[1].value
@@ -432,10 +432,10 @@ class LineTable:
         while low < high:
             start = text.rfind(b"\n", low, (low + high) // 2) + 1 or low
             end = text.index(b"\n", start)
-            found, *fields = text[start:end].split(b"\t")
-            if found == wanted:
+            head, *fields = text[start:end].split(b"\t")
+            if head == wanted:
                 return fields
-            if found < wanted:
+            if head < wanted:
                 low = end + 1
             else:
                 high = start
@@ -463,28 +463,28 @@ def english_alternatives(word: str) -> Mapping[str, float]:
     line = next((line for form in _forms(word) if (line := table.find(form)) is not None), None)
     if line is None:
         return MappingProxyType({})
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for senses in line:
         for rank, sense in enumerate(senses.split(b",")):
             place, _, derived = sense.partition(b" ")
             weight = 1 / (1 + rank / 2)
-            _take(found, derived, NEARER * weight)
+            _take(weights, derived, NEARER * weight)
             if place:
                 words, *links = table.at(int(place, 36))
-                _take(found, words, weight)
+                _take(weights, words, weight)
                 for places, share in zip(links, (NEARER, BROADER), strict=False):
                     for start in range(0, len(places), _DIGITS):
                         linked = table.at(int(places[start : start + _DIGITS], 36))[0]
-                        _take(found, linked, share * weight)
+                        _take(weights, linked, share * weight)
     own = _core.stem(word)
-    ordered = sorted((-weight, one) for one, weight in found.items() if _core.stem(one) != own)
-    return MappingProxyType({one: -weight for weight, one in ordered})
+    ordered = sorted((-weight, term) for term, weight in weights.items() if _core.stem(term) != own)
+    return MappingProxyType({term: -weight for weight, term in ordered})
 
 
-def _take(found: dict[str, float], words: bytes, weight: float) -> None:
+def _take(weights: dict[str, float], words: bytes, weight: float) -> None:
     for word in words.decode("ascii").split():
-        if weight > found.get(word, 0.0):
-            found[word] = weight
+        if weight > weights.get(word, 0.0):
+            weights[word] = weight
 
 
 def _forms(word: str) -> Iterator[str]:

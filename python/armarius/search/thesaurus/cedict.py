@@ -38,10 +38,10 @@ def chinese_alternatives(word: str) -> Mapping[str, float]:
         return MappingProxyType({})
     shared: Counter[str] = Counter()
     for place in line[0].split():
-        shared.update(one.decode() for one in table.at(int(place)))
+        shared.update(term.decode() for term in table.at(int(place)))
     del shared[word]
-    glosses = {one: count * (1 if len(one) > 1 else SINGLE) for one, count in shared.items()}
-    weights = {one: min(1.0, SHARED + FURTHER * (count - 1)) for one, count in glosses.items()}
+    glosses = {term: count * (1 if len(term) > 1 else SINGLE) for term, count in shared.items()}
+    weights = {term: min(1.0, SHARED + FURTHER * (count - 1)) for term, count in glosses.items()}
     return MappingProxyType(dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))))
 
 

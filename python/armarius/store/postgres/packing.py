@@ -170,17 +170,17 @@ def read_pieces(tx: Transaction, project: object, area: Area, path: str, kind: s
 
 def replace_pieces(tx: Transaction, project: object, values: Iterable[tuple[Area, str, str, bytes]]) -> None:
     """Keep large values, each with area, path and kind, in the place of what is there. Two round trips."""
-    found = list(values)
+    rows = list(values)
     tx.many(
         "DELETE FROM {s}.pieces WHERE project = %s AND area = %s AND path = %s AND kind = %s",
-        [(project, area, path, kind) for area, path, kind, _ in found],
+        [(project, area, path, kind) for area, path, kind, _ in rows],
     )
     # `data` in numbered pieces of at most 256 KiB; one empty piece of nothing
     tx.many(
         "INSERT INTO {s}.pieces (project, area, path, kind, piece, data) VALUES (%s, %s, %s, %s, %s, %s)",
         [
             (project, area, path, kind, number, piece)
-            for area, path, kind, data in found
+            for area, path, kind, data in rows
             for number, piece in ((at // PIECE, data[at : at + PIECE]) for at in range(0, max(1, len(data)), PIECE))
         ],
     )

@@ -69,34 +69,34 @@ _CAUSES = (
 
 def named(place: str, error: psycopg.Error, seconds: float) -> StoreError:
     """The error of a store for one of the driver; `seconds` is how long the server has been away."""
-    said = _said(error)
+    message = _said(error)
     if isinstance(error, _BUSY):
-        return StoreBusy(f"{place}: another writer holds the project: {said}")
+        return StoreBusy(f"{place}: another writer holds the project: {message}")
     if isinstance(error, _FULL):
-        return StoreFull(f"{place}: the server cannot write: {said}")
+        return StoreFull(f"{place}: the server cannot write: {message}")
     if isinstance(error, NO_TABLES):
         return StoreError(f"{place}: the tables of armarius are not there or older; run: armarius server migrate")
     if isinstance(error, _AWAY):
         since = f" for {seconds:.1f} s" if seconds > 1 else ""
         if why := cause_of(error):
             return StoreUnavailable(f"{place}: no connection{since}: {why}", seconds=seconds)
-        return StoreUnavailable(f"{place}: the server does not answer{since}: {said}", seconds=seconds)
-    return StoreError(f"{place}: {type(error).__name__}: {said}")
+        return StoreUnavailable(f"{place}: the server does not answer{since}: {message}", seconds=seconds)
+    return StoreError(f"{place}: {type(error).__name__}: {message}")
 
 
 def cause_of(error: psycopg.Error) -> str:
     """Why there is no connection; with several hosts, each cause once. "" when it is none of the known ones."""
     if error.diag.message_primary:  # said over a connection
         return ""
-    said = str(error)
-    return "; ".join(why for pattern, why in _CAUSES if re.search(pattern, said))
+    message = str(error)
+    return "; ".join(why for pattern, why in _CAUSES if re.search(pattern, message))
 
 
 def _said(error: psycopg.Error) -> str:
     """What the server said; what the driver says of a connection names hosts and users, and is left out."""
-    said = error.diag.message_primary
-    if said:
-        return said
+    message = error.diag.message_primary
+    if message:
+        return message
     return {
         psycopg.OperationalError: "no connection",
         psycopg.InterfaceError: "the connection is closed",
@@ -292,10 +292,10 @@ class Pool:
     def _taken(self, *, fresh: bool) -> Connection:
         with self._lock:
             while self._idle and not fresh:
-                found = self._idle.pop()
-                if found.is_quiet:
-                    return found
-                found.close()  # of a server that was restarted, or ended by its administrator
+                connection = self._idle.pop()
+                if connection.is_quiet:
+                    return connection
+                connection.close()  # of a server that was restarted, or ended by its administrator
             if self._away_since:
                 now = time.monotonic()
                 if now - self._probed < _PROBE_SECONDS:

@@ -99,22 +99,22 @@ def check_schema(pool: Pool, schema: str) -> ServerState:
         SchemaTooNew: They are of a newer armarius, by more than one version.
     """
     with pool.lent() as connection:
-        found = _meta(connection, schema)
-    version = int(found.get("schema", 0))
+        meta = _meta(connection, schema)
+    version = int(meta.get("schema", 0))
     if version > SCHEMA_VERSION + _SIDE_BY_SIDE:
         raise SchemaTooNew(_too_new(pool, version))
     if version < SCHEMA_VERSION:
         what = f"tables of version {version}, this armarius needs {SCHEMA_VERSION}" if version else "no tables"
         raise StoreError(f"{pool.place}: {what}; run: armarius server migrate")
-    return ServerState("", version, found.get("vectors", "bytea"))
+    return ServerState("", version, meta.get("vectors", "bytea"))
 
 
 def server_state(pool: Pool, schema: str) -> ServerState:
     """Versions and sizes. Cost: counts every project."""
     with pool.lent() as connection:
         server = str(_first(connection, "SELECT current_setting('server_version')")[0])
-        found = _meta(connection, schema)
-        if "schema" not in found:
+        meta = _meta(connection, schema)
+        if "schema" not in meta:
             return ServerState(server, 0, "")
         projects, characters = _first(
             connection, f"SELECT count(*), coalesce(sum(characters), 0) FROM {schema}.projects"
@@ -125,7 +125,7 @@ def server_state(pool: Pool, schema: str) -> ServerState:
             "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'",
             (schema,),
         )[0]
-    return ServerState(server, int(found["schema"]), found["vectors"], int(projects), int(characters), int(size))
+    return ServerState(server, int(meta["schema"]), meta["vectors"], int(projects), int(characters), int(size))
 
 
 def _make(connection: Connection, schema: str, number: int, *, pgvector: bool) -> None:

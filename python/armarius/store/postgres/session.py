@@ -141,9 +141,9 @@ class Transaction:
 
     def change(self, parts: Iterable[str]) -> None:
         """These parts of the project are of this generation now: columns of the row, `documents` and `sizes`."""
-        found = set(parts)
-        self._changed |= found
-        self.row = replace(self.row, **dict.fromkeys(found - _COUNTED.keys(), self.next()))
+        names = set(parts)
+        self._changed |= names
+        self.row = replace(self.row, **dict.fromkeys(names - _COUNTED.keys(), self.next()))
 
     def stir(self) -> int:
         """Vectors change, which is no generation: nobody's texts are other ones. The number of this change."""
@@ -401,8 +401,8 @@ class PostgresSession:
         with self.pool.lent(answer_s=patience) as connection:
             return self._keep(connection.execute(self._row_query, (self.project,)).fetchone())
 
-    def _keep(self, found: tuple[Any, ...] | None) -> ProjectRow:
-        return self._keep_row(ProjectRow() if found is None else ProjectRow(*found))
+    def _keep(self, values: tuple[Any, ...] | None) -> ProjectRow:
+        return self._keep_row(ProjectRow() if values is None else ProjectRow(*values))
 
     def _keep_row(self, row: ProjectRow) -> ProjectRow:
         with self._lock:

@@ -253,11 +253,11 @@ class PostgresStore:
                 "WHERE project = %s AND (%s OR kind = ANY(%s)) AND (%s OR chapter = %s) ORDER BY path",
                 (self._key, not kinds, list(kinds), chapter is None, chapter or 0),
             )
-        found = []
+        results = []
         for path, kind, number, length, paragraphs, content_hash, head in rows:
             title, encoding, matter = read_head(path, head)
-            found.append(DocumentRow(path, kind, title, number, length, paragraphs, encoding, content_hash, matter))
-        return found
+            results.append(DocumentRow(path, kind, title, number, length, paragraphs, encoding, content_hash, matter))
+        return results
 
     def document(self, path: str) -> Document | None:
         """See `Store`."""
@@ -268,23 +268,23 @@ class PostgresStore:
         if not paths:
             return []
         with self.session.reading() as tx:
-            found = {one.path: one for one in read_documents(tx, self._key, "d.path = ANY(%s)", (list(set(paths)),))}
-        return [found[path] for path in paths if path in found]
+            by_path = {doc.path: doc for doc in read_documents(tx, self._key, "d.path = ANY(%s)", (list(set(paths)),))}
+        return [by_path[path] for path in paths if path in by_path]
 
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:
         """See `Store`."""
-        documents = {one.path: one for one in self.documents_of([path for path, _ in keys])}
-        found = []
+        documents = {doc.path: doc for doc in self.documents_of([path for path, _ in keys])}
+        results = []
         for path, index in keys:
-            one = documents.get(path)
-            if one is None or not 0 <= index < len(one.paragraphs):
+            doc = documents.get(path)
+            if doc is None or not 0 <= index < len(doc.paragraphs):
                 continue
-            p = one.paragraphs[index]
-            text = one.text[p.start : p.end]
-            found.append(
-                Passage(path, index, one.kind, one.title, p.chapter, p.heading_path, p.role, p.start, p.end, text)
+            p = doc.paragraphs[index]
+            text = doc.text[p.start : p.end]
+            results.append(
+                Passage(path, index, doc.kind, doc.title, p.chapter, p.heading_path, p.role, p.start, p.end, text)
             )
-        return found
+        return results
 
     def search(self, query: TextQuery) -> list[TextHit]:
         """See `Store`. Cost: of the first search all texts are read once; later ones ask for what has changed."""
@@ -296,16 +296,16 @@ class PostgresStore:
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """See `Store`."""
         with self.session.reading() as tx:
-            found = self._the_graph(tx).entities
+            rows = self._the_graph(tx).entities
         wanted = None if ids is None else set(ids)
-        return [row for row in found if wanted is None or row.id in wanted]
+        return [row for row in rows if wanted is None or row.id in wanted]
 
     def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
         """See `Store`."""
         with self.session.reading() as tx:
-            found = self._the_graph(tx).relations
+            rows = self._the_graph(tx).relations
         wanted = None if touching is None else set(touching)
-        return [row for row in found if wanted is None or row.source in wanted or row.target in wanted]
+        return [row for row in rows if wanted is None or row.source in wanted or row.target in wanted]
 
     def records(self, collection: Collection) -> list[Record]:
         """See `Store`."""
@@ -326,16 +326,16 @@ class PostgresStore:
 
 def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
     """Everything that is wrong, as sentences. Reads all of the project."""
-    found = [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
+    faults = [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
     if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (project,)):
         from armarius.store.postgres.vectors_rows import vector_problems
 
-        found += vector_problems(tx, project, pgvector=pgvector)
-    return found
+        faults += vector_problems(tx, project, pgvector=pgvector)
+    return faults
 
 
 def _documents(tx: Transaction, project: UUID) -> list[str]:
-    found = []
+    faults = []
     rows = tx.rows(
         "SELECT path, version, hash, length, paragraphs FROM {s}.documents WHERE project = %s ORDER BY path", (project,)
     )
@@ -343,16 +343,16 @@ def _documents(tx: Transaction, project: UUID) -> list[str]:
         try:
             document = read_documents(tx, project, "d.path = %s", (path,))[0]
             if document_hash(document, version) != kept:
-                found.append(f"{path}: stored content does not match its hash")
+                faults.append(f"{path}: stored content does not match its hash")
             if (len(document.text), len(document.paragraphs)) != (length, paragraphs):
-                found.append(f"{path}: length or number of paragraphs is wrong")
+                faults.append(f"{path}: length or number of paragraphs is wrong")
         except StoreCorrupt as error:
-            found.append(str(error))
+            faults.append(str(error))
     query = (
         "SELECT DISTINCT p.path FROM {s}.pieces p WHERE p.project = %s AND p.area = 'text' AND NOT EXISTS "
         "(SELECT 1 FROM {s}.documents d WHERE d.project = p.project AND d.path = p.path) ORDER BY 1"
     )
-    return found + [f"{path}: text of no document" for (path,) in tx.rows(query, (project,))]
+    return faults + [f"{path}: text of no document" for (path,) in tx.rows(query, (project,))]
 
 
 def _learnt(tx: Transaction, project: UUID) -> list[str]:
@@ -361,33 +361,33 @@ def _learnt(tx: Transaction, project: UUID) -> list[str]:
         "ON d.project = l.project AND d.path = l.path WHERE l.project = %s ORDER BY l.path, l.kind",
         (project,),
     )
-    found = []
+    faults = []
     for path, kind, about, kept, there in rows:
         data = read_pieces(tx, project, "learnt", path, kind)
         if not there:
-            found.append(f"{path}: {kind} learnt from a document that is not there")
+            faults.append(f"{path}: {kind} learnt from a document that is not there")
         elif data is None or learnt_hash(path, kind, about, data) != kept:
-            found.append(f"{path}: {kind} learnt from it do not match their hash")
-    return found
+            faults.append(f"{path}: {kind} learnt from it do not match their hash")
+    return faults
 
 
 def _files(tx: Transaction, project: UUID) -> list[str]:
-    found = []
+    faults = []
     rows = tx.rows("SELECT path, hash, size FROM {s}.files WHERE project = %s ORDER BY path", (project,))
     for path, kept, size in rows:
         packed = read_pieces(tx, project, "file", path)
         try:
             data = unpack(path, packed or b"")
         except StoreCorrupt as error:
-            found.append(f"{error}; this is what was written, and cannot be made again")
+            faults.append(f"{error}; this is what was written, and cannot be made again")
             continue
         if digest_of(data) != kept or len(data) != size:
-            found.append(f"{path}: what was written does not match its hash, and cannot be made again")
-    return found
+            faults.append(f"{path}: what was written does not match its hash, and cannot be made again")
+    return faults
 
 
 def _values(tx: Transaction, project: UUID) -> list[str]:
-    found = []
+    faults = []
     for area, kind in (("graph", ""), ("records", "memory"), ("records", "constraint")):
         data = read_pieces(tx, project, area, "", kind)
         try:
@@ -396,5 +396,5 @@ def _values(tx: Transaction, project: UUID) -> list[str]:
                     raise StoreCorrupt("the checksum does not fit")
                 json.loads(unpack("", data[4:]))
         except (StoreCorrupt, ValueError) as error:
-            found.append(f"{area}{' of ' + kind if kind else ''}: damaged: {error}")
-    return found
+            faults.append(f"{area}{' of ' + kind if kind else ''}: damaged: {error}")
+    return faults

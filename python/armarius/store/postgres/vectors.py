@@ -128,31 +128,31 @@ class PostgresVectors:
     def counts(self, set_id: int) -> VectorCounts:
         """See `VectorStore`."""
         with self._session.reading() as tx:
-            found = dict(
+            totals = dict(
                 tx.rows(
                     "SELECT state, count(*) FROM {s}.vectors WHERE project = %s AND number = %s GROUP BY state",
                     (self._key, set_id),
                 )
             )
-        return VectorCounts(found.get(rows.EMBEDDED, 0), found.get(rows.PENDING, 0), found.get(rows.EMPTY, 0))
+        return VectorCounts(totals.get(rows.EMBEDDED, 0), totals.get(rows.PENDING, 0), totals.get(rows.EMPTY, 0))
 
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._session.writing() as tx:
-            found = rows.sets(tx, self._key).get("serving")
-            if found is not None:
-                require_same(found.fingerprint, fingerprint)
-                return found
+            entry = rows.sets(tx, self._key).get("serving")
+            if entry is not None:
+                require_same(entry.fingerprint, fingerprint)
+                return entry
             return self._filled(tx, rows.make_set(tx, self._key, fingerprint, "serving"))
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._session.writing() as tx:
-            found = rows.sets(tx, self._key).get("building")
-            if found is not None and found.fingerprint == fingerprint:
-                return found
-            if found is not None:
-                rows.drop_set(tx, self._key, found.id)
+            entry = rows.sets(tx, self._key).get("building")
+            if entry is not None and entry.fingerprint == fingerprint:
+                return entry
+            if entry is not None:
+                rows.drop_set(tx, self._key, entry.id)
             return self._filled(tx, rows.make_set(tx, self._key, fingerprint, "building"))
 
     def switch(self) -> None:
@@ -175,39 +175,39 @@ class PostgresVectors:
     def abandon(self) -> None:
         """See `VectorStore`."""
         with self._session.writing() as tx:
-            if found := rows.sets(tx, self._key).get("building"):
-                rows.drop_set(tx, self._key, found.id)
+            if entry := rows.sets(tx, self._key).get("building"):
+                rows.drop_set(tx, self._key, entry.id)
 
     def set_cards(self, cards: Mapping[str, str]) -> None:
         """See `VectorStore`."""
         self._cards = dict(cards)
         with self._session.reading() as tx:
-            known = {one.id for one in read_graph(tx, self._key).entities}
+            ids = {entity.id for entity in read_graph(tx, self._key).entities}
             sets = rows.sets(tx, self._key)
-            wanted = {id_: text_hash(text) for id_, text in cards.items() if id_ in known}
-            same = all(rows.cards(tx, self._key, one.id) == wanted for one in sets.values())
+            wanted = {id_: text_hash(text) for id_, text in cards.items() if id_ in ids}
+            same = all(rows.cards(tx, self._key, entry.id) == wanted for entry in sets.values())
         if sets and not same:
             with self._session.writing() as tx:
-                for one in rows.sets(tx, self._key).values():
-                    rows.carry_cards(tx, self._key, one.id, wanted)
+                for entry in rows.sets(tx, self._key).values():
+                    rows.carry_cards(tx, self._key, entry.id, wanted)
 
     def pending(self, set_id: int, *, limit: int, first: Sequence[str] = ()) -> list[PendingText]:
         """See `VectorStore`."""
         with self._session.reading() as tx:
-            found = tx.rows(
+            records = tx.rows(
                 "SELECT path, paragraph, text FROM {s}.vectors WHERE project = %s AND number = %s AND state = 1 "
                 "AND (paragraph >= 0 OR path = ANY(%s)) ORDER BY paragraph >= 0, "
                 "array_position(%s::text[], path::text) NULLS LAST, path, paragraph LIMIT %s",
                 (self._key, set_id, list(self._cards), list(first), limit),
             )
-            paths = sorted({path for path, paragraph, _ in found if paragraph >= 0})
+            paths = sorted({path for path, paragraph, _ in records if paragraph >= 0})
             documents = read_documents(tx, self._key, "d.path = ANY(%s)", (paths,)) if paths else []
         texts: dict[Owner, str] = {
-            (one.path, number): text for one in documents for number, text in embedded_texts(one).items()
+            (doc.path, number): text for doc in documents for number, text in embedded_texts(doc).items()
         }
         texts.update(self._cards)
         waiting = []
-        for path, paragraph, digest in found:
+        for path, paragraph, digest in records:
             owner = rows.owner_of(path, paragraph)
             text = texts.get(owner)
             if text is not None and text_hash(text) == bytes(digest):
@@ -220,7 +220,7 @@ class PostgresVectors:
         """See `VectorStore`."""
         check_batch(vector_set.fingerprint, fingerprint, texts, vectors)
         with self._session.writing() as tx:
-            if all(one.id != vector_set.id for one in rows.sets(tx, self._key).values()):
+            if all(entry.id != vector_set.id for entry in rows.sets(tx, self._key).values()):
                 return 0
             return rows.keep(tx, self._key, vector_set.id, self._form, texts, vectors)
 
@@ -236,20 +236,20 @@ class PostgresVectors:
             if limit < 1:
                 return []
             search = self._on_the_server if self._form.pgvector else self._in_the_worker
-            found = search(tx, vector_set, vector, limit, which)
-        return sorted(found, key=lambda pair: (-pair[1], owner_order(pair[0])))
+            pairs = search(tx, vector_set, vector, limit, which)
+        return sorted(pairs, key=lambda pair: (-pair[1], owner_order(pair[0])))
 
     def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
         """See `VectorStore`."""
         with self._session.reading() as tx:
             paths = sorted({path for path, _ in keys})
-            documents = {one.path: one for one in read_documents(tx, self._key, "d.path = ANY(%s)", (paths,))}
-        found = {}
+            documents = {doc.path: doc for doc in read_documents(tx, self._key, "d.path = ANY(%s)", (paths,))}
+        by_key = {}
         for path, index in keys:
             if path in documents and 0 <= index < len(documents[path].paragraphs):
                 paragraph = documents[path].paragraphs[index]
-                found[path, index] = (paragraph.start, paragraph.end)
-        return found
+                by_key[path, index] = (paragraph.start, paragraph.end)
+        return by_key
 
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
         """See `VectorStore`."""
@@ -259,30 +259,30 @@ class PostgresVectors:
             where = "WHERE project = %s AND number = %s AND state = 0"
             total = tx.rows(f"SELECT count(*) FROM {{s}}.vectors {where}", values)[0][0]
             step = max(1, -(-total // size))
-            found = tx.rows(
+            records = tx.rows(
                 "SELECT embedding FROM (SELECT embedding, row_number() OVER (ORDER BY path, paragraph) - 1 AS at "
                 f"FROM {{s}}.vectors {where}) numbered WHERE at %% %s = 0 ORDER BY at",
                 (*values, step),
             )
-        return self._form.read([row[0] for row in found], vector_set.fingerprint.dimension)
+        return self._form.read([row[0] for row in records], vector_set.fingerprint.dimension)
 
     def refresh(self, *, resample: bool = False, cancelled: Callable[[], bool] = lambda: False) -> None:
         """See `VectorStore`: search is exact, nothing is to be brought up to date."""
 
     def index_status(self) -> VectorIndexStatus:
         """See `VectorStore`."""
-        found = self.sets().get("serving")
-        return VectorIndexStatus(approximate=False, vectors=0 if found is None else self.counts(found.id).embedded)
+        entry = self.sets().get("serving")
+        return VectorIndexStatus(approximate=False, vectors=0 if entry is None else self.counts(entry.id).embedded)
 
     def _filled(self, tx: Transaction, made: VectorSet) -> VectorSet:
         fill(tx, self._key, made.id)
-        known = {one.id for one in read_graph(tx, self._key).entities}
-        wanted = {id_: text_hash(text) for id_, text in self._cards.items() if id_ in known}
+        ids = {entity.id for entity in read_graph(tx, self._key).entities}
+        wanted = {id_: text_hash(text) for id_, text in self._cards.items() if id_ in ids}
         rows.carry_cards(tx, self._key, made.id, wanted)
         return made
 
     def _check(self, tx: Transaction, vector_set: VectorSet) -> None:
-        if all(one.id != vector_set.id for one in rows.sets(tx, self._key).values()):
+        if all(entry.id != vector_set.id for entry in rows.sets(tx, self._key).values()):
             raise SetGone(f"{vector_set.fingerprint} has been replaced")
 
     def _on_the_server(

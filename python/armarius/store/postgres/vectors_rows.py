@@ -58,16 +58,16 @@ class Form:
         Raises:
             StoreCorrupt: One is none, or of another length.
         """
-        found = np.zeros((len(columns), dimension), np.float32)
+        matrix = np.zeros((len(columns), dimension), np.float32)
         try:
-            for row, column in zip(found, columns, strict=True):
+            for row, column in zip(matrix, columns, strict=True):
                 if isinstance(column, str):
                     row[:] = np.array(column[1:-1].split(","), np.float64)
                 else:
                     row[:] = np.frombuffer(column, "<f4")
         except ValueError as error:
             raise StoreCorrupt(f"a vector is damaged: {error}") from error
-        return found
+        return matrix
 
 
 def owner_of(path: str, paragraph: int) -> Owner:
@@ -77,14 +77,14 @@ def owner_of(path: str, paragraph: int) -> Owner:
 
 def sets(tx: Transaction, project: UUID) -> dict[SetState, VectorSet]:
     """The sets by state."""
-    found: dict[SetState, VectorSet] = {}
+    by_state: dict[SetState, VectorSet] = {}
     query = "SELECT number, state, fingerprint FROM {s}.vector_sets WHERE project = %s"
     for number, state, fingerprint in tx.rows(query, (project,)):
         try:
-            found[state] = VectorSet(number, state, Fingerprint.from_json(fingerprint))
+            by_state[state] = VectorSet(number, state, Fingerprint.from_json(fingerprint))
         except EmbeddingError as error:
             raise StoreCorrupt(f"vector set {number} cannot be read: {error}") from error
-    return found
+    return by_state
 
 
 def make_set(tx: Transaction, project: UUID, fingerprint: Fingerprint, state: SetState) -> VectorSet:
@@ -118,9 +118,9 @@ def cards(tx: Transaction, project: UUID, number: int) -> dict[str, bytes]:
 
 def carry_cards(tx: Transaction, project: UUID, number: int, wanted: Mapping[str, bytes]) -> None:
     """Bring the entities of a set to exactly these cards."""
-    known = cards(tx, project, number)
-    gone = sorted(known.keys() - wanted.keys())
-    new = {path: text for path, text in wanted.items() if known.get(path) != text}
+    hashes = cards(tx, project, number)
+    gone = sorted(hashes.keys() - wanted.keys())
+    new = {path: text for path, text in wanted.items() if hashes.get(path) != text}
     if not gone and not new:
         return
     tx.stir()
@@ -159,7 +159,7 @@ _AWAY = 1 << 40  # where a paragraph number waits while another takes its place
 def fill(tx: Transaction, project: UUID, number: int) -> None:
     """Everything that has a vector is pending in a new set."""
     documents = read_documents(tx, project, "true", ())
-    tx.many(_INSERT_DOCUMENT, [(project, number, *row) for one in documents for row in _wanted(one)])
+    tx.many(_INSERT_DOCUMENT, [(project, number, *row) for doc in documents for row in _wanted(doc)])
 
 
 def carry_documents(
@@ -179,29 +179,29 @@ def forget_entities(tx: Transaction, project: UUID, kept: Iterable[str]) -> None
 
 def vector_problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
     """What is wrong with the vectors, as sentences: texts that are not the documents', and damaged vectors."""
-    found = []
+    faults = []
     form = Form(pgvector=pgvector)
-    for one in sets(tx, project).values():
+    for entry in sets(tx, project).values():
         stored: dict[str, dict[int, bytes]] = {}
         damaged = 0
         columns = "path, paragraph, text, state, checksum, embedding"
         query = f"SELECT {columns} FROM {{s}}.vectors WHERE project = %s AND number = %s"
-        for path, paragraph, text, state, checksum, embedding in tx.rows(query, (project, one.id)):
+        for path, paragraph, text, state, checksum, embedding in tx.rows(query, (project, entry.id)):
             if paragraph >= 0:
                 stored.setdefault(path, {})[paragraph] = bytes(text)
             if state == EMBEDDED:
-                vector = form.read([embedding], one.fingerprint.dimension)
+                vector = form.read([embedding], entry.fingerprint.dimension)
                 same = zlib.crc32(vector.astype("<f4").tobytes()) == checksum
                 damaged += not same or not bool(np.all(usable_rows(vector)))
-        found += [
-            f"{document.path}: vectors of {one.fingerprint.name} belong to another text"
+        faults += [
+            f"{document.path}: vectors of {entry.fingerprint.name} belong to another text"
             for document in read_documents(tx, project, "true", ())
             if stored.pop(document.path, {}) != {row[1]: row[3] for row in _wanted(document)}
         ]
-        found += [f"{path}: vectors of a document that is not there" for path in sorted(stored)]
+        faults += [f"{path}: vectors of a document that is not there" for path in sorted(stored)]
         if damaged:
-            found.append(f"{damaged} vectors of {one.fingerprint.name} do not match their checksum")
-    return found
+            faults.append(f"{damaged} vectors of {entry.fingerprint.name} do not match their checksum")
+    return faults
 
 
 def _wanted(document: Document) -> list[tuple[str, int, int | None, bytes]]:
@@ -217,16 +217,16 @@ def _carry(tx: Transaction, project: UUID, number: int, documents: Mapping[str, 
         "SELECT path, paragraph, text, state FROM {s}.vectors WHERE project = %s AND number = %s AND paragraph >= 0 "
         "AND path = ANY(%s) ORDER BY path, paragraph"
     )
-    held: dict[str, dict[int, tuple[bytes, int]]] = {}
+    by_path: dict[str, dict[int, tuple[bytes, int]]] = {}
     for path, paragraph, text, state in tx.rows(query, (project, number, paths)):
-        held.setdefault(path, {})[paragraph] = (bytes(text), state)
+        by_path.setdefault(path, {})[paragraph] = (bytes(text), state)
     gone: list[tuple[str, int]] = []
     moved: list[tuple[str, int, int]] = []
     new: list[tuple[str, int, int | None, bytes]] = []
     chapters: list[tuple[int | None, str, int]] = []
     for path in paths:
         wanted = _wanted(documents[path]) if path in documents else []
-        before = held.get(path, {})
+        before = by_path.get(path, {})
         same = {index for _, index, _, text in wanted if before.get(index, (b"",))[0] == text}
         free: dict[bytes, list[int]] = {}
         for index, (text, state) in before.items():
@@ -247,7 +247,7 @@ def _carry(tx: Transaction, project: UUID, number: int, documents: Mapping[str, 
                 new.append(row)
         gone += [(path, index) for indexes in free.values() for index in indexes]
     where = "WHERE project = %s AND number = %s AND path = %s AND paragraph = %s"
-    tx.many(f"DELETE FROM {{s}}.vectors {where}", [(project, number, *one) for one in gone])
+    tx.many(f"DELETE FROM {{s}}.vectors {where}", [(project, number, *place) for place in gone])
     update = f"UPDATE {{s}}.vectors SET paragraph = %s {where}"
     tx.many(update, [(_AWAY + to, project, number, path, at) for path, at, to in moved])
     tx.many(update, [(to, project, number, path, _AWAY + to) for path, _, to in moved])

@@ -116,14 +116,16 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
     _write_learnt(tx, project, folded)
     tx.many(
         "UPDATE {s}.documents SET stamp = %s WHERE project = %s AND path = %s AND %s IN ('', content_hash)",
-        [(one.stamp, project, one.path, one.content_hash) for one in folded.stamps.values()],
+        [(row.stamp, project, row.path, row.content_hash) for row in folded.stamps.values()],
     )
     tx.many(
         "INSERT INTO {s}.notes (project, key, version, value) VALUES (%s, %s, %s, %s) ON CONFLICT (project, key) "
         "DO UPDATE SET version = excluded.version, value = excluded.value",
         [(project, key, version, value.encode("utf-8", "surrogatepass")) for key, value in folded.notes.items()],
     )
-    large = [("records", "", name, _pack(astuple(row) for row in one.records)) for name, one in folded.records.items()]
+    large = [
+        ("records", "", name, _pack(astuple(row) for row in item.records)) for name, item in folded.records.items()
+    ]
     if folded.graph is not None:
         large.append(("graph", "", "", pack_graph(folded.graph)))
     if large:
@@ -135,8 +137,8 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
 def pack_graph(graph: GraphRows) -> bytes:
     """Entities by id and relations in their order, as one value."""
     relations = sorted(graph.relations, key=_relation_order)
-    entities = sorted({one.id: one for one in graph.entities}.values(), key=lambda one: one.id)
-    return _pack([[astuple(one) for one in entities], [astuple(one) for one in relations]])
+    entities = sorted({entity.id: entity for entity in graph.entities}.values(), key=lambda entity: entity.id)
+    return _pack([[astuple(entity) for entity in entities], [astuple(relation) for relation in relations]])
 
 
 def _relation_order(row: RelationRow) -> tuple[object, ...]:
@@ -187,23 +189,23 @@ def _carry_vectors(tx: Transaction, project: UUID, folded: Folded) -> None:
     documents = {path: put.document for path, put in folded.put.items()}
     carry_documents(tx, project, documents, folded.touched, numbers)
     if folded.graph is not None:
-        forget_entities(tx, project, [one.id for one in folded.graph.entities])
+        forget_entities(tx, project, [entity.id for entity in folded.graph.entities])
 
 
 def _row(project: UUID, put: Put, version: int) -> tuple[object, ...]:
-    one = put.document
+    doc = put.document
     return (
-        project, one.path, version, one.kind, one.chapter, len(one.text), len(one.paragraphs), one.content_hash,
-        put.stamp, head_of(one), document_hash(one, version),
+        project, doc.path, version, doc.kind, doc.chapter, len(doc.text), len(doc.paragraphs), doc.content_hash,
+        put.stamp, head_of(doc), document_hash(doc, version),
     )  # fmt: skip
 
 
 def _write_learnt(tx: Transaction, project: UUID, folded: Folded) -> None:
-    known = {path for path, _ in folded.learnt} - folded.put.keys()
-    if known:
+    paths = {path for path, _ in folded.learnt} - folded.put.keys()
+    if paths:
         query = "SELECT path FROM {s}.documents WHERE project = %s AND path = ANY(%s)"
-        known = {path for (path,) in tx.rows(query, (project, sorted(known)))}
-    rows = [row for (path, _), row in folded.learnt.items() if path in folded.put or path in known]
+        paths = {path for (path,) in tx.rows(query, (project, sorted(paths)))}
+    rows = [row for (path, _), row in folded.learnt.items() if path in folded.put or path in paths]
     tx.many(
         "INSERT INTO {s}.learnt (project, path, kind, about, hash) VALUES (%s, %s, %s, %s, %s) "
         "ON CONFLICT (project, path, kind) DO UPDATE SET about = excluded.about, hash = excluded.hash",
@@ -284,12 +286,12 @@ def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | Non
 def read_graph(tx: Transaction, project: UUID) -> GraphRows:
     """Entities by id and relations in order."""
     entities, relations = _unpacked(tx, project, "graph", "") or ((), ())
-    return GraphRows(tuple(EntityRow(*one) for one in entities), tuple(RelationRow(*one) for one in relations))
+    return GraphRows(tuple(EntityRow(*row) for row in entities), tuple(RelationRow(*row) for row in relations))
 
 
 def read_records(tx: Transaction, project: UUID, collection: str) -> list[Record]:
     """A collection by id."""
-    return sorted((Record(*row) for row in _unpacked(tx, project, "records", collection)), key=lambda one: one.id)
+    return sorted((Record(*row) for row in _unpacked(tx, project, "records", collection)), key=lambda record: record.id)
 
 
 def _unpacked(tx: Transaction, project: UUID, area: str, kind: str) -> list[Any]:
@@ -343,13 +345,13 @@ def read_files(tx: Transaction, project: UUID, paths: Collection[str]) -> dict[s
         "WHERE f.project = %s AND f.path = ANY(%s) ORDER BY f.path",
         (project, sorted(paths)),
     )
-    found = {}
+    contents = {}
     for path, kept, pieces in rows:
         data = unpack(path, b"".join(pieces or ()))
         if digest_of(data) != kept:
             raise StoreCorrupt(f"{path}: what was written does not match its hash")
-        found[path] = data
-    return found
+        contents[path] = data
+    return contents
 
 
 def put_files(
@@ -372,14 +374,14 @@ def put_files(
         Whether anything changed.
     """
     touched = sorted({*files, *remove})
-    known = {
+    hashes = {
         path: bytes(kept)
         for path, kept in tx.rows(
             "SELECT path, hash FROM {s}.files WHERE project = %s AND path = ANY(%s)", (project, touched)
         )
     }
-    new = {path: data for path, data in files.items() if known.get(path) != digest_of(data)}
-    gone = sorted(path for path in known if path in remove and path not in files)
+    new = {path: data for path, data in files.items() if hashes.get(path) != digest_of(data)}
+    gone = sorted(path for path in hashes if path in remove and path not in files)
     if not new and not gone:
         return False
     version = tx.next()

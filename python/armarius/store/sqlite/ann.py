@@ -92,8 +92,8 @@ class AnnIndex:
         for start in range(0, len(place), _SLICE):
             part = place[start : start + _SLICE]
             with self._lock:
-                known = [int(key) for key in part if key in self._index]
-                self._forget(known)
+                repeats = [int(key) for key in part if key in self._index]
+                self._forget(repeats)
                 self._index.add(part, rows[start : start + _SLICE], threads=1)
 
     def remove(self, keys: Sequence[int]) -> None:
@@ -114,8 +114,8 @@ class AnnIndex:
         with self._lock:
             if limit < 1 or not norm or not len(self._index):
                 return Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
-            found = self._index.search(vector / norm, min(limit, len(self._index)), threads=1)
-        keys, similarities = found.keys.astype(np.int64), 1.0 - found.distances.astype(np.float32)
+            result = self._index.search(vector / norm, min(limit, len(self._index)), threads=1)
+        keys, similarities = result.keys.astype(np.int64), 1.0 - result.distances.astype(np.float32)
         order = np.lexsort((keys, -similarities))
         return Neighbours(keys[order], similarities[order])
 
@@ -133,8 +133,8 @@ class AnnIndex:
         for expansion in [step for step in _EXPANSIONS if step >= self.expansion] or [self.expansion]:
             with self._lock:
                 self._index.expansion_search = expansion
-            found = (set(self.search(query, limit).keys.tolist()) for query in queries)
-            recall = sum(len(truth & got) for truth, got in zip(truths, found, strict=True)) / max(1, wanted)
+            answers = (set(self.search(query, limit).keys.tolist()) for query in queries)
+            recall = sum(len(truth & got) for truth, got in zip(truths, answers, strict=True)) / max(1, wanted)
             if recall >= TARGET_RECALL:
                 break
         return RecallSample(round(recall, 4), len(queries), self.expansion)
@@ -151,12 +151,12 @@ class AnnIndex:
         Raises:
             StoreCorrupt: Whole, and not an index of this dimension, dtype and size.
         """
-        found = cls(dimension, expansion=expansion)
-        found._index.load(data)
-        kind = (int(found._index.ndim), str(found._index.dtype).rpartition(".")[2].lower(), len(found))
+        index = cls(dimension, expansion=expansion)
+        index._index.load(data)
+        kind = (int(index._index.ndim), str(index._index.dtype).rpartition(".")[2].lower(), len(index))
         if kind != (dimension, "f16", count):
             raise StoreCorrupt(f"the approximate index holds {kind}, expected {(dimension, 'f16', count)}")
-        return found
+        return index
 
     def _forget(self, keys: list[int]) -> None:
         if keys:

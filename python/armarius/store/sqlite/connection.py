@@ -104,10 +104,10 @@ def connect(path: Path) -> apsw.Connection:
 @cache
 def _vector_extension() -> str:
     """The file of sqlite-vec. Its module is not imported: that brings in numpy and a second SQLite."""
-    found = find_spec("sqlite_vec")
-    if found is None or found.origin is None:
+    spec = find_spec("sqlite_vec")
+    if spec is None or spec.origin is None:
         raise StoreError("the package sqlite-vec is not installed")
-    return str(Path(found.origin).with_name("vec0"))
+    return str(Path(spec.origin).with_name("vec0"))
 
 
 def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -294,20 +294,20 @@ _forking: Final = threading.Lock()
 def _before_fork() -> None:
     _forking.acquire()
     _crossing.extend(_open)
-    for one in _crossing:
-        one._before_fork()
+    for pool in _crossing:
+        pool._before_fork()
 
 
 def _after_in_parent() -> None:
-    for one in _crossing:
-        one._after_fork()
+    for pool in _crossing:
+        pool._after_fork()
     _crossing.clear()
     _forking.release()
 
 
 def _after_in_child() -> None:
-    for one in _crossing:
-        one._part()
+    for pool in _crossing:
+        pool._part()
     _crossing.clear()
     _open.clear()
     _forking.release()

@@ -101,10 +101,10 @@ class PlaceLock:
 
     def _is_of(self, descriptor: int) -> bool:
         try:
-            there, held = os.lstat(self.path), os.fstat(descriptor)
+            there, info = os.lstat(self.path), os.fstat(descriptor)
         except OSError:
             return False
-        return stat.S_ISREG(there.st_mode) and (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)
+        return stat.S_ISREG(there.st_mode) and (there.st_dev, there.st_ino) == (info.st_dev, info.st_ino)
 
 
 PlaceState = Literal["absent", "closed", "left", "foreign"]
@@ -130,7 +130,7 @@ def place_for(
     if index_dir is not None and "\0" in os.fspath(index_dir):
         raise StoreError(f"index_dir: not a path: {os.fspath(index_dir)!r}")
     slug = re.sub(r"[^\w-]+", "-", resolved.name)[:40] or "project"
-    every = b"\0".join(os.fsencode(os.path.realpath(one)) for one in (resolved, *others))
+    every = b"\0".join(os.fsencode(os.path.realpath(path)) for path in (resolved, *others))
     name = f"{slug}-{hashlib.blake2b(every, digest_size=8).hexdigest()}"
     if index_dir is None or is_remote(resolved / index_dir):
         return IndexPlace(cache_root() / name, is_cache=True)
@@ -302,8 +302,8 @@ class IndexPlace:
 
     def size(self) -> int:
         """Bytes of the index with its write-ahead log."""
-        found = (stat_of(path, below=self.below) for path in (self.index, self._side_file("-wal")))
-        return sum(info.st_size for info in found if info is not None)
+        infos = (stat_of(path, below=self.below) for path in (self.index, self._side_file("-wal")))
+        return sum(info.st_size for info in infos if info is not None)
 
     def _has_log(self) -> bool:
         """Whether there is a journal or a non-empty log: a process ended without closing."""

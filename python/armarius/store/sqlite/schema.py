@@ -76,24 +76,24 @@ def full_text_rows(
         without: Document to the numbers of paragraphs that are left out.
     """
     wanted = [
-        (number, one, [p for p in one.paragraphs if p.index not in without.get(number, ())])
-        for number, one in documents
+        (number, document, [p for p in document.paragraphs if p.index not in without.get(number, ())])
+        for number, document in documents
     ]
-    tokens = iter(_core.index_tokens([one.text[p.start : p.end] for _, one, some in wanted for p in some]))
+    tokens = iter(_core.index_tokens([document.text[p.start : p.end] for _, document, some in wanted for p in some]))
     rows = []
     for number, document, some in wanted:
         base, matter = number << PARAGRAPH_BITS, document.front_matter
         for p in some:
-            found = next(tokens)
+            text = next(tokens)
             if p.role == "heading":
-                rows.append((base + p.index, found, "", "", ""))
+                rows.append((base + p.index, text, "", "", ""))
             elif p.role == "front_matter" and p.index == 0:  # its fields once, however long it is
                 fields = _core.index_tokens(
                     ["、".join(as_strings(matter.get(key))) for key in ("title", "characters", "tags")]
                 )
-                rows.append((base + p.index, fields[0], found, fields[1], fields[2]))
+                rows.append((base + p.index, fields[0], text, fields[1], fields[2]))
             else:
-                rows.append((base + p.index, "", found, "", ""))
+                rows.append((base + p.index, "", text, "", ""))
     return rows
 
 
@@ -288,14 +288,14 @@ def standing(connection: apsw.Connection, documents: Sequence[tuple[int, Documen
     """
     if len(documents) > _DOCUMENTS:
         return {}
-    found = {number: _same(connection, number, document) for number, document in documents}
-    put_off = sum(len(one.paragraphs) - len(found[number]) for number, one in documents) > _MOST_PARAGRAPHS
-    return {} if put_off else found
+    stands = {number: _same(connection, number, document) for number, document in documents}
+    put_off = sum(len(document.paragraphs) - len(stands[number]) for number, document in documents) > _MOST_PARAGRAPHS
+    return {} if put_off else stands
 
 
 def keep_full_text(connection: apsw.Connection, documents: Sequence[tuple[int, Document]], stands: Standing) -> None:
     """Write the full text of documents by their ids, but what stands, or note that it is due."""
-    paragraphs = sum(len(one.paragraphs) - len(stands.get(number, ())) for number, one in documents)
+    paragraphs = sum(len(document.paragraphs) - len(stands.get(number, ())) for number, document in documents)
     if len(documents) > _DOCUMENTS or paragraphs > _MOST_PARAGRAPHS:
         rows = [(number,) for number, _ in documents]
         connection.executemany("INSERT INTO full_text_due VALUES (?)", rows)
@@ -311,7 +311,7 @@ def is_due(connection: apsw.Connection) -> bool:
 def fill(connection: apsw.Connection) -> None:
     """Write what is due of some documents, inside a write transaction."""
     rows = all_rows(connection, _DUE, (_AT_ONCE,))
-    _write(connection, [(row[0], one) for row, one in zip(rows, unread_documents(connection, rows), strict=True)], {})
+    _write(connection, [(row[0], doc) for row, doc in zip(rows, unread_documents(connection, rows), strict=True)], {})
     if rows:
         connection.execute("DELETE FROM full_text_due WHERE document <= ?", (rows[-1][0],))
     else:  # noted of documents that are not there

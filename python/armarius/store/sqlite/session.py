@@ -30,9 +30,9 @@ def problems(connection: apsw.Connection) -> list[str]:
 
 
 def _problems(connection: apsw.Connection) -> list[str]:
-    found = [f"integrity_check: {row[0]}" for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
-    if found:
-        return found
+    faults = [f"integrity_check: {row[0]}" for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+    if faults:
+        return faults
     paragraphs = searchable = 0
     due = {number for (number,) in all_rows(connection, "SELECT document FROM full_text_due")}
     vocabulary: dict[str, int] = {}
@@ -40,7 +40,7 @@ def _problems(connection: apsw.Connection) -> list[str]:
     for row in all_rows(connection, f"{DOCUMENT} ORDER BY d.id"):
         document = read_document_rows(connection, row)
         if (len(document.text), len(document.paragraphs)) != sizes[row[0]]:
-            found.append(f"{row[1]}: length or number of paragraphs is wrong")
+            faults.append(f"{row[1]}: length or number of paragraphs is wrong")
         paragraphs += len(document.paragraphs)
         if row[0] in due:
             due.discard(row[0])
@@ -55,17 +55,17 @@ def _problems(connection: apsw.Connection) -> list[str]:
     ):
         actual = first_row(connection, count)[0]
         if actual != expected:
-            found.append(f"{table}: {actual} rows, {expected} expected")
-    found += [f"full text is due of document {number}, which is not there" for number in sorted(due)]
+            faults.append(f"{table}: {actual} rows, {expected} expected")
+    faults += [f"full text is due of document {number}, which is not there" for number in sorted(due)]
     orphans = all_rows(connection, "SELECT kind FROM learnt WHERE document NOT IN (SELECT id FROM documents)")
-    found += [f"{kind} learnt from a document that is not there" for (kind,) in orphans]
+    faults += [f"{kind} learnt from a document that is not there" for (kind,) in orphans]
     if first_row(connection, "SELECT 1 FROM vector_sets") is not None:
         from armarius.store.sqlite.vectors_rows import vector_problems
 
-        found += vector_problems(connection)
+        faults += vector_problems(connection)
     if dict(all_rows(connection, "SELECT term, doc FROM full_text_terms")) != vocabulary:
-        found.append("full text: terms differ from the documents")
-    return found
+        faults.append("full text: terms differ from the documents")
+    return faults
 
 
 _TRIES: Final = 20

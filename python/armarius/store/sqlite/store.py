@@ -67,7 +67,7 @@ _PASSAGE = (
 def read_passages(connection: apsw.Connection, keys: Sequence[PassageKey]) -> list[Passage]:
     """See `Store.passages`."""
     texts: dict[str, str] = {}
-    found = []
+    results = []
     for path, index in keys:
         row = first_row(connection, _PASSAGE, (PARAGRAPH_BITS, index, path))
         if row is None or not 0 <= index < 1 << PARAGRAPH_BITS:
@@ -75,8 +75,8 @@ def read_passages(connection: apsw.Connection, keys: Sequence[PassageKey]) -> li
         kind, title, packed, start, end, role, chapter, titles = row
         text = texts[path] = texts.get(path) or unpack_text(path, packed)
         heading = tuple(json.loads(titles))
-        found.append(Passage(path, index, kind, title, chapter, heading, ROLES[role], start, end, text[start:end]))
-    return found
+        results.append(Passage(path, index, kind, title, chapter, heading, ROLES[role], start, end, text[start:end]))
+    return results
 
 
 _LISTED = "IN (SELECT value FROM json_each(?1))"
@@ -153,9 +153,9 @@ def write(connection: apsw.Connection, changes: Sequence[Change], version: int) 
     for kind, some in groupby(changes, type):
         together = list(some)
         if kind is Put:
-            _put(connection, [one for one in together if isinstance(one, Put)], version)
+            _put(connection, [change for change in together if isinstance(change, Put)], version)
         elif kind is DerivedRow:
-            _keep_learnt(connection, [one for one in together if isinstance(one, DerivedRow)])
+            _keep_learnt(connection, [change for change in together if isinstance(change, DerivedRow)])
         else:
             for change in together:
                 _make(connection, change, version)
@@ -187,12 +187,12 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
 def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> None:
     """Documents in the place of those of their paths; the last of a path stays."""
     of_path = {change.document.path: change for change in changes}
-    known = _ids(connection, list(of_path))
+    ids = _ids(connection, list(of_path))
     free = itertools.count(first_row(connection, "SELECT coalesce(max(id), 0) FROM documents")[0] + 1)
-    put = [(known.get(path) or next(free), change.document, change.stamp) for path, change in of_path.items()]
+    put = [(ids.get(path) or next(free), change.document, change.stamp) for path, change in of_path.items()]
     numbered = [(number, document) for number, document, _ in put]
     stands = standing(connection, numbered)
-    for number in known.values():
+    for number in ids.values():
         remove_document(connection, number, stands.get(number, ()))
     insert_documents(connection, put, version)
     keep_full_text(connection, numbered, stands)
@@ -370,8 +370,8 @@ class SqliteStore:
             if paths is None:
                 rows = all_rows(connection, f"{select} ORDER BY d.path", (kind,))
             else:
-                found = (first_row(connection, f"{select} WHERE d.path = ?", (kind, one)) for one in sorted({*paths}))
-                rows = [row for row in found if row is not None]
+                hits = (first_row(connection, f"{select} WHERE d.path = ?", (kind, path)) for path in sorted({*paths}))
+                rows = [row for row in hits if row is not None]
         return {path: DerivedRow(path, kind, about, data) for path, about, data in rows}
 
     def files(self) -> dict[str, FileRow]:

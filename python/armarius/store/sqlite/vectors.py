@@ -135,8 +135,8 @@ def nearest(
         condition, values = "live = 1 AND slot IN (SELECT value FROM json_each(?))", (json.dumps(slots),)
     query = f"SELECT slot, distance FROM {table_of(vector_set)} WHERE embedding MATCH ? AND k = ? AND {condition}"  # noqa: S608
     data = np.ascontiguousarray(vector, "<f4").tobytes()
-    found = all_rows(connection, query, (data, min(limit, LIMIT), *values)) if limit > 0 else []
-    return _owned(connection, vector_set, {slot: 1.0 - distance for slot, distance in found if distance is not None})
+    rows = all_rows(connection, query, (data, min(limit, LIMIT), *values)) if limit > 0 else []
+    return _owned(connection, vector_set, {slot: 1.0 - distance for slot, distance in rows if distance is not None})
 
 
 def _among(
@@ -148,14 +148,14 @@ def _among(
     similarities = unit_rows(read_vectors(connection, vector_set, slots)) @ unit_rows(vector[None])[0]
     best = np.argsort(-similarities, kind="stable")
     least = similarities[best[min(limit, len(best)) - 1]]
-    found = {slots[row]: float(similarities[row]) for row in best if similarities[row] >= least}
-    return _owned(connection, vector_set, found)[:limit]
+    scores = {slots[row]: float(similarities[row]) for row in best if similarities[row] >= least}
+    return _owned(connection, vector_set, scores)[:limit]
 
 
-def _owned(connection: apsw.Connection, vector_set: VectorSet, found: Mapping[int, float]) -> list[tuple[int, float]]:
+def _owned(connection: apsw.Connection, vector_set: VectorSet, scores: Mapping[int, float]) -> list[tuple[int, float]]:
     query = "SELECT slot, owner FROM vectors WHERE vector_set = ? AND slot IN (SELECT value FROM json_each(?))"
-    owners = dict(connection.execute(query, (vector_set.id, json.dumps(list(found)))))
-    pairs = [(owners[slot], value) for slot, value in found.items() if slot in owners]
+    owners = dict(connection.execute(query, (vector_set.id, json.dumps(list(scores)))))
+    pairs = [(owners[slot], value) for slot, value in scores.items() if slot in owners]
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -221,11 +221,11 @@ class ApproximateIndex:
         if loaded is not None and loaded.set_id == vector_set.id and limit > 0:
             wanted = 2 * limit
             while True:
-                found = loaded.ann.search(vector, wanted)
-                owners = [_owner(key) for key in found.keys.tolist()]
+                result = loaded.ann.search(vector, wanted)
+                owners = [_owner(key) for key in result.keys.tolist()]
                 with reading(self._session, vector_set) as connection:
                     kept = admitted(connection, vector_set, owners, which)
-                pairs = [(o, float(s)) for o, s in zip(owners, found.similarities, strict=True) if o in kept]
+                pairs = [(o, float(s)) for o, s in zip(owners, result.similarities, strict=True) if o in kept]
                 if len(pairs) >= limit:
                     return pairs[:limit]
                 if len(owners) < wanted or wanted >= 64 * limit:
@@ -367,8 +367,8 @@ class ApproximateIndex:
         """Drop the record of owners that went before `sequence`: no index needs to follow them any more."""
         gone = "FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ?"
         with self._session.reading() as connection:
-            found = first_row(connection, f"SELECT 1 {gone} LIMIT 1", (serving.id, sequence))
-        if found:
+            row = first_row(connection, f"SELECT 1 {gone} LIMIT 1", (serving.id, sequence))
+        if row:
             with self._session.writing() as connection:
                 connection.execute(f"DELETE {gone}", (serving.id, sequence))
 
@@ -412,20 +412,20 @@ class SqliteVectors:
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._session.writing() as connection:
-            found = table.all_sets(connection).get("serving")
-            if found is not None:
-                require_same(found.fingerprint, fingerprint)
-                return found
+            entry = table.all_sets(connection).get("serving")
+            if entry is not None:
+                require_same(entry.fingerprint, fingerprint)
+                return entry
             return self._fill(connection, table.create(connection, fingerprint, "serving"))
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._session.writing() as connection:
-            found = table.all_sets(connection).get("building")
-            if found is not None and found.fingerprint == fingerprint:
-                return found
-            if found is not None:
-                table.drop(connection, found)
+            entry = table.all_sets(connection).get("building")
+            if entry is not None and entry.fingerprint == fingerprint:
+                return entry
+            if entry is not None:
+                table.drop(connection, entry)
             return self._fill(connection, table.create(connection, fingerprint, "building"))
 
     def switch(self) -> None:
@@ -452,15 +452,15 @@ class SqliteVectors:
     def pending(self, set_id: int, *, limit: int, first: Sequence[str] = ()) -> list[PendingText]:
         """See `VectorStore`."""
         with self._session.reading() as connection:
-            known = json.dumps([-ref for entity, ref in entity_refs(connection).items() if entity in self._cards])
+            refs = json.dumps([-ref for entity, ref in entity_refs(connection).items() if entity in self._cards])
             query = (
                 "SELECT owner, text FROM vectors WHERE vector_set = ? AND state = 1 AND (owner > 0 OR owner IN "  # noqa: S608
                 f"(SELECT value FROM json_each(?))) ORDER BY {_rank(connection, first)}, owner LIMIT ?"
             )
-            rows = all_rows(connection, query, (set_id, known, limit))
+            rows = all_rows(connection, query, (set_id, refs, limit))
             texts = self._texts(connection, owners_named(connection, [number for number, _ in rows]))
-        found = [(texts[number], digest) for number, digest in rows if number in texts]
-        return [PendingText(owner, text, digest) for (owner, text), digest in found if text_hash(text) == digest]
+        pairs = [(texts[number], digest) for number, digest in rows if number in texts]
+        return [PendingText(owner, text, digest) for (owner, text), digest in pairs if text_hash(text) == digest]
 
     def put(
         self, vector_set: VectorSet, fingerprint: Fingerprint, texts: Sequence[PendingText], vectors: Vectors
@@ -468,12 +468,12 @@ class SqliteVectors:
         """See `VectorStore`."""
         check_batch(vector_set.fingerprint, fingerprint, texts, vectors)
         with self._session.writing() as connection:
-            if all(found.id != vector_set.id for found in table.all_sets(connection).values()):
+            if all(entry.id != vector_set.id for entry in table.all_sets(connection).values()):
                 return 0
             numbers = [number_of(connection, text.owner) for text in texts]
-            known = [row for row, number in enumerate(numbers) if number is not None]
-            entries = [(numbers[row] or 0, texts[row].digest) for row in known]
-            return table.store(connection, vector_set, entries, vectors[known])
+            places = [row for row, number in enumerate(numbers) if number is not None]
+            entries = [(numbers[row] or 0, texts[row].digest) for row in places]
+            return table.store(connection, vector_set, entries, vectors[places])
 
     def nearest(
         self, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None = None
@@ -482,23 +482,23 @@ class SqliteVectors:
 
         Cost: 0.3 to 1 ms on the approximate index at 768 dimensions, 2 to 3 ms per 1,000 vectors exact.
         """
-        found = self.approximate.search(vector_set, vector, limit, which)
+        pairs = self.approximate.search(vector_set, vector, limit, which)
         with self._session.reading() as connection:
-            owners = owners_named(connection, [number for number, _ in found])
-        named = [(owners[number], similarity) for number, similarity in found if number in owners]
+            owners = owners_named(connection, [number for number, _ in pairs])
+        named = [(owners[number], similarity) for number, similarity in pairs if number in owners]
         return sorted(named, key=lambda pair: (-pair[1], owner_order(pair[0])))
 
     def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
         """See `VectorStore`."""
         query = 'SELECT start, "end" FROM paragraphs WHERE id = ?'
-        found = {}
+        by_key = {}
         with self._session.reading() as connection:
             for key in keys:
                 number = number_of(connection, key)
                 row = None if number is None else first_row(connection, query, (number,))
                 if row is not None:
-                    found[key] = (int(row[0]), int(row[1]))
-        return found
+                    by_key[key] = (int(row[0]), int(row[1]))
+        return by_key
 
     def sample(self, vector_set: VectorSet, size: int) -> Vectors:
         """See `VectorStore`."""
@@ -535,18 +535,18 @@ class SqliteVectors:
 
     def _texts(self, connection: apsw.Connection, owners: Mapping[int, Owner]) -> dict[int, tuple[Owner, str]]:
         """Each owner, and its text as it is now."""
-        found: dict[int, tuple[Owner, str]] = {}
+        texts: dict[int, tuple[Owner, str]] = {}
         documents: dict[str, dict[int, str]] = {}
         for number, owner in owners.items():
             if isinstance(owner, str):
-                found[number] = (owner, self._cards.get(owner, ""))
+                texts[number] = (owner, self._cards.get(owner, ""))
                 continue
             path, index = owner
             if path not in documents:
                 row = first_row(connection, f"{DOCUMENT} WHERE d.path = ?", (path,))
                 documents[path] = embedded_texts(read_document_rows(connection, row)) if row else {}
-            found[number] = (owner, documents[path].get(index, ""))
-        return found
+            texts[number] = (owner, documents[path].get(index, ""))
+        return texts
 
 
 def _rank(connection: apsw.Connection, first: Sequence[str]) -> str:

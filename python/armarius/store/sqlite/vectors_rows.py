@@ -53,14 +53,14 @@ def table_of(vector_set: VectorSet) -> str:
 def all_sets(connection: apsw.Connection) -> dict[SetState, SetRow]:
     """The sets by state."""
     rows = all_rows(connection, "SELECT id, state, fingerprint, sequence, ann FROM vector_sets")
-    found: dict[SetState, SetRow] = {}
+    by_state: dict[SetState, SetRow] = {}
     for number, state, fingerprint, sequence, ann in rows:
         try:
             saved = AnnFile(**json.loads(ann)) if ann else None
-            found[state] = SetRow(number, state, Fingerprint.from_json(fingerprint), sequence, saved)
+            by_state[state] = SetRow(number, state, Fingerprint.from_json(fingerprint), sequence, saved)
         except (EmbeddingError, ValueError, TypeError) as error:
             raise StoreCorrupt(f"vector set {number} cannot be read: {error}") from error
-    return found
+    return by_state
 
 
 def create(connection: apsw.Connection, fingerprint: Fingerprint, state: SetState) -> SetRow:
@@ -72,12 +72,12 @@ def create(connection: apsw.Connection, fingerprint: Fingerprint, state: SetStat
         "INSERT INTO vector_sets (id, state, fingerprint, sequence) VALUES (?, ?, ?, 0)",
         (set_id, state, fingerprint.to_json()),
     )
-    found = SetRow(set_id, state, fingerprint, 0, None)
+    entry = SetRow(set_id, state, fingerprint, 0, None)
     connection.execute(
-        f"CREATE VIRTUAL TABLE {table_of(found)} USING vec0(slot INTEGER PRIMARY KEY, live INTEGER, "
+        f"CREATE VIRTUAL TABLE {table_of(entry)} USING vec0(slot INTEGER PRIMARY KEY, live INTEGER, "
         f"embedding float[{fingerprint.dimension}] distance_metric=cosine)"
     )
-    return found
+    return entry
 
 
 def drop(connection: apsw.Connection, vector_set: VectorSet) -> None:
@@ -123,21 +123,21 @@ def owners_of(document: int) -> range:
 
 def owners_named(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, Owner]:
     """Who these are; those that are gone are left out."""
-    found: dict[int, Owner] = {}
+    owners: dict[int, Owner] = {}
     paths: dict[int, str | None] = {}
     for number in numbers:
         if number < 0:
             row = first_row(connection, "SELECT id FROM entities WHERE ref = ?", (-number,))
             if row is not None:
-                found[number] = str(row[0])
+                owners[number] = str(row[0])
             continue
         document = number >> PARAGRAPH_BITS
         if document not in paths:
             row = first_row(connection, "SELECT path FROM documents WHERE id = ?", (document,))
             paths[document] = None if row is None else str(row[0])
         if (path := paths[document]) is not None:
-            found[number] = (path, number & _INDEX)
-    return found
+            owners[number] = (path, number & _INDEX)
+    return owners
 
 
 def number_of(connection: apsw.Connection, owner: Owner) -> int | None:
@@ -178,8 +178,8 @@ def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts:
     put = []
     saved = first_row(connection, "SELECT 1 FROM vectors_saved WHERE vector_set = ? LIMIT 1", (vector_set.id,))
     for owner in arriving:
-        if found := movable.get(texts[owner]):
-            row = found.pop()
+        if matches := movable.get(texts[owner]):
+            row = matches.pop()
             slot, checksum = row[1], row[2]
         else:
             slot, checksum = _take_saved(connection, vector_set, texts[owner]) if saved else (None, None)
@@ -224,8 +224,8 @@ def store(
 def counts(connection: apsw.Connection, set_id: int) -> VectorCounts:
     """See `VectorStore`."""
     query = "SELECT state, count(*) FROM vectors WHERE vector_set = ? GROUP BY state"
-    found = dict(all_rows(connection, query, (set_id,)))
-    return VectorCounts(found.get(EMBEDDED, 0), found.get(PENDING, 0), found.get(EMPTY, 0))
+    totals = dict(all_rows(connection, query, (set_id,)))
+    return VectorCounts(totals.get(EMBEDDED, 0), totals.get(PENDING, 0), totals.get(EMPTY, 0))
 
 
 def changes_since(connection: apsw.Connection, set_id: int, change: int) -> list[tuple[int, int | None]]:
@@ -242,8 +242,8 @@ def read_vectors(connection: apsw.Connection, vector_set: VectorSet, slots: Sequ
     out = np.zeros((len(slots), vector_set.fingerprint.dimension), np.float32)
     place = {slot: row for row, slot in enumerate(slots)}
     if len(slots) > _AT_ONCE:
-        for found, block in _chunks(connection, vector_set):
-            rows = [(place[slot], i) for i, slot in enumerate(found.tolist()) if slot in place]
+        for ids, block in _chunks(connection, vector_set):
+            rows = [(place[slot], i) for i, slot in enumerate(ids.tolist()) if slot in place]
             if rows:
                 into, of = map(list, zip(*rows, strict=True))
                 out[into] = block[of]
@@ -272,13 +272,13 @@ def problems(connection: apsw.Connection, vector_set: VectorSet) -> list[str]:
     """What is wrong with the vectors of a set, as sentences; compares every vector with its checksum."""
     rows = all_rows(connection, "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL", (vector_set.id,))
     expected = {slot for (slot,) in rows}
-    found = [] if len(expected) == len(rows) else [f"{table_of(vector_set)}: a slot has two owners"]
+    faults = [] if len(expected) == len(rows) else [f"{table_of(vector_set)}: a slot has two owners"]
     sound = [fit for *_, fit in _vectors_with_texts(connection, vector_set)]
     if len(sound) != len(expected):
-        found.append(f"{table_of(vector_set)}: {len(sound)} vectors of {len(expected)}")
+        faults.append(f"{table_of(vector_set)}: {len(sound)} vectors of {len(expected)}")
     if not all(sound):
-        found.append(f"{table_of(vector_set)}: {sound.count(False)} vectors do not match their checksum")
-    return found
+        faults.append(f"{table_of(vector_set)}: {sound.count(False)} vectors do not match their checksum")
+    return faults
 
 
 def save_from(old: apsw.Connection, into: apsw.Connection) -> None:
@@ -314,12 +314,12 @@ def _take_saved(connection: apsw.Connection, vector_set: VectorSet, text: bytes)
 def _vectors_with_texts(connection: apsw.Connection, vector_set: VectorSet) -> Iterator[tuple[bytes, int, bytes, bool]]:
     """Of every vector that has an owner: hash of the text, checksum, bytes, and whether they fit each other."""
     query = "SELECT slot, text, checksum FROM vectors WHERE vector_set = ? AND slot IS NOT NULL"
-    known = {slot: (text, checksum) for slot, text, checksum in all_rows(connection, query, (vector_set.id,))}
+    by_slot = {slot: (text, checksum) for slot, text, checksum in all_rows(connection, query, (vector_set.id,))}
     for slots, block in _chunks(connection, vector_set):
         usable = usable_rows(block)
         for slot, row, fit in zip(slots.tolist(), block, usable, strict=True):
-            if slot in known:
-                (text, checksum), data = known[slot], row.tobytes()
+            if slot in by_slot:
+                (text, checksum), data = by_slot[slot], row.tobytes()
                 yield text, checksum, data, bool(fit) and _checksum(text, data) == checksum
 
 
@@ -395,16 +395,16 @@ def forget_entities(connection: apsw.Connection, kept: AbstractSet[str]) -> None
 
 def vector_problems(connection: apsw.Connection) -> list[str]:
     """What is wrong with the vectors, as sentences: texts that are not the documents', and damaged vectors."""
-    found = []
+    faults = []
     for vector_set in all_sets(connection).values():
         for row in all_rows(connection, DOCUMENT):
             owners = owners_of(row[0])
             query = "SELECT owner, text FROM vectors WHERE vector_set = ? AND owner BETWEEN ? AND ? AND state <> 3"
             rows = all_rows(connection, query, (vector_set.id, owners[0], owners[-1]))
             if dict(rows) != hashes_of(row[0], read_document_rows(connection, row)):
-                found.append(f"{row[1]}: vectors of {vector_set.fingerprint.name} belong to another text")
-        found += problems(connection, vector_set)
-    return found
+                faults.append(f"{row[1]}: vectors of {vector_set.fingerprint.name} belong to another text")
+        faults += problems(connection, vector_set)
+    return faults
 
 
 def hashes_of(number: int, document: Document | None) -> dict[int, bytes]:
