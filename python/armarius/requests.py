@@ -294,7 +294,7 @@ _FAULTS = {
 
 
 def _contract_error(kind: type[Wire], error: ValidationError, names: Collection[str]) -> ContractError:
-    """The failure as the sender would say it: fields by the names they were `names` under."""
+    """The failure as the sender would say it: fields by the names they were given under."""
     prefix = f"{kind.called or kind.__name__}." if kind.called is not None else ""
     lines = []
     for item in error.errors():

@@ -396,8 +396,8 @@ def places(entity: Entity) -> str:
 
 def _told(entities: Sequence[Entity]) -> str:
     parts = [
-        f"{shown(entity.id)}{'' if entity.name == entity.id else f' ({shown(entity.name)[1:-1]})'}, from {places(entity)}"
-        for entity in entities[:_MOST]
+        f"{shown(row.id)}{'' if row.name == row.id else f' ({shown(row.name)[1:-1]})'}, from {places(row)}"
+        for row in entities[:_MOST]
     ]
     return " and ".join(parts) + (f" and {len(entities) - _MOST} more" if len(entities) > _MOST else "")
 

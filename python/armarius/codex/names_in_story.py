@@ -235,10 +235,8 @@ def as_said(pages: Iterable[Profiles], people: Sequence[People]) -> list[Profile
     every = [replace(page, drafts=[*page.drafts], rejected=[*page.rejected]) for page in pages]
     first = dict[str, Draft]()
     drafts = [draft for page in every for draft in page.drafts]
-    for name, draft in [
-        *((draft.name, draft) for draft in drafts),
-        *((name, draft) for draft in drafts for name in draft.aliases),
-    ]:
+    pairs = [*((page.name, page) for page in drafts), *((name, page) for page in drafts for name in page.aliases)]
+    for name, draft in pairs:
         first.setdefault(fold(name), draft)
     whose, new = dict[str, str](), list[Draft]()
     for name, aliases in (row for group in people for row in group.names):

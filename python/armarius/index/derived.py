@@ -457,7 +457,7 @@ class Decision:
         self.map = ProjectMap() if self.before is None else self.before
 
     def take(self, batch: ReadBatch) -> None:
-        """Take over new, changed and removed documents; those that are of another kind are replaced in `batch`."""
+        """Take over new, changed and removed documents; those of another kind are replaced in `batch`."""
         for change in batch.changes:
             if isinstance(change, Put):
                 path, content = change.document.path, self._hashes.get(change.document.path)

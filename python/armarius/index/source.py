@@ -3,9 +3,9 @@
 A source is a folder or a storage of the host.
 `armarius.testing.DocumentSourceConformance` tests a source; `FakeSource` is the smallest example.
 
-    known = store.files()                                   # paths and stamps in the index
-    difference = source.compare(known)                      # changed and removed documents
-    for found in source.read(difference, known):            # changes for `Store.apply`
+    files = store.files()                                   # paths and stamps in the index
+    difference = source.compare(files)                      # changed and removed documents
+    for found in source.read(difference, files):            # changes for `Store.apply`
         ...
 """
 
@@ -210,25 +210,25 @@ class DocumentSource(Protocol):
         """A value that changes with any document, or "" if unknown. Called per request, so it must be cheap."""
 
     def compare(
-        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+        self, files: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
         """Compare the source with an index.
 
         Args:
-            known: `Store.files()`.
+            files: `Store.files()`.
             only: Paths of documents and folders to compare; empty means all.
             force: Read all documents, also those with an unchanged stamp.
         """
 
-    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+    def read(self, difference: SourceChanges, files: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """Read the differing documents in batches of bounded size, and return the changes of the index.
 
         A document is `Put` if its text differs from the index (or with `force`), `Restamp`ed if only its stamp
         differs, `Remove`d if it is gone. Every path of `difference` is in at most one batch.
         """
 
-    def document(self, path: str, known: Document | None = None) -> Document:
-        """One document as it is now; returns the object `known` if it has not changed.
+    def document(self, path: str, copy: Document | None = None) -> Document:
+        """One document as it is now; returns the object `copy` if it has not changed.
 
         Raises:
             UnknownDocument: There is no document of that path; `DocumentSkipped` if the file could not be read.

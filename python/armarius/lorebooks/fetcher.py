@@ -227,7 +227,8 @@ class LoreFetcher:
                 reason = Reason("out.later_lines", moment=request.as_of)
                 omitted.append(Omission(f"{id_}:later", self.layer, source, "timeline", reason))
             if content:
-                content = f"{header(item.entry.name or item.entry.id, lore.books[item.book].name, request.language)}\n{content}"
+                title = header(item.entry.name or item.entry.id, lore.books[item.book].name, request.language)
+                content = f"{title}\n{content}"
                 candidates.append(self._candidate(item, content, request, at))
         if self.layer != "retrieved":
             return Fetched(tuple(candidates), tuple(omitted))

@@ -316,7 +316,7 @@ class Signature:
 
 
 def signatures(core: CoreCorpus, documents: Mapping[str, Document], keys: Sequence[PassageKey]) -> list[Signature]:
-    """What the paragraphs `keys` call, then what calls them, those of the first paragraphs first, none that is shown.
+    """What the paragraphs `keys` call, then what calls them, those of the first paragraphs first, none of `keys`.
 
     Cost: the text of `keys`, and as many postings as it calls names.
     """

@@ -92,7 +92,7 @@ def _verb(
         result = {**result, "warnings": list[str]}
 
     def decorate(answer: Answer) -> Answer:
-        kind = params or answer.__annotations__["asked"]
+        kind = params or answer.__annotations__["request"]
         table.append(Verb(name, about or str(answer.__doc__), kind, result, answer, python, command))
         return answer
 

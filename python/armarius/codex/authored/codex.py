@@ -293,7 +293,7 @@ class AuthoredCodex(Listed[Entity]):
         changes: Mapping[str, Any],
         fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """The record with `changes`, without what a page has `fields`, and with what pages say of what it changes."""
+        """The record with `changes`, without what a page has taken, and with what pages say of what it changes."""
         record = {} if block is None or block.data is None else _stated(block.data)
         entity = _by_id(self.list(), id_)
         over = dict(record.get("over", {}))

@@ -256,9 +256,10 @@ def pack(profiles: Profiles) -> bytes:
         return b""
     drafts = [
         [
-            item.name, astuple(item.origin), item.id, item.type, item.aliases, item.description, list(item.attributes.items()),
-            item.level, [astuple(fact) for fact in item.facts], [astuple(line) for line in item.lines],
-            [astuple(link) for link in item.links], item.whole, item.root, item.standing, item.other, item.lead,
+            item.name, astuple(item.origin), item.id, item.type, item.aliases, item.description,
+            list(item.attributes.items()), item.level, [astuple(fact) for fact in item.facts],
+            [astuple(line) for line in item.lines], [astuple(link) for link in item.links], item.whole, item.root,
+            item.standing, item.other, item.lead,
         ]
         for item in profiles.drafts
     ]  # fmt: skip

@@ -135,7 +135,7 @@ class Reader:
         self.losses.append(UnsupportedField(dotted(path), value, Reason(f"loss.{code}", **parts)))
 
     def report_unknown(self, raw: Raw, names: frozenset[str], path: TreePath) -> None:
-        """Report all members of `raw` that are not empty and not `names`."""
+        """Report all members of `raw` that are not empty and not known."""
         if not raw.keys() <= names:
             for key in raw:
                 if key not in names:
