@@ -195,6 +195,69 @@ def test_what_is_under_way_when_a_model_fails_is_kept(engine):
     assert len(engine.summaries.list()) < 5
 
 
+def several(*rows, **more):
+    """A reply about several chapters, of letters and summaries."""
+    return json.dumps([{"chapter": letter, "summary": text, **more} for letter, text in rows])
+
+
+@pytest.mark.parametrize(
+    ("reply", "texts"),
+    [
+        (several("AX", "BY", "CZ"), "XYZ"),
+        (several("CZ", "AX", "BY"), "XYZ"),
+        (f"<think>{several('AY')}</think>```json\n{several('AX', 'BY', 'CZ')}\n```", "XYZ"),
+        (f"{several('A…', 'B…')}\n{several('AX', 'BY', 'CZ')}", "XYZ"),
+        (f"Draft: {several('AN', 'BN', 'CN')} Better: {several('AX', 'BY', 'CZ')}", "XYZ"),
+        (several("AX", "BY", "CZ").replace("[", "").replace("]", "").replace("}, ", "}\n"), "XYZ"),
+        (several("AX", "BY", "CZ").replace('"', "'").replace("}]", "},]"), "XYZ"),
+        (several(("[a]", "X"), ("b.", "Y"), ("(C)", "Z")), "XYZ"),
+        ({"chapters": json.loads(several("AX", "BY", "CZ"))}, "XYZ"),
+        ({"A": {"summary": "X"}, "B": {"summary": "Y"}, "C": {"summary": "Z"}}, "XYZ"),
+        (several("AX", "BY", "CZ")[:-12], "XY "),
+        (several("AX", "BY", "CZ")[:25], "   "),
+        (several("AX", "CZ"), "X Z"),
+        (several("AX", "BY", "DZ"), "XY "),
+        (several("AX", "BY", ("3", "Z")), "XY "),
+        (several("AX", "BY", "BZ"), "X  "),
+        (several("AX", "BY", "CZ", "DN"), "XYZ"),
+        (several("AX", ("B", None), ("C", ["Z"])), "X  "),
+        (json.dumps([{"summary": text} for text in "XYZ"]), "   "),
+        ({"summary": "X"}, "   "),
+        ("I cannot.", "   "),
+    ],
+)
+def test_of_a_reply_about_several_chapters_each_has_its_own_summary_or_its_own_error(engine, reply, texts):
+    asked = engine.summaries.request("ch001.md", "ch002.md", "ch003.md")
+    read = asked.parse_each(reply if isinstance(reply, str) else json.dumps(reply))
+    assert list(read) == ["ch001.md", "ch002.md", "ch003.md"]
+    assert "".join(getattr(one, "text", " ") for one in read.values()) == texts
+    errors = {path: one for path, one in read.items() if isinstance(one, armarius.ContractError)}
+    assert all(one.message.startswith(f"{path}: expected JSON like") for path, one in errors.items())
+
+
+def test_passages_of_one_of_several_chapters_are_those_of_its_own_paragraphs(engine):
+    asked = engine.summaries.request("ch001.md", "ch002.md")
+    assert [line for line in asked.text.splitlines() if line[:2] in ("A.", "B.")] == ["A. Chapter 1", "B. Chapter 2"]
+    assert asked.text.count("[1] The kettle sang.") == 2
+    reply = several("AX", "BY", passages=[GOOD["passages"][0], {"first": 3, "last": 99, "text": "Rain."}])
+    assert [one.passages for one in asked.parse_each(reply).values()] == [(TEA, RAIN)] * 2
+
+
+def test_short_neighbours_are_asked_about_together_and_a_long_chapter_alone(engine, novel):
+    (novel / "ch003.md").write_text("# Chapter 3\n\n" + "Rain fell on the slates again. \n\n" * 1200, encoding="utf8")
+    asked = list(engine.summaries.requests())
+    paths = [[document.path for document in one.documents] for one in asked]
+    assert paths == [["ch004.md", "ch005.md", "ch006.md"], ["ch003.md"], ["ch001.md", "ch002.md"]]
+    assert max(one.tokens for one in (asked[0], asked[2])) < 6_000 < asked[1].tokens
+    for path, one in asked[0].parse_each(several("AX", "CZ")).items():
+        if not isinstance(one, armarius.ContractError):
+            engine.summaries.set(path, one.text, passages=one.passages)
+    paths = [[document.path for document in one.documents] for one in engine.summaries.requests(limit=2)]
+    assert paths == [["ch005.md"], ["ch003.md"]]
+    with pytest.raises(armarius.ContractError, match="expected 1 to 26, got 0"):
+        engine.summaries.request()
+
+
 SECRETS = """\
 api_key = "sk-live-91"
 PASSWORD: hunter2

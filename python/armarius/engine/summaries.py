@@ -35,6 +35,16 @@ about it. Invent nothing.""",
 }
 
 
+_OF_SEVERAL: Final[dict[Language, str]] = {
+    "en": """
+These are several short chapters, each behind a letter. Reply with a list of one such object for each, with its \
+letter: [{"chapter": "A", "summary": "…", "passages": […]}, …]. Each counts its own paragraphs.""",
+    "zh": """
+这里有好几章，每章前面是一个字母。每章各写一个这样的对象，写上它的字母，合成一个数组：\
+[{"chapter": "A", "summary": "…", "passages": […]}, …]。段落编号各章自算。""",
+}
+_TOGETHER: Final = 6_000  # tokens of the chapters of one request, unless one alone has more
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # no numbers, which titles have too
 _HOPELESS: Final = 3  # replies without a summary, after which a model that has given none is not asked
 
 
@@ -46,15 +56,13 @@ class SummaryReply(NamedTuple):
 
 
 class SummaryRequest(Asked):
-    """The messages that ask a model for the summary of a chapter and of its passages; `parse` reads the reply.
+    """The messages that ask a model for the summary of a chapter, or of several short ones, and of their passages.
 
     Attributes:
-        document: The path of the chapter.
-        last: The number of its last paragraph.
+        documents: The chapters.
     """
 
-    document: str
-    last: int
+    documents: tuple[Document, ...]
 
     @property
     def tokens(self) -> int:
@@ -62,7 +70,7 @@ class SummaryRequest(Asked):
         return _tokens(self.text)
 
     def parse(self, reply: object) -> SummaryReply:
-        """The summary in a reply, a text or a message of a model library.
+        """The summary of the first chapter in a reply, a text or a message of a model library.
 
         The last object with a summary counts, so that a form that is repeated first does not. Passages are put in
         order and cut to the paragraphs that are left for them; what is none is left out. Of a reply that was cut short,
@@ -71,25 +79,53 @@ class SummaryRequest(Asked):
         Raises:
             ContractError: There is no summary in it.
         """
-        answer = next((item for item in reversed(read_answers(reply).objects) if _is_said(item.get("summary"))), None)
-        if answer is None:
-            raise ContractError(f"{self.document}: expected JSON like {_FORM}, got {shown(reply)}")
-        passages = answer["passages"] if isinstance(answer.get("passages"), list) else []
-        return SummaryReply(answer["summary"].strip(), tuple(self._passages(passages)))
+        summary = next(iter(self.parse_each(reply).values()))
+        if isinstance(summary, ContractError):
+            raise summary
+        return summary
 
-    def _passages(self, items: Sequence[object]) -> Iterator[PassageSummary]:
-        rows: list[tuple[int, int, str]] = []
-        for item in items:
-            if isinstance(item, dict) and _is_said(item.get("text")):
-                first, last = _number(item.get("first")), _number(item.get("last"))
-                if first is not None and last is not None:
-                    rows.append((first, last, item["text"].strip()))
-        begin = 0
-        for first, last, text in sorted(rows):
-            first, last = max(first, begin), min(last, self.last)
-            if first <= last:
-                yield PassageSummary(first, last, text)
-                begin = last + 1
+    def parse_each(self, reply: object) -> dict[str, SummaryReply | ContractError]:
+        """By path, what a reply says of each chapter, read as by `parse`, or why that chapter has no summary."""
+        letters = _LETTERS[: len(self.documents)]
+        rows: dict[str, list[dict[str, Any]]] = {letter: [] for letter in letters}
+        for letter, row in _summaries(read_answers(reply).values):
+            rows.setdefault(letter if len(letters) > 1 else "A", []).append(row)
+        complete = all(rows[letter] for letter in letters)  # else one of two for a chapter is of another
+        replies: dict[str, SummaryReply | ContractError] = {}
+        for letter, document in zip(letters, self.documents, strict=True):
+            if len(rows[letter]) == 1 or complete:
+                row, end = rows[letter][-1], len(document.paragraphs) - 1
+                replies[document.path] = SummaryReply(row["summary"].strip(), tuple(_passages(row, end)))
+            else:
+                form = f"{_FORM} of chapter {letter}" if len(letters) > 1 else _FORM
+                replies[document.path] = ContractError(
+                    f"{document.path}: expected JSON like {form}, got {shown(reply)}"
+                )
+        return replies
+
+
+def _summaries(value: object, key: object = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects with a summary, in whatever they lie, and the letter in them or before them."""
+    if isinstance(value, dict) and _is_said(value.get("summary")):
+        yield str(value.get("chapter", key)).strip("[](). ").upper(), value
+    elif isinstance(value, dict | list):
+        for name, row in value.items() if isinstance(value, dict) else ((key, row) for row in value):
+            yield from _summaries(row, name)
+
+
+def _passages(reply: Mapping[str, Any], end: int) -> Iterator[PassageSummary]:
+    rows: list[tuple[int, int, str]] = []
+    for row in reply["passages"] if isinstance(reply.get("passages"), list) else ():
+        if isinstance(row, dict) and _is_said(row.get("text")):
+            first, last = _number(row.get("first")), _number(row.get("last"))
+            if first is not None and last is not None:
+                rows.append((first, last, row["text"].strip()))
+    begin = 0
+    for first, last, text in sorted(rows):
+        first, last = max(first, begin), min(last, end)
+        if first <= last:
+            yield PassageSummary(first, last, text)
+            begin = last + 1
 
 
 _WHOLE: Final = re.compile(r"\d{1,9}(?:\.0)?", re.ASCII)
@@ -188,31 +224,51 @@ class ProjectSummaries(Listed[Summary]):
             if summary.document not in documents or documents[summary.document].content_hash != summary.content_hash
         )
 
-    def request(self, document: str | Document) -> SummaryRequest:
-        """The messages for a model that sums a document up, in Chinese or English as the project is.
+    def request(self, *documents: str | Document) -> SummaryRequest:
+        """The messages for a model that sums a document up, or several, in Chinese or English as the project is.
 
         Raises:
             UnknownDocument: No such document.
+            ContractError: `[model] never` closes one of them; none of them, or more than 26.
         """
         view = self._project.view()
-        doc = document if isinstance(document, Document) else view.document(document)
-        if self._is_closed(doc.path):
-            raise ContractError(f"document: {doc.path}: [model] never of armarius.toml keeps it out of every request")
-        parts = (f"[{part.index}] {doc.text[part.start : part.end]}" for part in doc.paragraphs if part.role == "body")
-        named = {mention.entity_id for mention in view.matcher.detect(doc.text)}
+        chapters = tuple(one if isinstance(one, Document) else view.document(one) for one in documents)
+        if not 0 < len(chapters) <= len(_LETTERS):
+            raise ContractError(f"documents: expected 1 to {len(_LETTERS)}, got {len(chapters)}")
+        if closed := next((chapter.path for chapter in chapters if self._is_closed(chapter.path)), ""):
+            raise ContractError(f"document: {closed}: [model] never of armarius.toml keeps it out of every request")
+        named = {one.entity_id for chapter in chapters for one in view.matcher.detect(chapter.text)}
         allowed = entities_for_models(view.codex.entities, self._project.index.config)
         people = [entity for entity in allowed if entity.id in named]
         cards = [f"{item.name} ({', '.join(item.aliases[:3])})" if item.aliases else item.name for item in people[:40]]
         names = [f"{'人物和名称' if view.language == 'zh' else 'Names'}: {'; '.join(cards)}"] if cards else []
-        user = without_secrets("\n\n".join((doc.title, *names, *parts)))
-        made = SummaryRequest(
-            (
-                Message(role="system", content=_ASKED.get(view.language, _ASKED["en"])),
-                Message(role="user", content=user),
-            )
-        )
-        made.document, made.last = doc.path, len(doc.paragraphs) - 1
+        language: Language = "zh" if view.language == "zh" else "en"
+        several, texts = len(chapters) > 1, list[str]()
+        for letter, chapter in zip(_LETTERS, chapters, strict=False):
+            texts += (f"{letter}. " * several + chapter.title, *names)
+            names = []  # once
+            body = (part for part in chapter.paragraphs if part.role == "body")
+            texts += (f"[{part.index}] {chapter.text[part.start : part.end]}" for part in body)
+        system = Message(role="system", content=_ASKED[language] + _OF_SEVERAL[language] * several)
+        made = SummaryRequest((system, Message(role="user", content=without_secrets("\n\n".join(texts)))))
+        made.documents = chapters
         return made
+
+    def requests(self, *, limit: int | None = None) -> Iterator[SummaryRequest]:
+        """The messages for what `refresh` would do, for hosts that send them: neighbours of 6,000 tokens in one.
+
+        Args:
+            limit: Maximum number of chapters; None is all of them.
+        """
+        group, length = list[Document](), 0
+        for chapter in self._due(limit):
+            tokens = _tokens(chapter.text)
+            if group and (length + tokens > _TOGETHER or len(group) == len(_LETTERS)):
+                yield self.request(*reversed(group))
+                group, length = [], 0
+            group, length = [*group, chapter], length + tokens
+        if group:
+            yield self.request(*reversed(group))
 
     def cost(self, *, limit: int | None = None) -> RefreshCost:
         """What `refresh` would take with a model that is asked by `request`. Cost: a count of these chapters."""

@@ -72,7 +72,7 @@ class ModelCall(NamedTuple):
 
     Attributes:
         when: Time of the reply, UTC, ISO 8601.
-        about: What was asked: `understand`, `reword`, `summary`.
+        about: What was asked: `understand` or `reword`.
         request: Hash of the messages.
         asked: Tokens of o200k_base of the messages.
         replied: Of the reply.
