@@ -54,7 +54,9 @@ def entity_card(
         lines.append("- " + phrases.description.format(text=description))
     values = {one_line(key): text for key, value in entity.attributes.items() if (text := one_line(value))}
     if values:
-        pairs = (f"{key}={values[key]}" for key in sorted(values, key=_collated))
+        # Latin first, then common Chinese characters by pronunciation (年龄 before 住处), as GB 18030 has them.
+        collated = sorted(values, key=lambda key: (key.encode("gb18030", "replace"), key))
+        pairs = (f"{key}={values[key]}" for key in collated)
         lines.append("- " + phrases.attributes.format(pairs=", ".join(pairs)))
     lines += _aliases(entity, phrases)
     lines += [fact_line(fact, language) for fact in entity.facts if holds(fact, chapter, chapters)]
@@ -103,14 +105,6 @@ def holds(fact: Fact | Relation, chapter: int | None, chapters: Chapters = OPEN)
 def one_line(text: str) -> str:
     """`text` on one line: every run of white space, line separators included, as one space."""
     return " ".join(text.split())
-
-
-def _collated(key: str) -> tuple[bytes, str]:
-    """Sort key of `key`: Latin first, then common Chinese characters by pronunciation.
-
-    Source: the first level of GB 2312 (kept in GB 18030) is in pinyin order: 年龄 before 住处.
-    """
-    return key.encode("gb18030", "replace"), key
 
 
 def _head(entity: Entity, phrases: Frame) -> list[str]:

@@ -1,7 +1,7 @@
 """Prompts of a project: resolves a request against a view and assembles it; equal concurrent requests share it."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
 from textwrap import fill
 from typing import Any, Literal, TypeVar, Unpack, get_type_hints
@@ -41,6 +41,7 @@ def _with_fields(verb: Verb) -> Verb:
     return verb
 
 
+@dataclass(eq=False)
 class Prompts:
     """Assembles and inspects prompts. Thread-safe.
 
@@ -54,24 +55,14 @@ class Prompts:
         follow_ups: Resolves questions that refer to a conversation.
     """
 
-    def __init__(
-        self,
-        project: Project,
-        resolver: Resolver,
-        assembler: Assembler,
-        flight: SingleFlight[Pack],
-        profiles: ProfileStore,
-        rewords: Rewords,
-        follow_ups: FollowUps,
-    ) -> None:
-        self._project = project
-        self._resolver = resolver
-        self._assembler = assembler
-        self._flight = flight
-        self._profiles = profiles
-        self._rewords = rewords
-        self._follow_ups = follow_ups
-        self._tasks = Recent[Pack](_TASKS)  # the last pack of each
+    _project: Project
+    _resolver: Resolver
+    _assembler: Assembler
+    _flight: SingleFlight[Pack]
+    _profiles: ProfileStore
+    _rewords: Rewords
+    _follow_ups: FollowUps
+    _tasks: Recent[Pack] = field(default_factory=lambda: Recent[Pack](_TASKS), init=False)  # the last pack of each
 
     @_with_fields
     def assemble(  # noqa: D417 - the fields of the request are put there

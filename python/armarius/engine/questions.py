@@ -185,6 +185,7 @@ def _stretch(
 Found = TypeVar("Found", bound="Hit | Statement")
 
 
+@dataclass(eq=False)
 class Questions:
     """Answers queries, each from one view of `project`. Thread-safe.
 
@@ -195,13 +196,10 @@ class Questions:
         language: Language of cards; None is that of the texts.
     """
 
-    def __init__(
-        self, project: Project, rewords: Rewords, follow_ups: FollowUps, language: Language | None = None
-    ) -> None:
-        self._project = project
-        self._rewords = rewords
-        self._follow_ups = follow_ups
-        self._language: Language | None = language
+    _project: Project
+    _rewords: Rewords
+    _follow_ups: FollowUps
+    _language: Language | None = None
 
     def retrieve(
         self,

@@ -53,7 +53,11 @@ def open_file(
         if follow:
             # No links below a trusted folder: the two arguments exclude each other.
             if not path.is_file():  # a first look, for opening a device may already have an effect
-                raise _missing_or_refused(path)
+                raise (
+                    Refused("not a regular file", path.name)
+                    if path.exists()
+                    else FileNotFoundError(2, "not there", str(path))
+                )
             flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
             descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
         else:
@@ -121,10 +125,6 @@ def names_in(path: Path, *, below: Path | None = None) -> list[str]:
             return sorted(names)
     except (OSError, ValueError):
         return []
-
-
-def _missing_or_refused(path: Path) -> OSError:
-    return Refused("not a regular file", path.name) if path.exists() else FileNotFoundError(2, "not there", str(path))
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024

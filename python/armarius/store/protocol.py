@@ -366,6 +366,7 @@ _FEW: Final = 32  # up to so many rows are read by path; beyond, all rows of the
 _LENGTH: Final = struct.Struct("<I")
 
 
+@dataclass(eq=False)
 class DerivedCache(Generic[Packed, Value]):
     """One kind of derived row: its serialisation and its validity.
 
@@ -374,23 +375,16 @@ class DerivedCache(Generic[Packed, Value]):
         version: Version of algorithm and format; raise it when either changes.
         pack: Serialises a value.
         unpack: Parses the bytes; raises ValueError for another format.
-
-    Attributes:
-        kind: As given.
-        version: As given.
     """
 
-    def __init__(
-        self, kind: str, version: str, pack: Callable[[Packed], bytes], unpack: Callable[[bytes], Value]
-    ) -> None:
-        self.kind = kind
-        self.version = version
-        self._pack = pack
-        self._unpack = unpack
+    kind: str
+    version: str
+    pack: Callable[[Packed], bytes]
+    unpack: Callable[[bytes], Value]
 
     def row(self, path: str, fingerprint: str, value: Packed) -> DerivedRow:
         """The row of a document; `fingerprint` identifies all inputs of the value and ends with the content hash."""
-        return DerivedRow(path, self.kind, f"{self.version} {fingerprint}", self._pack(value))
+        return DerivedRow(path, self.kind, f"{self.version} {fingerprint}", self.pack(value))
 
     def value(self, row: DerivedRow | None, fingerprint: str, *, or_others: bool = False) -> Value | None:
         """The value of a row; None if there is no row, its inputs changed, or it is damaged.
@@ -406,7 +400,7 @@ class DerivedCache(Generic[Packed, Value]):
         if not fits:
             return None
         try:
-            return self._unpack(row.data)
+            return self.unpack(row.data)
         except ValueError:
             return None
 

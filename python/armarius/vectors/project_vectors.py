@@ -204,7 +204,11 @@ class EmbeddingQueue:
                     continue
             started = time.monotonic()
             vectors = embedder.embed_documents([row.text for row in rows])
-            self._adapt(time.monotonic() - started)
+            seconds = time.monotonic() - started
+            if seconds < _FAST_S:
+                self._size = min(_LARGEST, self._size * 2)
+            elif seconds > _SLOW_S:
+                self._size = max(_SMALLEST, self._size // 2)
             self._storage.put(vector_set, embedder.fingerprint, rows, vectors)
             return "done"
         return "nothing"
@@ -223,12 +227,6 @@ class EmbeddingQueue:
         if until and isinstance(self._storage, Leasing):
             with suppress(StoreError):  # the lease expires by itself
                 self._storage.release()
-
-    def _adapt(self, seconds: float) -> None:
-        if seconds < _FAST_S:
-            self._size = min(_LARGEST, self._size * 2)
-        elif seconds > _SLOW_S:
-            self._size = max(_SMALLEST, self._size // 2)
 
 
 @dataclass(frozen=True, slots=True)

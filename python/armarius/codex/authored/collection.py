@@ -5,7 +5,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import MISSING, asdict, fields
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
 
@@ -69,7 +68,7 @@ class Collection(Listed[Item]):
         self._table = table
         self._noun = table, f"{table[:-1]}ies" if table.endswith("y") else f"{table}s"
         self._wrong = wrong
-        self._file = records_of(authored, book, tables=[table], check=partial(_wrong_block, kind, wrong))
+        self._file = records_of(authored, book, tables=[table], check=lambda block: wrong(_data(kind, block)))
 
     def list(self) -> tuple[Item, ...]:
         """All records; an invalid one keeps its last valid state."""
@@ -154,10 +153,6 @@ def _data(kind: type[Item], block: Block) -> dict[str, Any]:
     stated = block.data or {}
     defaults = {field.name: "" if field.default is MISSING else field.default for field in fields(kind)}
     return {name: stated.get(name, default) for name, default in defaults.items()}
-
-
-def _wrong_block(kind: type[Item], wrong: Wrong, block: Block) -> str:
-    return wrong(_data(kind, block))
 
 
 class Memories(Collection[Memory]):

@@ -309,7 +309,8 @@ class _Section:
         own = _HAN.search("".join(field.key for field in here.fields) or here.heading or text)
         self.language = "zh" if own else "en"
         self.label = key or _LABELS[self.language][name]
-        self.field = next((field for field in here.fields if _is(field, name, key)), None)
+        alike = (lambda item: fold(item.key) == fold(key)) if key else (lambda item: role_of(item.key) == name)
+        self.field = next(filter(alike, here.fields), None)
 
     def candidates(self, value: Any) -> Iterator[str]:  # noqa: ANN401 - of any field
         """Texts with the value, the most likely first."""
@@ -385,10 +386,6 @@ class _Section:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t　"))
-
-
-def _is(item: Field, name: str, key: str) -> bool:
-    return fold(item.key) == fold(key) if key else role_of(item.key) == name
 
 
 def flat(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:

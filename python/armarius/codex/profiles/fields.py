@@ -434,7 +434,8 @@ class SectionReader:
 
     def _continues(self, here: ProfileSection, block: list[str]) -> bool:
         """Lines right below a list item belong to it, below a label only indented ones, unless they have labels."""
-        if self.last and self.last[1] and not _deeper(block[0], self.last[0]):
+        indent = _width(block[0][: len(block[0]) - len(block[0].lstrip())])
+        if self.last and self.last[1] and indent <= self.last[0]:
             return False
         if any((item := parse_field(line.strip(), 0)) is not None and self.known(item.key) for line in block):
             return False
@@ -481,10 +482,6 @@ def _join(parts: list[str]) -> str:
         spaced = joined and joined[-1].isascii() and part[0].isascii()
         joined += (" " if spaced else "") + part
     return joined
-
-
-def _deeper(line: str, indent: int) -> bool:
-    return _width(line[: len(line) - len(line.lstrip())]) > indent
 
 
 def _width(indent: str) -> int:

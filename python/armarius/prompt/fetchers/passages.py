@@ -119,7 +119,8 @@ class PassageFetcher:
         wordings = (*request.also, plan) if plan else request.also
         bounds = request.bounds
         graph = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=sources.graph)
-        live = self._live(request)
+        lives = self._lives if request.live and request.document else None  # the open document, ahead of the project
+        live = None if lives is None else lives.read(request.document, request.text)
         documents = self._corpus.documents
         if live is not None:
             if sources.vectors is not None:
@@ -183,12 +184,6 @@ class PassageFetcher:
         """The open document where it is of the story."""
         document = documents.get(request.document)
         return document if document is not None and document.kind in STORY_KINDS else None
-
-    def _live(self, request: FetchRequest) -> Document | None:
-        """The open document where it is ahead of the project and has a name."""
-        if not request.live or not request.document or self._lives is None:
-            return None
-        return self._lives.read(request.document, request.text)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of the `candidates` with an unchanged card or relation.

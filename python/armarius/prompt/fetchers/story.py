@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
-from typing import Final
+from typing import ClassVar, Final
 
 from armarius.codex.cards import chapter_at, holds, one_line, short_card, tidy, visible
 from armarius.codex.model import Entity, Summary
@@ -159,6 +159,7 @@ _BESIDE: Final = 60  # code points of a sentence on each side of a name
 _SENTENCE: Final = re.compile(r"[。！？!?…\n]+[”’」』\"]*|\.[”’\"]?\s")
 
 
+@dataclass(eq=False)
 class StoryFetcher:
     """What came before, what is planned and what is open, as `story:<what>:<of which>`; nothing for other requests.
 
@@ -171,22 +172,14 @@ class StoryFetcher:
     """
 
     name = "story"
-    layer: LayerName = "settings"
+    layer: ClassVar[LayerName] = "settings"
     inline = True
 
-    def __init__(
-        self,
-        documents: Mapping[str, Document],
-        entities: Sequence[Entity],
-        project_map: ProjectMap,
-        summaries: SummarySource | None = None,
-        matcher: EntityMatcher | None = None,
-    ) -> None:
-        self._documents = documents
-        self._entities = entities
-        self._map = project_map
-        self._summaries = summaries
-        self._matcher = matcher
+    _documents: Mapping[str, Document]
+    _entities: Sequence[Entity]
+    _map: ProjectMap
+    _summaries: SummarySource | None = None
+    _matcher: EntityMatcher | None = None
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """The candidates of the chapter to be written, or of the plan that is asked for.

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Literal
 
 import armarius._core as _core
-from armarius.arguments import Kind
 from armarius.corpus.part import CorpusSection
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
@@ -458,16 +457,13 @@ def _in_texts(
         yield from kept[path, index]
 
 
-def _is_heard(corpus: Corpus, kind: Kind) -> bool:
-    """Whether what stands in a document of this kind is said: by the story, by notes where there is none, as asked."""
-    return kind in (corpus.scope.kinds or (STORY_KINDS if corpus.stories else ("note",)))
-
-
 def _in_paragraph(
     corpus: Corpus, entity_id: str, topic: Topic, claims: set[str], path: str, index: int
 ) -> Iterator[tuple[int, Statement]]:
     document = corpus.document(path)
-    if document is None or document.kind in ("setting", "outline") or not _is_heard(corpus, document.kind):
+    # Said: by the story, by notes where there is none, by the kinds that are asked.
+    heard = corpus.scope.kinds or (STORY_KINDS if corpus.stories else ("note",))
+    if document is None or document.kind in ("setting", "outline") or document.kind not in heard:
         return
     paragraph = document.paragraphs[index]
     text = corpus.text_at(path, paragraph.start)
