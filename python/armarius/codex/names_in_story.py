@@ -120,7 +120,7 @@ class Story:
             self.is_common,
             self.acts,
         )
-        return (self.length > 0, self.length < _ENOUGH, *(ask(name) for name in names for ask in checks))
+        return (self.length > 0, self.length < _ENOUGH, *[ask(name) for name in names for ask in checks])
 
     def is_common(self, name: str) -> bool:
         """Whether each word of a name is a plain word in the story."""

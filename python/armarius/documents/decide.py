@@ -259,9 +259,9 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
         numbers = {*run.values()}
         if len(numbers) < 2 or 3 * len(numbers) < 2 * len(run):
             continue
-        usual = median(features[path].length for path in run)
+        usual = median([features[path].length for path in run])
         brief = {path for path in run if features[path].length < 0.06 * usual and not features[path].numbers}
-        begun = max((number for path, number in run.items() if path not in brief), default=0.0) + 1
+        begun = max([number for path, number in run.items() if path not in brief], default=0.0) + 1
         for path, number in run.items():
             if path in brief and number != begun and len(run) > 5 and features[path].marked is None:
                 clues[path].append(Clue("brief in a run", (features[path].length, usual)))

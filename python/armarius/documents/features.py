@@ -364,7 +364,7 @@ def _votes(
         others = [vote for vote in votes_of(named) if vote[0] not in STORY_KINDS]
         return [*votes_of([Clue("data suffix", (recorded,), not named, kind)]), *others]
     headings = _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
-    return votes_of(clue for clue in (*named, *headings, *_of_the_text(shape, is_prose)) if clue.kind != "data")
+    return votes_of([one for one in (*named, *headings, *_of_the_text(shape, is_prose)) if one.kind != "data"])
 
 
 def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:

@@ -122,7 +122,7 @@ def _parted(folder: str, frame: str, places: Mapping[str, Place]) -> Iterator[Se
     for place in places.values():
         rests[place.numbers].append(place.rest)
     again = {numbers for numbers, names in rests.items() if len(names) > 1}
-    times = Counter(place.rest for place in places.values() if place.numbers in again)
+    times = Counter([place.rest for place in places.values() if place.numbers in again])
     bases = dict[tuple[tuple[float, ...], str], str]()
     for numbers, names in rests.items():
         base = None

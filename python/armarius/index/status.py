@@ -148,7 +148,7 @@ class Commits:
             self.outcome.cancelled = True
             return False
         changes = [*self._first, *self._batch, *more]
-        stamps = sum(isinstance(change, Restamp) for change in changes)
+        stamps = [*map(type, changes)].count(Restamp)
         if changes:
             self.whole = changes if self.whole == () else None
             before, self.generation = self.generation, self.store.apply(changes)

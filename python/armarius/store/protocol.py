@@ -425,7 +425,7 @@ class DerivedCache(Generic[Packed, Value]):
 
 def join_pieces(*pieces: bytes) -> bytes:
     """Concatenate values after their lengths (uint32, little-endian, without the last)."""
-    return b"".join([*(_LENGTH.pack(len(piece)) for piece in pieces[:-1]), *pieces])
+    return b"".join([*map(_LENGTH.pack, map(len, pieces[:-1])), *pieces])
 
 
 def split_pieces(data: bytes, count: int) -> tuple[bytes, ...]:

@@ -38,19 +38,25 @@ def translated(path: Path) -> Iterator[None]:
     """Raise the errors of `armarius.errors` for those of SQLite."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreBusy(f"{path}: held by another process for more than {_BUSY_SECONDS:.0f} s ({error})") from error
-    except (apsw.FullError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError) as error:
-        raise StoreFull(f"{path}: cannot be written: {error}") from error
-    except apsw.IOError as error:
-        kind = StoreFull if getattr(error, "extendedresult", 0) in _WRITE_FAULTS else StoreCorrupt
-        raise kind(f"{path}: {error}") from error
-    except (apsw.ConnectionClosedError, apsw.CursorClosedError) as error:
-        raise StoreError(f"{path}: the store is closed") from error
-    except apsw.InterruptError as error:
-        raise StoreError(f"{path}: interrupted") from error
-    except apsw.Error as error:  # damage takes many shapes: a missing table, a broken constraint, a malformed page
-        raise StoreCorrupt(f"{path}: {error}") from error
+    except apsw.Error as error:
+        raise _translation(path, error) from error
+
+
+def _translation(path: Path, error: apsw.Error) -> StoreError:
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusy(f"{path}: held by another process for more than {_BUSY_SECONDS:.0f} s ({error})")
+        case (
+            apsw.FullError() | apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError()
+        ):
+            return StoreFull(f"{path}: cannot be written: {error}")
+        case apsw.IOError() if getattr(error, "extendedresult", 0) in _WRITE_FAULTS:
+            return StoreFull(f"{path}: {error}")
+        case apsw.ConnectionClosedError() | apsw.CursorClosedError():
+            return StoreError(f"{path}: the store is closed")
+        case apsw.InterruptError():
+            return StoreError(f"{path}: interrupted")
+    return StoreCorrupt(f"{path}: {error}")  # damage takes many shapes: a missing table, a malformed page
 
 
 def _opened(path: Path) -> apsw.Connection:
@@ -169,16 +175,19 @@ class Connections:
             connection = self._idle.pop() if self._idle and not apart else None
             self._used += 1
         try:
-            with translated(self.path):
-                connection = connection or connect(self.path)
-                connection.execute("BEGIN")
-                try:
-                    yield connection
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                if apart or not self._keeps(connection):
-                    connection.close()
+            connection = connection or connect(self.path)
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            if apart or not self._keeps(connection):
+                connection.close()
+        except apsw.Error as error:
+            translation = _translation(self.path, error)
+            self.damaged |= isinstance(translation, StoreCorrupt)
+            raise translation from error
         except StoreCorrupt:
             self.damaged = True
             raise

@@ -159,7 +159,7 @@ def write(connection: apsw.Connection, changes: Sequence[Change], version: int) 
         else:
             for change in together:
                 _make(connection, change, version)
-    if any(isinstance(change, Remove) for change in changes):
+    if Remove in map(type, changes):
         _sweep(connection)
 
 
