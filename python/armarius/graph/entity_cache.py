@@ -191,7 +191,8 @@ class Cast:
     def _look(self, reading: _Reading) -> None:
         try:
             # The stamp first, so that writes during the reading cause another one.
-            stamp = self._ask_stamp()
+            ask: Callable[[], object] | None = getattr(self._store, "stamp", None)
+            stamp = None if ask is None else ask()
             if self._granted != reading.wish or bool(stamp != self._stamp):
                 graph = sound(self._store.snapshot())
                 with self._lock:
@@ -213,11 +214,6 @@ class Cast:
 
     def _failed(self) -> None:
         self._granted, self._incomplete, self._again = 0, True, time.monotonic() + _AGAIN_S
-
-    def _ask_stamp(self) -> object:
-        """The store's stamp, or None."""
-        stamp: Callable[[], object] | None = getattr(self._store, "stamp", None)
-        return None if stamp is None else stamp()
 
 
 _MOST_OVERDUE = 4

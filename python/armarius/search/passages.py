@@ -140,7 +140,10 @@ class RankedPassages:
         Of chapters from the end that it is about, else best first.
         """
         if self.reading is not None and self.reading.scene is not None:
-            return self._of_scene(*self.reading.scene)
+            (start, end), open_one = self.reading.scene, self.documents[self.current[0]]
+            inside = [one for one in open_one.paragraphs if one.role == "body" and start <= one.start < end]
+            rows = [replace(row, asked=True) for row in self._rows(open_one, inside, 0.0)]
+            return [row for row in rows if row.text and self.withheld(row) is None]
         named = [
             row
             for path in sorted(self._named - self.outside)
@@ -148,12 +151,6 @@ class RankedPassages:
             for row in self._standing(document, [block for block in document.paragraphs if block.role == "body"])
         ]
         return [*named, *self._of_chapters(set(self.asked.chapters))]
-
-    def _of_scene(self, start: int, end: int) -> list[PassageRow]:
-        document = self.documents[self.current[0]]
-        inside = [block for block in document.paragraphs if block.role == "body" and start <= block.start < end]
-        rows = [replace(row, asked=True) for row in self._rows(document, inside, 0.0)]
-        return [row for row in rows if row.text and self.withheld(row) is None]
 
     def _of_chapters(self, wanted: Collection[int]) -> list[PassageRow]:
         rows = [
@@ -408,7 +405,9 @@ class RankedPassages:
         path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
         until = self._until if kind in ("setting", "state", "note") and not document.past else None
         if self._bounded and path not in self._hidden:
-            self._hidden[path] = _hidden_headings(document)
+            headings = [(one.heading_path, one.start, one.end) for one in document.paragraphs if one.role == "heading"]
+            blank = [above for above, start, end in headings if not document.text[start:end].strip()]
+            self._hidden[path] = frozenset(blank)  # from a request that sees the document without them
         rows = []
         under: tuple[str, ...] | None = None
         within: int | None = -1  # the number that the last one says of its chapter
@@ -459,16 +458,6 @@ def title_of(document: Document, paragraph: Paragraph) -> str:
     if document.kind == "code":
         return ".".join(paragraph.heading_path) or document.title
     return paragraph.heading_path[-1] if paragraph.heading_path else document.title
-
-
-def _hidden_headings(document: Document) -> frozenset[tuple[str, ...]]:
-    """The headings of a document as a request sees it that are hidden from it, each with those around it."""
-    text = document.text
-    return frozenset(
-        block.heading_path
-        for block in document.paragraphs
-        if block.role == "heading" and not text[block.start : block.end].strip()
-    )
 
 
 def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:

@@ -424,7 +424,7 @@ def _query(
     first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
     alike = {word: first + at for at, word in enumerate(read.alternatives)}
     concepts: list[tuple[str | None, str | None, float, int | None]] = [
-        (word, None, _SINGLE if _is_single(word) else 1.0, alike.get(word)) for word in read.words
+        (word, None, _SINGLE if len(word) == 1 and _HAN.match(word) else 1.0, alike.get(word)) for word in read.words
     ]
     concepts += [(None, entity, 1.0, None) for entity in analysis.entities]
     return CorpusQuery(
@@ -447,10 +447,6 @@ def _query(
         unit_signals=[("summary", TOLD["summary"] * told.share, told.units)],
         line_signals=[meaning.line_signal] if meaning else [],
     )
-
-
-def _is_single(word: str) -> bool:
-    return len(word) == 1 and _HAN.match(word) is not None
 
 
 def _described(corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: QueryWords) -> dict[str, float]:

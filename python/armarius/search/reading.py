@@ -193,12 +193,7 @@ def _weights() -> CorpusWeights:
 def _topics() -> list[CorpusGroup]:
     """Looks, age, home, marks, kin, what is owned and known: words for each."""
     kin = [word for row in table("kin").values() for word in row]
-    rows = [list(filter(_is_word, row)) for row in (*table("attributes").values(), kin)] + [
-        list(row) for row in table("told").values()
-    ]
+    rows = [
+        [word for word in row if len(word) > 1 or not is_unspaced(word)] for row in (*table("attributes").values(), kin)
+    ] + [list(row) for row in table("told").values()]
     return [CorpusGroup("main", [(word.replace("-", " "), 1.0) for word in row]) for row in rows]
-
-
-def _is_word(word: str) -> bool:
-    """Whether it says more than a single character that is part of many words."""
-    return len(word) > 1 or not is_unspaced(word)

@@ -329,7 +329,7 @@ def _find(
             *_strange(ranked),
             *_outside(corpus, question),
             *_withheld(corpus.whole, ranked, bounds.as_of),
-            *_unasked(graph),
+            *([Omission("graph", "retrieved", "kg:related", "source failed", graph.failure)] if graph.failure else ()),
         ),
         warnings=(*warnings, *unknown),
         also=tuple(also),
@@ -500,18 +500,16 @@ def _planned(corpus: Corpus, numbers: Sequence[int], volume: int | None) -> dict
     return result
 
 
-def _withheld(corpus: Corpus, ranked: Ranked, chapter: int | None) -> Iterator[Omission]:
+def _withheld(corpus: Corpus, ranked: Ranked, chapter: int | None) -> list[Omission]:
     """Texts that lie after what may be known and would have been found, likeliest first."""
-    later = [] if ranked.outcome == "nothing found" else ranked.scores.withheld(4 * _WITHHELD)
+    later = [] if chapter is None or ranked.outcome == "nothing found" else ranked.scores.withheld(4 * _WITHHELD)
     keys = corpus.units(ranked.core).texts if later else []
-    for key in [key for unit in later if (key := keys[unit.number]) is not None][:_WITHHELD]:
-        text = corpus.texts[key]
-        if chapter is None or text.number is None or text.number <= chapter:
-            continue
-        detail = Reason("out.later", chapter=text.number, moment=chapter)
-        yield Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
-
-
-def _unasked(graph: KnownEntities) -> Iterator[Omission]:
-    if graph.failure:
-        yield Omission("graph", "retrieved", "kg:related", "source failed", graph.failure)
+    texts = [corpus.texts[key] for unit in later if (key := keys[unit.number]) is not None][:_WITHHELD]
+    return [
+        Omission(
+            f"text:{text.path}", "retrieved", text.path, "timeline",
+            Reason("out.later", chapter=text.number, moment=chapter),
+        )
+        for text in texts
+        if chapter is not None and text.number is not None and text.number > chapter
+    ]  # fmt: skip

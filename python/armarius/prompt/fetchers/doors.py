@@ -1,6 +1,7 @@
 """What a project takes from doors: lorebooks and the code graph, each loaded when it is there or is asked for."""
 
 import os
+import re
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,7 @@ from armarius.trust.folders import read_user_config
 from armarius.trust.settings import Config, Permissions
 from armarius.types import Fetcher, LayerName
 
-_CODE = tuple(CODE_SUFFIXES)
+_IS_CODE = re.compile(rf"(?:{'|'.join(map(re.escape, sorted(CODE_SUFFIXES)))})\Z", re.IGNORECASE)
 _LORE_LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved")
 
 
@@ -73,7 +74,7 @@ class ProjectDoors:
         """Whether there is an index of source code, a table `code`, or source code among `paths`."""
         if self._root is None or self._code is not None:
             return self._code is not None
-        if any(path.lower().endswith(_CODE) for path in paths):
+        if any(map(_IS_CODE.search, paths)):
             return True
         return any(is_regular(folder / "index.scip") for folder in (self._root, cache_of(self._root, "code")))
 

@@ -63,6 +63,7 @@ class Phrases(Generic[T]):
         self._longest: dict[str, int] = {}  # by first token
         for key in self._values:
             self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+        # What finds the phrases of unspaced scripts alone, and whether there are others.
         self._sieve: tuple[re.Pattern[str] | None, bool] | None = None
 
     def occur_in(self, text: str) -> bool:
@@ -71,17 +72,13 @@ class Phrases(Generic[T]):
         Cost: one search for the phrases of unspaced scripts; of a text without other letters nothing more is read.
         """
         if self._sieve is None:
-            self._sieve = self._made_sieve()
+            unspaced_keys = [key for key in self._values if all(map(_IS_UNSPACED.match, key))]
+            spelt = "|".join("[ -]?".join(map(re.escape, key)) for key in unspaced_keys)
+            self._sieve = re.compile(spelt) if spelt else None, len(unspaced_keys) < len(self._values)
         unspaced, others = self._sieve
         if unspaced is not None and unspaced.search(text):
             return True
         return others and _SPACED.search(text) is not None and bool(self.find(text))
-
-    def _made_sieve(self) -> tuple[re.Pattern[str] | None, bool]:
-        """What finds the phrases of unspaced scripts alone, and whether there are others."""
-        unspaced = [key for key in self._values if all(map(_IS_UNSPACED.match, key))]
-        spelt = "|".join("[ -]?".join(map(re.escape, key)) for key in unspaced)
-        return re.compile(spelt) if spelt else None, len(unspaced) < len(self._values)
 
     def find(self, text: str, tokens: "Tokens | None" = None) -> list[KinshipMatch[T]]:
         """Every phrase in `text`, leftmost-longest; spans in code points.
