@@ -1,7 +1,7 @@
 """The texts of a prompt in each language: a frame or a heading by language, the sentences of an account by code.
 
-reasons.toml has the sentences, a line for each code with a text in Chinese and in English; a Japanese frame has those
-in English.
+frames.toml has the frames by language; reasons.toml the sentences, a line for each code with a text in Chinese and in
+English; a Japanese frame has those in English.
 """
 
 import tomllib
@@ -88,205 +88,19 @@ class Frame:
     begins: tuple[str, ...]
 
 
-# Headings have at least two words: single words in brackets are common in prose and links.
-EN: Final = Frame(
-    headings=MappingProxyType(
-        {
-            # rules
-            "constraints": "[Project constraints]",
-            "always": "[Knowledge graph — always]",
-            # settings
-            "memories": "[Project memories]",
-            "style": "[Project style]",
-            "story": "[Story so far]",
-            "lore_always": "[World book — constant]",
-            # retrieved
-            "detected": "[Knowledge graph — mentioned]",
-            "lore": "[World book — triggered]",
-            "relations": "[Knowledge graph — relations]",
-            "passages": "[Project search — passages]",
-            "weak": "[Project search — faint traces, perhaps no answer]",
-            "code": "[Code graph — symbol subgraph]",
-            # immediate
-            "window": "[Current document]",
-            "selection": "[Selected text]",
-            "conversation": "[Conversation so far]",
-            "query": "[User request]",
-        }
-    ),
-    types=MappingProxyType(
-        {
-            "character": "Character",
-            "location": "Location",
-            "event": "Event",
-            "item": "Item",
-            "faction": "Faction",
-            "foreshadowing": "Foreshadowing",
-            "inspiration": "Inspiration",
-        }
-    ),
-    other="Entity",
-    card="## {label}: {name}",
-    type="Type: {type}",
-    description="Description: {text}",
-    attributes="Attributes: {pairs}",
-    aliases="Also called: {names}",
-    and_=", ",
-    since="from chapter {since}",
-    until="before chapter {until}",
-    span="chapters {since}–{last}",
-    fact="Fact",
-    stated="{when}: {text}",
-    dated=" ({when})",
-    passage="## Passage: {title} ({place})",
-    place="## Passage: {place}",
-    signatures="## Passage: signatures of neighbouring code",
-    dispute="## Accounts differ: {place}, see also {others}",
-    entry="## Entry: {name} ({book})",
-    turn="## Turn {number}: {who}",
-    speakers=MappingProxyType({"user": "user", "assistant": "assistant"}),
-    outlined="## Outline: chapter {number}",
-    summarised="## Summary: {title}",
-    ending="## Ending: {title}",
-    beginning="## Beginning: {title}",
-    thread="## Foreshadowing: {name}",
-    begins=("Entry", "Passage", "Outline", "Summary", "Ending"),
-)
-
-
-ZH: Final = Frame(
-    headings=MappingProxyType(
-        {
-            # rules
-            "constraints": "[约束]",
-            "always": "[知识图谱 — 始终]",
-            # settings
-            "memories": "[记忆]",
-            "style": "[风格]",
-            "story": "[前情与计划]",
-            "lore_always": "[世界书 — 常驻]",
-            # retrieved
-            "detected": "[知识图谱 — 引用检测]",
-            "lore": "[世界书 — 触发]",
-            "relations": "[知识图谱 — 关系]",
-            "passages": "[检索 — 相关段落]",
-            "weak": "[检索 — 线索微弱，可能无答案]",
-            "code": "[代码图谱 — 符号子图]",
-            # immediate
-            "window": "[当前文档]",
-            "selection": "[选中内容]",
-            "conversation": "[对话记录]",
-            "query": "[用户请求]",
-        }
-    ),
-    types=MappingProxyType(
-        {
-            "character": "角色",
-            "location": "地点",
-            "event": "事件",
-            "item": "物品",
-            "faction": "阵营",
-            "foreshadowing": "伏笔",
-            "inspiration": "灵感",
-        }
-    ),
-    other="实体",
-    card="## {label}：{name}",
-    type="类型：{type}",
-    description="描述：{text}",
-    attributes="属性：{pairs}",
-    aliases="别名：{names}",
-    and_="、",
-    since="第{since}章起",
-    until="第{until}章前",
-    span="第{since}–{last}章",
-    fact="事实",
-    stated="{when}：{text}",
-    dated="（{when}）",
-    passage="## 段落：{title}（{place}）",
-    place="## 段落：{place}",
-    signatures="## 段落：相邻代码的签名",  # → what the code above calls, ← what calls it
-    dispute="## 说法不一：{place}，另见 {others}",
-    entry="## 条目：{name}（{book}）",
-    turn="## 第{number}条：{who}",
-    speakers=MappingProxyType({"user": "用户", "assistant": "助手"}),
-    outlined="## 大纲：第{number}章",
-    summarised="## 梗概：{title}",
-    ending="## 结尾：{title}",
-    beginning="## 开头：{title}",
-    thread="## 伏笔：{name}",
-    begins=("条目", "段落", "大纲", "梗概", "结尾"),
-)
-
-
-JA: Final = Frame(
-    headings=MappingProxyType(
-        {
-            # rules
-            "constraints": "[プロジェクトの制約]",
-            "always": "[知識グラフ — 常時]",
-            # settings
-            "memories": "[プロジェクトの記憶]",
-            "style": "[文体の指定]",
-            "story": "[これまでの話と予定]",
-            "lore_always": "[ワールドブック — 常時]",
-            # retrieved
-            "detected": "[知識グラフ — 言及]",
-            "lore": "[ワールドブック — 起動]",
-            "relations": "[知識グラフ — 関係]",
-            "passages": "[検索 — 関連する段落]",
-            "weak": "[検索 — かすかな手がかり、答えはないかもしれない]",
-            "code": "[コードグラフ — シンボルの部分グラフ]",
-            # immediate
-            "window": "[現在の文書]",
-            "selection": "[選択範囲]",
-            "conversation": "[これまでの会話]",
-            "query": "[ユーザーの依頼]",
-        }
-    ),
-    types=MappingProxyType(
-        {
-            "character": "人物",
-            "location": "場所",
-            "event": "出来事",
-            "item": "物品",
-            "faction": "勢力",
-            "foreshadowing": "伏線",
-            "inspiration": "着想",
-        }
-    ),
-    other="対象",
-    card="## {label}：{name}",
-    type="種別：{type}",
-    description="説明：{text}",
-    attributes="属性：{pairs}",
-    aliases="別名：{names}",
-    and_="、",
-    since="第{since}章から",
-    until="第{until}章より前",
-    span="第{since}–{last}章",
-    fact="事実",
-    stated="{when}：{text}",
-    dated="（{when}）",
-    passage="## 段落：{title}（{place}）",
-    place="## 段落：{place}",
-    signatures="## 段落：隣接するコードのシグネチャ",
-    dispute="## 記述の食い違い：{place}、{others}も参照",
-    entry="## 項目：{name}（{book}）",
-    turn="## 第{number}発言：{who}",
-    speakers=MappingProxyType({"user": "ユーザー", "assistant": "アシスタント"}),
-    outlined="## あらすじ：第{number}章",
-    summarised="## 要約：{title}",
-    ending="## 結び：{title}",
-    beginning="## 冒頭：{title}",
-    thread="## 伏線：{name}",
-    begins=("項目", "段落", "あらすじ", "要約", "結び"),
-)
-
-
 DEFAULT_LANGUAGE: Final[Language] = "zh"
 
-FRAMES: Final[Mapping[Language, Frame]] = MappingProxyType({"zh": ZH, "en": EN, "ja": JA})
+
+def _rows(name: str) -> dict[Any, Any]:
+    return tomllib.loads(resources.files("armarius.headings").joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+def _frame(row: dict[str, Any]) -> Frame:
+    tables = {name: MappingProxyType(row[name]) for name in ("headings", "types", "speakers")}
+    return Frame(**{**row, **tables, "begins": tuple(row["begins"])})
+
+
+FRAMES: Final[Mapping[Language, Frame]] = MappingProxyType({name: _frame(row) for name, row in _rows("frames").items()})
 _LANGUAGES: Final = tuple(FRAMES)
 
 HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
@@ -367,7 +181,7 @@ KEPT: Final = _Kept()
 @cache
 def reasons_table() -> Mapping[str, Mapping[str, str]]:
     """The text of each sentence by code and language."""
-    return tomllib.loads(resources.files("armarius.headings").joinpath("reasons.toml").read_text("utf-8"))
+    return _rows("reasons")
 
 
 def kind_name(kind: str) -> str:
