@@ -6,6 +6,9 @@ names.toml      parts of names, titles, genders, closed classes: codex/people.py
 questions.toml  kin of questions, words of consistency: search/query/words.py
 attributes.toml attributes and values for comparing sentences: search/contradictions/values.py
 followups.toml  words of questions that refer to the conversation: search/query/coreference.py
+chapters.toml   how a question names chapters from where it stands: search/query/chapters.py
+asking.toml     the prompt for what files are, and what kinds mean: engine/asking.py
+summaries.toml  the prompt for summaries: engine/summaries.py
 rewording.toml  the prompt for query variants: `armarius/rewording.py`
 intents.toml    what requests ask for by their verb, parts and shares of their prompts: search/query/recipe.py
 look_alikes.toml letters that look like others, from scripts/build_look_alikes.py: prompt/escape.py

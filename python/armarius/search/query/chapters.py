@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from armarius.documents.units import CHAPTERS, NUMERAL, SPELLED, TO, names, parse_numeral
+from armarius.lexicon import word_file
 
 _UNIT = names("han", *CHAPTERS, "section", "volume")
 _CHAPTER = names("han", "chapter", "round")
@@ -61,55 +62,10 @@ _COUNTED = re.compile(
     r"(?:最近|近|刚才|最新|[前后後上下]面|[之此][前后後]|接下来|最[后後末初早]|[末尾前头]|[结开][尾头])的?\s*$"
 )
 _NEAR = 20  # code points before a number in which such a word stands
-# (pattern, how to count from the current chapter `c`, the number `n` and the last chapter)
-_RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(rf"(?:前一|上一)\s*{_UNIT}|上\s*章|\b(?:the\s+)?previous chapter\b", re.IGNORECASE), "previous"),
-    (re.compile(rf"(?:(?<!最)[后後]一|下一)\s*{_UNIT}|下\s*章|\b(?:the\s+)?next chapter\b", re.IGNORECASE), "next"),
-    (
-        re.compile(
-            rf"(?:这一|当前)\s*{_UNIT}|[本此这]\s*章|本(?:{_CHAPTER}|{names('han', 'episode')})"
-            r"|\b(?:this|the current) chapter\b",
-            re.IGNORECASE,
-        ),
-        "current",
-    ),
-    (re.compile(rf"(?:最近|近|刚才|最新)的?\s*{_COUNT}\s*{_UNIT}"), "recent"),
-    (re.compile(rf"(?:the\s+)?(?:last|latest|most recent|past)\s+{_COUNT}\s+chapters", re.IGNORECASE), "recent"),
-    (re.compile(rf"(?:the\s+)?(?:previous|preceding)\s+{_COUNT}\s+chapters", re.IGNORECASE), "before"),
-    (re.compile(rf"(?:前面|之前|此前|上面)的?\s*{_COUNT}\s*{_UNIT}"), "before"),
-    (re.compile(rf"(?:后面|之后|接下来|下面)的?\s*{_COUNT}\s*{_UNIT}"), "after"),
-    (re.compile(rf"(?:the\s+)?next\s+{_COUNT}\s+chapters", re.IGNORECASE), "after"),
-    (re.compile(rf"(?:最[后後末]|(?<![周期年月岁])末尾?|结尾)的?\s*{_COUNT}\s*{_UNIT}"), "final"),
-    (re.compile(rf"(?:the\s+)?final\s+{_COUNT}\s+chapters", re.IGNORECASE), "final"),
-    (re.compile(rf"(?:开头|前|最初|最早|头)的?\s*{_COUNT}\s*{_UNIT}"), "first"),
-    (re.compile(rf"(?:the\s+)?(?:first|opening)\s+{_COUNT}\s+chapters", re.IGNORECASE), "first"),
-    (
-        re.compile(
-            rf"(?:最[后後末]|(?<![周期年月岁])末)\s*{_CHAPTER}|(?:the\s+)?(?:last|final) chapter\b", re.IGNORECASE
-        ),
-        "final",
-    ),
-    (re.compile(r"大结局"), "last"),
-    (
-        re.compile(
-            r"(?:全书|小说|故事|全文|本书|书)的?(?:结尾|末尾|结局|最后|怎么结束|如何结束|怎么收场|如何收场)"
-            r"|^\s*(?:大?结局)(?:是什么|如何|怎样|怎么样|呢)?[？?。]?\s*$"
-            r"|\b(?:end(?:ing)?|last (?:paragraphs?|pages?|lines?|words?)) of the (?:book|novel|story)\b"
-            r"|\bhow (?:does|did) (?:the (?:book|novel|story)|it(?: all)?) end\b",
-            re.IGNORECASE,
-        ),
-        "last",
-    ),
-    (
-        re.compile(
-            r"(?:全书|小说|故事|全文|本书|书)的?(?:开头|开篇|开端)|开篇"
-            r"|\b(?:opening|beginning|start) of the (?:book|novel|story)\b",
-            re.IGNORECASE,
-        ),
-        "opening",
-    ),
-    (re.compile(r"结尾|\bthe ending\b", re.IGNORECASE), "here or last"),
-    (re.compile(r"开头|\bthe opening\b", re.IGNORECASE), "here or opening"),
+_PARTS = {"<unit>": _UNIT, "<count>": _COUNT, "<chapter>": _CHAPTER, "<episode>": names("han", "episode")}
+_RELATIVE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (how, re.compile(re.sub("<[a-z]+>", lambda part: _PARTS[part[0]], pattern)))
+    for how, pattern in word_file("chapters")["relative"]
 )
 # What holds neither is looked through for none of the patterns above that need one of them, which are most.
 _UNITS = re.compile(_UNIT)
@@ -188,7 +144,7 @@ def chapter_references(
             refs.append(ChapterReference((number,), match.start(), match.end()))
     absolute = bool(refs)
     units = units or _IN_ENGLISH.search(query) is not None
-    for pattern, how in _RELATIVE:
+    for how, pattern in _RELATIVE:
         for match in pattern.finditer(query) if units or how in _WITHOUT_UNIT else ():
             if how in ("last", "opening", "here or last", "here or opening") and absolute:
                 continue  # 第120回结尾: the end of that chapter

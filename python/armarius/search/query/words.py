@@ -232,26 +232,6 @@ def of_consistency() -> Phrases[bool]:
     return Phrases(dict.fromkeys(_data("questions")["consistency"].split(), True))
 
 
-INVERSE = {
-    "parent": "child",
-    "child": "parent",
-    "spouse": "spouse",
-    "sibling": "sibling",
-    "cousin": "cousin",
-    "grandparent": "grandchild",
-    "grandchild": "grandparent",
-    "uncle_aunt": "nephew_niece",
-    "nephew_niece": "uncle_aunt",
-    "master": "servant",
-    "servant": "master",
-    "teacher": "student",
-    "student": "teacher",
-    "friend": "friend",
-    "lover": "lover",
-    "enemy": "enemy",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Role:
     """What X is to Y: "parent" with gender "f" is a mother; gender "" is not said."""
@@ -262,7 +242,7 @@ class Role:
     @property
     def inverse(self) -> "Role":
         """What Y is to X; of unknown gender."""
-        return Role(INVERSE[self.name])
+        return Role(_data("questions")["inverse"][self.name])
 
 
 @dataclass(frozen=True, slots=True)
