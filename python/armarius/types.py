@@ -242,19 +242,9 @@ class Fetched:
 
 
 TaskName = Literal[
-    "ask",
-    "write",
-    "continue",
-    "rewrite",
-    "polish",
-    "check",
-    "summarise",
-    "translate",
-    "brainstorm",
-    "rename",
-    "state",
+    "ask", "write", "continue", "rewrite", "polish", "check", "summarise", "translate", "brainstorm", "rename", "state",
     "present",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,26 +55,6 @@ from armarius.headings.display import ResultList
 from armarius.io import TooLarge, read_files
 from armarius.trust.settings import CONFIG_NAME, Config, load_config
 
-__all__ = [
-    "Document",
-    "Documents",
-    "FileStamp",
-    "FolderListing",
-    "Paragraph",
-    "Skipped",
-    "Unread",
-    "document_of",
-    "language_of",
-    "list_documents",
-    "look_at",
-    "make_document",
-    "read_document",
-    "read_documents",
-    "refusal_of",
-    "reread_document",
-    "walk_files",
-]
-
 _READ_BY_SUFFIX = PROSE_SUFFIXES | MANUSCRIPTS | NOT_READ.keys()
 _KNOWN = _READ_BY_SUFFIX | DATA_SUFFIXES | CODE_SUFFIXES
 _PROJECT_FOLDER = ".scriv/"

@@ -19,17 +19,6 @@ from armarius.store.vectors_protocol import Fingerprint
 from armarius.vectors.embedder import AnyEmbedder, Embedder, OneKindEmbedder
 
 __all__ = [
-    "AnyEmbedder",
-    "Embedder",
-    "Fingerprint",
-    "OneKindEmbedder",
-    "configured",
-    "e5",
-    "lexical",
-    "load",
-    "onnx",
-    "openai",
-    "safetensors",
-    "static",
-    "text2vec",
-]
+    "AnyEmbedder", "Embedder", "Fingerprint", "OneKindEmbedder", "configured", "e5", "lexical", "load", "onnx",
+    "openai", "safetensors", "static", "text2vec",
+]  # fmt: skip

@@ -26,16 +26,6 @@ from armarius.headings.languages import (
 )
 
 __all__ = [
-    "DEFAULT_LANGUAGE",
-    "FRAMES",
-    "HEADINGS",
-    "Frame",
-    "HeadingKey",
-    "Language",
-    "Reason",
-    "frame",
-    "heading",
-    "kind_name",
-    "say",
-    "sentence",
-]
+    "DEFAULT_LANGUAGE", "FRAMES", "HEADINGS", "Frame", "HeadingKey", "Language", "Reason", "frame", "heading",
+    "kind_name", "say", "sentence",
+]  # fmt: skip

@@ -17,23 +17,9 @@ from armarius.validation import shown
 
 Language = Literal["zh", "en", "ja"]
 HeadingKey = Literal[
-    "constraints",
-    "always",
-    "memories",
-    "style",
-    "story",
-    "lore_always",
-    "detected",
-    "lore",
-    "relations",
-    "passages",
-    "weak",
-    "code",
-    "window",
-    "selection",
-    "conversation",
-    "query",
-]
+    "constraints", "always", "memories", "style", "story", "lore_always", "detected", "lore", "relations", "passages",
+    "weak", "code", "window", "selection", "conversation", "query",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

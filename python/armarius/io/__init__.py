@@ -30,26 +30,7 @@ from armarius.io.write import (
 )
 
 __all__ = [
-    "Refused",
-    "TooLarge",
-    "create_empty",
-    "folder_lock",
-    "is_passing",
-    "is_regular",
-    "make_folder",
-    "move_atomic",
-    "names_in",
-    "open_file",
-    "open_lock_file",
-    "private_folder",
-    "read_file",
-    "read_files",
-    "refusal",
-    "remove_any",
-    "remove_file",
-    "remove_folder",
-    "rewrite_file",
-    "scratch_folder",
-    "stat_of",
-    "write_atomic",
-]
+    "Refused", "TooLarge", "create_empty", "folder_lock", "is_passing", "is_regular", "make_folder", "move_atomic",
+    "names_in", "open_file", "open_lock_file", "private_folder", "read_file", "read_files", "refusal", "remove_any",
+    "remove_file", "remove_folder", "rewrite_file", "scratch_folder", "stat_of", "write_atomic",
+]  # fmt: skip
