@@ -13,6 +13,7 @@ from armarius.documents.document import Document
 from armarius.documents.kinds import glob
 from armarius.engine.project import Project, entities_for_models
 from armarius.errors import ContractError, UnknownId, message_of
+from armarius.headings import Language
 from armarius.lexicon import word_file
 from armarius.search.signals import stated
 from armarius.text.chat import Asked, Message, read_answers, without_secrets
@@ -20,17 +21,7 @@ from armarius.text.tokens import TokenCounter
 from armarius.validation import near, shown, suggestion, whole
 
 _FORM: Final = json.dumps({"summary": "…", "passages": [{"first": 1, "last": 4, "text": "…"}]}, ensure_ascii=False)
-_ASKED: Final = {language: text.replace("<form>", _FORM) for language, text in word_file("summaries").items()}
-
-
-_OF_SEVERAL: Final[dict[Language, str]] = {
-    "en": """
-These are several short chapters, each behind a letter. Reply with a list of one such object for each, with its \
-letter: [{"chapter": "A", "summary": "…", "passages": […]}, …]. Each counts its own paragraphs.""",
-    "zh": """
-这里有好几章，每章前面是一个字母。每章各写一个这样的对象，写上它的字母，合成一个数组：\
-[{"chapter": "A", "summary": "…", "passages": […]}, …]。段落编号各章自算。""",
-}
+_ASKED: Final = word_file("summaries")
 _TOGETHER: Final = 6_000  # tokens of the chapters of one request, unless one alone has more
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # no numbers, which titles have too
 _HOPELESS: Final = 3  # replies without a summary, after which a model that has given none is not asked
@@ -237,7 +228,8 @@ class ProjectSummaries(Listed[Summary]):
             names = []  # once
             body = (part for part in chapter.paragraphs if part.role == "body")
             texts += (f"[{part.index}] {chapter.text[part.start : part.end]}" for part in body)
-        system = Message(role="system", content=_ASKED[language] + _OF_SEVERAL[language] * several)
+        asked = _ASKED["chapter"][language].replace("<form>", _FORM) + _ASKED["several"][language] * several
+        system = Message(role="system", content=asked)
         made = SummaryRequest((system, Message(role="user", content=without_secrets("\n\n".join(texts)))))
         made.documents = chapters
         return made
