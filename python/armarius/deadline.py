@@ -43,11 +43,9 @@ class Observer(Protocol):
 
     def verb(self, call: "Call") -> AbstractContextManager[object]:
         """A context manager around one verb; it sees the exception that the verb raises."""
-        ...
 
     def stage(self, name: str) -> AbstractContextManager[object]:
         """A context manager around one stage of a verb."""
-        ...
 
 
 class Call:

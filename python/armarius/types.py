@@ -179,51 +179,40 @@ class PassageStream(Protocol):
     @property
     def rows(self) -> Iterator[PassageRow]:
         """Anew at each call, best first, ties by source and id, until worth falls to noise; those asked for lead."""
-        ...
 
     @property
     def stretches(self) -> Iterator[Sequence[PassageRow]]:
         """Runs of neighbouring paragraphs that plain search finds in all texts, best first; none for a task."""
-        ...
 
     @property
     def shares(self) -> Shares | None:
         """How the prompt is divided; None gives rows what demand leaves, best first."""
-        ...
 
     @property
     def group(self) -> str:
         """The bracketed heading above the rows."""
-        ...
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
         """Any paragraph of the project as it reads today, with its worth; None when there is none."""
-        ...
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """The row `step` paragraphs behind `row` (negative: before it); None beyond its scene, and of code."""
-        ...
 
     def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
         """Single lines about `rows`, once those are chosen: of code, its callees and callers."""
-        ...
 
     @property
     def lines(self) -> bool:
         """Whether there may be `related_rows`: a share of the room is kept for them."""
-        ...
 
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         """Why a row may not enter at any score; None when it may."""
-        ...
 
     def evidence(self, row: PassageRow, /) -> Evidence:
         """What a row is worth, and where it stands. Cost: none; called for every row that enters."""
-        ...
 
     def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         """Why a row is worth what it is: every signal. Cost: that of the question."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,16 +356,13 @@ class Fetcher(Protocol):
     @property
     def name(self) -> str:
         """Stable name used in warnings and reports."""
-        ...
 
     @property
     def layer(self) -> LayerName:
         """The layer this fetcher fills."""
-        ...
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Candidates for `request`; may raise, may be slow, is called in a worker thread."""
-        ...
 
 
 @runtime_checkable
@@ -385,7 +371,6 @@ class Confirming(Protocol):
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> Collection[str]:
         """The ids of those `candidates` that are its own and would read the same for `request`; may raise."""
-        ...
 
 
 _SHOWN = 40  # code points of a hit's text in its repr

@@ -197,22 +197,18 @@ class CardPassage(Protocol):
     @property
     def path(self) -> str:
         """Path of its document."""
-        ...
 
     @property
     def chapter(self) -> int | None:
         """Number of its chapter."""
-        ...
 
     @property
     def start(self) -> int:
         """First code point in the document."""
-        ...
 
     @property
     def text(self) -> str:
         """Text as in the document."""
-        ...
 
 
 class Visible(Mapping[str, Document]):

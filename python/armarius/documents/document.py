@@ -160,11 +160,9 @@ class Unread(Protocol):
     @property
     def paragraphs(self) -> int:
         """The number of paragraphs."""
-        ...
 
     def read(self) -> tuple[str, tuple[Paragraph, ...]]:
         """Text and paragraphs."""
-        ...
 
 
 class Documents(ResultList[Document]):

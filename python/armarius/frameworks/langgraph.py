@@ -93,7 +93,6 @@ class ShelfOfProjects(Protocol):
 
     def project(self, project_id: str, /, *, tenant: str = "") -> "ContextEngine":
         """The engine of a project."""
-        ...
 
 
 def _engine() -> tuple["ContextEngine", dict[str, Any]]:

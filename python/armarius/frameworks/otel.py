@@ -47,7 +47,6 @@ class HasStatus(Protocol):
 
     def status(self) -> "ShelfStatus":
         """Engines in memory, and counters; no I/O."""
-        ...
 
 
 class _Telling:

@@ -81,7 +81,6 @@ class GraphStore(Protocol):
         Raises:
             ContractError: `limit` is below 1.
         """
-        ...
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """The entities within `depth` steps in either direction, breadth first, and their relations.
@@ -97,7 +96,6 @@ class GraphStore(Protocol):
         Raises:
             ContractError: `depth` or `limit` is below 1.
         """
-        ...
 
     def upsert_entity(self, entity: Entity, /) -> None:
         """Write an entity; replaces one with this id, keeping its relations.
@@ -105,7 +103,6 @@ class GraphStore(Protocol):
         Raises:
             ContractError: An invalid field; nothing is written.
         """
-        ...
 
     def upsert_relation(self, relation: Relation, /) -> None:
         """Write a relation; replaces the chapters of one with this source, target and type.
@@ -114,15 +111,12 @@ class GraphStore(Protocol):
             KeyError: An unknown end; nothing is written.
             ContractError: As for `upsert_entity`.
         """
-        ...
 
     def delete_entity(self, entity_id: str, /) -> None:
         """Remove an entity and its relations; an unknown id is ignored."""
-        ...
 
     def snapshot(self) -> Graph:
         """The whole graph. `armarius.graph.to_bytes` serialises it, `Graph.load_into` copies it to another store."""
-        ...
 
 
 def relation_key(relation: Relation) -> tuple[str, str, str]:

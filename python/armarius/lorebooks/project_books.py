@@ -45,15 +45,12 @@ class BookKeeping(Protocol):
 
     def is_empty(self) -> bool:
         """Whether there is no book at all; every prompt asks."""
-        ...
 
     def ids(self) -> list[str]:
         """Of the books, sorted."""
-        ...
 
     def stamp(self, id_: str, name: str) -> object:
         """What changes with a file; None where there is none."""
-        ...
 
     def read(self, id_: str, name: str, *, limit: int) -> bytes:
         """The bytes of a file.
@@ -62,7 +59,6 @@ class BookKeeping(Protocol):
             FileNotFoundError: There is none.
             OSError: It cannot be read, or has more than `limit` bytes.
         """
-        ...
 
     def write(self, id_: str, files: Mapping[str, bytes]) -> None:
         """Keep these files of a book, in this order; one writer at a time.
@@ -70,11 +66,9 @@ class BookKeeping(Protocol):
         Raises:
             StoreError: They cannot be kept.
         """
-        ...
 
     def remove(self, id_: str) -> None:
         """Forget a book and its files."""
-        ...
 
 
 class BooksInFolder:

@@ -35,16 +35,13 @@ class Counter(Protocol):
     @property
     def name(self) -> str:
         """Named in the result."""
-        ...
 
     @property
     def exact(self) -> bool:
         """False when the model's tokenizer is unpublished and the count an approximation."""
-        ...
 
     def count(self, text: str, /) -> int:
         """Tokens of one text."""
-        ...
 
 
 class CachedCounter:

@@ -44,54 +44,43 @@ class RequestState(Protocol):
     @property
     def fetchers(self) -> tuple[Fetcher, ...]:
         """Who is asked for candidates."""
-        ...
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:
         """What is wrong with the project as a whole."""
-        ...
 
     @property
     def stamps(self) -> Mapping[str, str]:
         """Path to stamp of every file; a stamp changes with its file."""
-        ...
 
     @property
     def language(self) -> Language:
         """Of the texts."""
-        ...
 
     @property
     def documents(self) -> Mapping[str, Document]:
         """By path."""
-        ...
 
     @property
     def map(self) -> ProjectMap:
         """What the files are."""
-        ...
 
     def resolve_pins(
         self, request: AssembleRequest, live: Document | None, /
     ) -> tuple[tuple[Wish, ...], Hidden, Sequence[ContextWarning]]:
         """The pins and mutes of a request, the texts hidden by mutes, and warnings about permanent pins."""
-        ...
 
     def named(self, name: str, /) -> Collection[str]:
         """Ids of candidates (cards, relations) of the entities with that id, name or alias."""
-        ...
 
     def entities(self) -> Mapping[str, Entity]:
         """Every entity by its id."""
-        ...
 
     def document(self, document_id: str, /) -> Document:
         """One document; raises UnknownDocument."""
-        ...
 
     def unsaved(self, document_id: str, text: str, /) -> tuple[Document, bool]:
         """The document with an editor's text, and whether it differs from the saved one."""
-        ...
 
 
 def read_request(verb: str, query: object, fields: RequestFields) -> AssembleRequest:

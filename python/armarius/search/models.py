@@ -179,7 +179,6 @@ class Reranker(Protocol):
 
     def __call__(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
         """One finite number per text, in their order, higher is better; of any scale. May raise."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,9 @@ class SummarySource(Protocol):
 
     def list(self) -> Sequence[Summary]:
         """All of them."""
-        ...
 
     def stamp(self) -> Hashable:
         """Changes with every write."""
-        ...
 
 
 def stated(document: Document) -> str:

@@ -64,7 +64,6 @@ class ChatModel(Protocol):
 
     def invoke(self, messages: Any, /) -> Any:  # noqa: ANN401 - messages in, a message out
         """Send the messages; returns the model's message."""
-        ...
 
 
 class ModelCall(NamedTuple):

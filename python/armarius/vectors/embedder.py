@@ -45,7 +45,6 @@ class Embedder(Protocol):
     @property
     def fingerprint(self) -> Fingerprint:
         """Identifies the model and the settings that determine document vectors; cheap after the first call."""
-        ...
 
     def embed_queries(self, texts: Sequence[str], /) -> Vectors:
         """One vector per query, in the order of `texts`, comparable with document vectors.
@@ -54,7 +53,6 @@ class Embedder(Protocol):
             float32, shape (len(texts), dimension), C-contiguous. A row of zeros means that the text cannot be embedded
             (it is empty, or no token is known).
         """
-        ...
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         """One vector per paragraph or card, in the order of `texts`.
@@ -62,7 +60,6 @@ class Embedder(Protocol):
         Returns:
             As `embed_queries`; normalised if the fingerprint says so.
         """
-        ...
 
 
 @runtime_checkable
@@ -71,7 +68,6 @@ class OneKindEmbedder(Protocol):
 
     def embed(self, texts: Sequence[str], /) -> ArrayLike:
         """One vector per text: numbers of shape (len(texts), dimension)."""
-        ...
 
 
 AnyEmbedder = Embedder | OneKindEmbedder | Callable[[Sequence[str]], ArrayLike]

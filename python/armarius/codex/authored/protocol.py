@@ -190,19 +190,15 @@ class RecordStore(Protocol):
     @property
     def name(self) -> str:
         """Name in messages and origins: for a file, its path in the project."""
-        ...
 
     def records(self) -> list[Block]:
         """The current records in order; an invalid one keeps its last valid state."""
-        ...
 
     def problems(self) -> tuple[CodexError, ...]:
         """Current errors of the book."""
-        ...
 
     def stamp(self) -> Hashable:
         """Changes with every write, also by other programs."""
-        ...
 
     def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
         """Append a record, unless `alike` matches an existing one.
@@ -214,7 +210,6 @@ class RecordStore(Protocol):
             CodexError: The id is taken, a value cannot be stored, or the book cannot be edited.
             StoreFull, StoreBusy: It cannot be written; nothing has changed.
         """
-        ...
 
     def extend(self, records: Sequence[tuple[str, dict[str, Any]]], *, comment: str = "") -> None:
         """Append records, each with its table, all or none; raises as `add`.
@@ -223,15 +218,12 @@ class RecordStore(Protocol):
             records: Table and values.
             comment: For who edits the book, above each record; a book without comments passes over it.
         """
-        ...
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
         """Replace the record with the id of `data`; raises as `add`, and KeyError when there is none."""
-        ...
 
     def remove(self, table: str, id_: str) -> None:
         """Remove a record; raises as `replace`."""
-        ...
 
 
 @runtime_checkable
@@ -240,11 +232,9 @@ class Authored(Protocol):
 
     def stamp(self) -> str:
         """Changes with `declared` and the records, which the index is derived from. Called per request."""
-        ...
 
     def config_stamp(self) -> str:
         """Changes with the configuration. Called per request."""
-        ...
 
     def config(self) -> Config:
         """The configuration; the default one when there is none.
@@ -252,7 +242,6 @@ class Authored(Protocol):
         Raises:
             ConfigError: It is wrong; names the key.
         """
-        ...
 
     def change_config(self, change: Callable[[str], str]) -> None:
         """Replace the text of the configuration ("" when there is none) by `change(text)` under a lock.
@@ -261,11 +250,9 @@ class Authored(Protocol):
             ConfigError: It is there and cannot be read.
             StoreFull, StoreBusy: It cannot be written.
         """
-        ...
 
     def declared(self) -> CodexFile:
         """Parsed files of `armarius.codex.codex_json`, with their errors in `errors`."""
-        ...
 
     def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordStore:
         """The records of a book.
@@ -275,12 +262,10 @@ class Authored(Protocol):
             tables: What tables it may hold.
             check: Returns the error of a well-formed record, or "".
         """
-        ...
 
     @property
     def profile_name(self) -> str:
         """What messages call the stored budget profile."""
-        ...
 
     def profile(self) -> Mapping[str, Any] | None:
         """The stored budget profile as plain JSON, None when there is none.
@@ -288,7 +273,6 @@ class Authored(Protocol):
         Raises:
             ConfigError: What is stored cannot be read.
         """
-        ...
 
     def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
         """Replace the stored profile by `change(profile)` under a lock; nothing is written when it raises.
@@ -297,7 +281,6 @@ class Authored(Protocol):
             ConfigError: As `profile`.
             StoreFull, StoreBusy: It cannot be written.
         """
-        ...
 
 
 def profile_of_text(data: bytes, name: str) -> Mapping[str, Any]:

@@ -33,7 +33,6 @@ class Names(Protocol):
 
     def find(self, reference: str) -> str | None:
         """The id that `reference` means, or None."""
-        ...
 
 
 def relations_of(owner: Entity, draft: Draft, names: Names) -> list[Relation]:

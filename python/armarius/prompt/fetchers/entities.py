@@ -38,7 +38,6 @@ class EntitySource(Protocol):
             `type`, `aliases`, `description`, `attributes`, `facts` and a level (`level`, `ai_context_level` or
             `aiContextLevel`). A tuple returned twice as the same object is taken to be unchanged.
         """
-        ...
 
 
 class CodexSource:

@@ -37,7 +37,6 @@ class ConstraintSource(Protocol):
 
     def constraint_list(self, project_id: str, /) -> Any:  # noqa: ANN401 - an iterable of `Constraint`, or an awaitable of one
         """The constraints of a project."""
-        ...
 
 
 class RulesFetcher:
@@ -233,7 +232,6 @@ class MemorySource(Protocol):
 
     def memory_list(self, project_id: str, /) -> Any:  # noqa: ANN401 - an iterable of `Memory`, or an awaitable of one
         """The memories of a project."""
-        ...
 
 
 class StyleSource(Protocol):
@@ -241,7 +239,6 @@ class StyleSource(Protocol):
 
     def style_list(self, project_id: str, /) -> Iterable[Style]:
         """The descriptions of style, in a stable order."""
-        ...
 
 
 class SettingsFetcher:
