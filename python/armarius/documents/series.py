@@ -217,7 +217,8 @@ def editions_of(name: str) -> frozenset[str]:
 def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> list[tuple[float, tuple[str, ...]]]:
     """What is written down as an order: lists of paths, the longest first, with the share of the story in each.
 
-    Such a list names four fifths of the text of a folder, and little else, or its series in sequence.
+    Such a list names four fifths of the text of a folder, and little else, or its series in sequence. Several files
+    that it names of another folder are not in the order, and a list from the last number to the first is none.
 
     Cost: linear in the names that the files list.
     """
@@ -251,13 +252,19 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
         for texts in stories:
             named = [item for item in order if item in texts]
             whole, listed = (sum(features[item].length for item in part) for part in ({*texts} - {path}, named))
-            if listed >= _LEAST_NAMED * whole:
-                pairs = [*zip(map(texts.__getitem__, named), map(texts.__getitem__, named[1:]), strict=False)]
+            pairs = [*zip(map(texts.__getitem__, named), map(texts.__getitem__, named[1:]), strict=False)]
+            newest_first = len(pairs) > 1 and sum(a > b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
+            if listed >= _LEAST_NAMED * whole and not newest_first:
                 in_sequence &= sum(a < b for a, b in pairs) >= _LEAST_NAMED * len(pairs)
                 of_story |= dict.fromkeys(named)
         share = len(of_story) / len(order) if order else 0.0
         if path.endswith(".nwx") or (len(order) > 2 and (share >= _LEAST_NAMED or (share >= 0.5 and in_sequence))):
-            orders.append((len(of_story), share, tuple(order)))
+            others = Counter(folder_of(item) for item in order.keys() - of_story.keys())
+            apart = {home for home, count in others.items() if count > 1 and len(folders[home]) > 2}
+            if path.endswith(".nwx"):
+                apart = set()
+            named = [item for item in order if item in of_story or folder_of(item) not in apart]
+            orders.append((len(of_story), share, tuple(named)))
     return [(share, order) for _, share, order in sorted(orders, reverse=True)]
 
 
