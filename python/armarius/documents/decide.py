@@ -230,9 +230,9 @@ def _alike(
     share = count / len(paths)
     of_folder = feature == "alike in its folder"
     least = _NOTES if kind == "note" else _MOST if kind in _ALIKE else 1
-    if len(paths) < 3 or share <= 0.5:
+    if len(paths) < 3 or share <= 0.5 or (share < least and (of_folder or kind in _ALIKE)):
         return
-    if of_folder and (share < least or (kind == "note" and len(paths) < _MANY)):
+    if of_folder and kind == "note" and len(paths) < _MANY:
         return
     for path in paths:
         if kind != "note" or features[path].prose < PROSE:  # prose without further evidence is judged by its run
@@ -376,7 +376,7 @@ class _Stories:
     def _worth(self, run: _Run) -> float:
         """What speaks for it as the main edition: its length, less for another language and names of other editions."""
         worth = float(run.length)
-        for mark, factor in (("archive", 0.1), ("translation", 0.5), ("copy", 0.5), ("draft", 0.6), ("final", 1.5)):
+        for mark, factor in (("archive", 0.1), ("translation", 0.5), ("copy", 0.25), ("draft", 0.3), ("final", 1.5)):
             if mark in run.marks:
                 worth *= factor
         if not run.marks and all(self.files[path].kind == "manuscript" for path in run.paths):
