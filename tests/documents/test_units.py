@@ -75,6 +75,16 @@ def test_every_reader_reads_a_chapter_by_every_word_in_every_script(heading, fac
     assert ranged.text(outline) == "A ship."
 
 
+def test_numbered_sections_below_a_bare_number_are_of_the_plan_of_that_chapter():
+    text = "# 0061.门口\n\n## 1. 施工单\n\n门口跪了一地人。\n\n## 2. 细纲\n\n关门。\n"
+    text += "\n# 0062.门槛\n\n## 1. 施工单\n\n设考核。\n"
+    outline = document_of("章纲/0061-0070.md", text, "utf-8", "", config=Config())
+    plans = plans_of({"章纲/0061-0070.md": outline}, ProjectMap(), [1, 61, 62])
+    assert plans[1] == []
+    assert [plan.title for number in (61, 62) for plan in plans[number]] == ["0061.门口", "0062.门槛"]
+    assert "关门" in plans[61][0].text(outline)
+
+
 def test_a_file_that_a_request_names_is_no_chapter_of_that_number():
     assert list(chapter_references("compare ch003.md with ch4.txt", known=range(1, 9))) == []
 

@@ -151,11 +151,17 @@ def _counts_chapters(path: str) -> bool:
 
 
 def _named(headings: Sequence[str], *, counted: bool, scenes: bool = False) -> tuple[int, tuple[int, int]]:
-    """Which heading, from the innermost, names chapters, and the first and last of them; (0, -1) for none."""
+    """Which heading, from the innermost, names chapters, and the first and last of them; (0, -1) for none.
+
+    Of bare numbers the outermost does: below `# 0012.…`, `## 1. …` is a part of the plan.
+    """
+    found = -1, (0, -1)
     for at in range(len(headings) - 1, -1, -1):
         if (span := _span(headings[at], counted=counted, scenes=scenes)) is not None:
-            return at, span
-    return -1, (0, -1)
+            found = at, span
+            if bare_number(headings[at]) is None:
+                break
+    return found
 
 
 @lru_cache(maxsize=4096)
