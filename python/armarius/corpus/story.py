@@ -155,13 +155,13 @@ def _named(headings: Sequence[str], *, counted: bool, scenes: bool = False) -> t
 
     Of bare numbers the outermost does: below `# 0012.…`, `## 1. …` is a part of the plan.
     """
-    found = -1, (0, -1)
+    named = -1, (0, -1)
     for at in range(len(headings) - 1, -1, -1):
         if (span := _span(headings[at], counted=counted, scenes=scenes)) is not None:
-            found = at, span
+            named = at, span
             if bare_number(headings[at]) is None:
                 break
-    return found
+    return named
 
 
 @lru_cache(maxsize=4096)

@@ -18,7 +18,7 @@ _UNNUMBERED = re.compile(rf"^(?:{'|'.join(unnumbered(*UNNUMBERED))}|序言)\b|^{
 _NAME = 200  # a longer title announces nothing
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(
-    rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+|[A-Z]{{1,4}}-?\d{{2,3}}[:：]\s*)"
+    rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}[)）]?\s+|[A-Z]{{1,4}}-?\d{{2,3}}[:：]\s*)"
 )
 
 
@@ -43,7 +43,7 @@ _ASIDE = {word for word in _OTHER if KIND_OF_WORD.get(word, "setting") == "setti
 _ANY = _either({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # Latin words need a word boundary; Han words follow each other directly.
-_COMPOSED = re.compile(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$")
+_COMPOSED = re.compile(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*(?:\d+[人名位个個인명]?)?$")
 _OTHER_COMPOSED = re.compile(
     rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
 )
@@ -65,7 +65,7 @@ def group_of(title: str) -> TitleGroup | None:
 
 @lru_cache(maxsize=1024)
 def _announced(title: str) -> TitleGroup | None:
-    bare = fold(re.sub(r"《[^《》]*》|[（(][^（(）)]*[)）]", " ", strip_numbering(title)))
+    bare = fold(re.sub(r"《[^《》]*》|[（(][^（(）)]*[)）]|^[A-Za-z][.)]\s", " ", strip_numbering(title)))
     if not bare or len(bare) > 40:
         return None
     if _COMPOSED.match(bare):

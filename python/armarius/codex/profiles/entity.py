@@ -40,7 +40,9 @@ _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
 _HALVES = re.compile(r"^(?P<first>[^:：]{1,40}?)\s*[:：]\s*(?P<second>.{1,40})$")
 _SYMBOL = r"[\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]"
 _SYMBOLS = re.compile(rf"^(?:{_SYMBOL}|\s)+|(?:{_SYMBOL}|\s)+$")
-_DASHED = re.compile(rf"^(?P<name>.{{1,40}}?)(?:\s+[-–—]+\s+|——|—\s+|\s*[|｜]\s*|\s*{_SYMBOL}+\s*)(?P<role>.{{1,60}})$")
+_DASHED = re.compile(
+    rf"^(?P<name>.{{1,40}}?)(?:\s+(?:[-–—]+>?|→)\s+|——|—\s+|\s*[|｜]\s*|\s*{_SYMBOL}+\s*)(?P<role>.{{1,60}})$"
+)
 _SCENE = re.compile(rf"{names('latin', 'scene')}\W*\d", re.IGNORECASE)  # its name is no place's
 _COUNTED = re.compile(r"[\d一二三四五六七八九十]$")  # 成员一, "Hero 2"
 _SLASHED = re.compile(r"(?<!\s)(?:\s*[/／]|\s+(?:aka|a\.k\.a\.)(?=\s))\s*", re.IGNORECASE)
@@ -88,7 +90,7 @@ def is_plausible(heading: str) -> bool:
     if (
         not name
         or HAS_MARK.search(name)
-        or _FORMULA.search(name)
+        or _FORMULA.search(split_dashed(name)[0])
         or is_generic(name)
         or is_chapter(name)
         or is_other(name)
@@ -200,7 +202,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
     name, nicks = (plain, nicks) if nicks and is_name_shaped(plain.rpartition(":")[2].strip()) else (name, [])
     halves = _HALVES.match(name)
     if halves is not None:
-        name, other = halves["first"], halves["second"].strip()
+        name, other = halves["first"], unquoted(halves["second"].strip())
         if is_name_shaped(other) and (_COUNTED.search(name) or not (is_han_name(name) and is_name_shaped(name))):
             name, other = other, name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]
