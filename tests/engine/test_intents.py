@@ -366,6 +366,17 @@ def test_now_is_the_end_of_the_story_that_is_written_and_where_somebody_was_last
     assert {"story:ending:chapters/06.md", "story:cast:now", "story:state:state.md"} <= sources
 
 
+def test_where_somebody_was_last_seen_comes_before_a_long_state_file(tmp_path):
+    long = "\n\n".join(f"The {n}th barrel of salt fish stands in the store of the mill." for n in range(200))
+    for path, text in {**FILES, "state.md": f"# State\n\n## Stores\n\n{long}\n"}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    with armarius.open(tmp_path) as engine:
+        pack = engine.assemble("Where is Ann now?", budget=3000)
+    sources = [item.source for item in pack.items]
+    assert {"story:cast:now", "story:state:state.md"} <= {*sources}
+
+
 @pytest.mark.parametrize("asked", [{"document": "chapters/03.md"}, {"query": "Where is Maren in chapter 2?"}])
 def test_now_is_the_open_document_and_no_chapter_that_is_named(ferry, asked):
     sources = {one.source for one in ferry.assemble(**{"query": "Where is Maren now?", **asked}, budget=4000).items}

@@ -422,7 +422,8 @@ class StoryFetcher:
         cast = [entity for entity in self._entities if entity.id in ids and entity.level in ("when_detected", "always")]
         if seen := self._last_seen(request, place, cast, most=_NEWEST):
             title = say(Reason("cast"), request.language)
-            yield _candidate(request, f"{STORY}cast:now", "cast", title, "\n".join(seen), "")
+            newest = _candidate(request, f"{STORY}cast:now", "cast", title, "\n".join(seen), "")
+            yield replace(newest, score=_SCORES["outline"])  # whom the request asks about, before all that holds now
 
     def _summed_up(
         self, request: FetchRequest, earlier: Sequence[StoryPart], kept: Mapping[str, Summary]
