@@ -107,6 +107,18 @@ def test_a_verb_of_a_row_with_a_reference_asks_for_its_task(task):
     assert len(wrong) <= len(found) // 10, wrong
 
 
+@pytest.mark.parametrize("query", ["截至第42章记忆还剩几条", "up to chapter 42, how many keys are left"])
+def test_a_question_of_a_number_up_to_a_chapter_is_one_as_of_that_chapter(query):
+    recipe = understand(query)
+    assert (recipe.task, recipe.as_of, "states" in recipe.parts) == ("ask", 42, True)
+
+
+@pytest.mark.parametrize("query", ["续写第7章", "écris la suite du chapitre 7", "7장 이어서 써줘"])
+def test_a_chapter_that_is_continued_is_the_target_like_one_that_is_written(query):
+    recipe = understand(query)
+    assert (recipe.task, recipe.chapters, "target" in recipe.parts) == ("continue", (7,), True)
+
+
 def test_questions_are_seldom_taken_for_tasks():
     lines = (ROOT / "benches" / "data" / "intents.jsonl").read_text("utf-8").splitlines()
     questions = [row["text"] for row in map(json.loads, lines) if row["task"] is None]

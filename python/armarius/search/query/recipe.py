@@ -29,8 +29,8 @@ _OF_CHAPTERS = re.compile(
     re.IGNORECASE,
 )
 _NEXT = re.compile(
-    rf"下\s*一?\s*{names('han', 'chapter', 'round', 'episode')}|次の[章話回]|다음\s*(?:장|화|회)|\b(?:next|following)"
-    r"\s+(?:chapter|episode)\b|\b(?:prochain|chapitre\s+suivant)",
+    rf"下\s*一?\s*{names('han', 'chapter', 'round', 'episode')}|次の[章話回]|다음\s*(?:장(?!면)|화|회)"
+    r"|\b(?:next|following)\s+(?:chapter|episode)\b|\b(?:prochain|chapitre\s+suivant)",
 )
 _QUOTES = "“”\"「」『』《》«»‘’'"
 _NAME = rf"[{_QUOTES}]?(?P<{{}}>[^，,。！!？?：:；;\n{_QUOTES}]{{{{1,40}}}}?(?:['’][^\W\d_]+)*)[{_QUOTES}]?"
@@ -39,14 +39,13 @@ _SENTENCE = re.compile(r"[^\n.!。！;；—…?？]*[?？]?")
 _QUOTED = re.compile(
     r"“[^”]{0,80}”|\"[^\"]{0,80}\"|「[^」]{0,80}」|『[^』]{0,80}』|«[^»]{0,80}»|《[^》]{0,80}》|(?<!\w)['‘][^'’]{1,40}['’](?!\w)"
 )
-_CODE = re.compile(r"(?<![\w.])--?\w[\w-]{0,80}|\b\w{0,80}(?:_\w{1,80}|\w\.(?=[a-z])\w{1,80}|\(\))(?:\(\))?")
+_CODE = re.compile(r"(?<![\w.])--?\w[\w-]{0,80}|\b\w{0,80}(?:_\w{1,80}|\w\.(?=[a-z])\w{1,80}|\(\))(?:\(\))?", re.ASCII)
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _HAN_ALONE = re.compile(r"[^\u3040-\u30ff\uac00-\ud7af]*")
 _HEAD = re.compile(r"[a-z'-]+")
 _WORDS = re.compile(r"[^\W_]+")
 _RUN = re.compile(r"\s{4}")
 _LEAST_MISSPELT: Final = 6  # letters
-_FEW: Final = 4  # sentences that are read together
 _CHAPTER: Final = "\x01"  # stands for a chapter that is named
 _NAMED: Final = "\x02"  # for a letter of what is quoted, and of a name of code
 _LIGHT: Final = ("continue", "brainstorm", "change", "write", "give")  # verbs that say less than others, the last least
@@ -106,19 +105,18 @@ def _read(query: str) -> Recipe:
     moment = _moment(text, references)
     task = _task(masked) or "ask"
     if moment is not None and task in ("ask", "write", "present"):
-        task = "state"
+        is_count = _patterns()["how_many"].search(text) and not _patterns()["state"].search(text)
+        task = "ask" if is_count and moment else "state"
     if task == "ask" and following and _is_bare(masked):
         task = "write"
     is_scene, is_story = (_words_of(name).occur_in(masked) for name in ("scene", "story"))
-    if task in ("write", "continue") and (named or following):
+    if task == "continue" and following:
         task = "write"
-    elif task == "write" and is_scene and _is_bare(masked):
-        task = "continue"
-    recipe = _of_row(task, recipe)
+    recipe = replace(_of_row("write" if task == "continue" and named else task, recipe), task=task)
     if task == "ask" and not references and _words_of("latest").occur_in(text):
         return replace(recipe, parts=recipe.parts | {"latest", "states"})
-    if task == "state":
-        return replace(recipe, as_of=moment or None)
+    if moment is not None and task in ("ask", "state"):
+        return replace(_of_row("state", recipe), task=task, as_of=moment or None)
     if "target" in recipe.parts:
         return replace(recipe, chapters=named[0].numbers if named else (), next=following)
     if "chapters" not in recipe.parts and task != "rename":
@@ -136,7 +134,7 @@ def _read(query: str) -> Recipe:
 
 
 def _task(text: str) -> TaskName | None:
-    """The task of the first sentence that asks for one, else of a rule that fits the words of a few."""
+    """The task of the first sentence that asks for one."""
     most = _MOST_LOOKED_UP
     text = (text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}").replace("tl;dr", "tldr ")
     for pattern in (_QUOTED, _CODE):
@@ -144,17 +142,14 @@ def _task(text: str) -> TaskName | None:
     sentences = [sentence for sentence in map(str.strip, _SENTENCE.findall(text)) if sentence]
     if len(sentences) > 1 and sentences[-1][-1] in "?？" and _patterns()["own"].search(sentences[0]):
         del sentences[0]  # "I want to rewrite it; who is named there?"
-    task: TaskName | None = next(filter(None, map(_asked_for, sentences)), None)
-    if task is None and 1 < len(sentences) < _FEW:
-        task = _ruled(_sets_in(text), asked="?" in text or "？" in text)
-    return task
+    return next(filter(None, map(_asked_for, sentences)), None)
 
 
 def _sets_in(text: str) -> set[str]:
     """The sets of the words in a text, and what else a rule may ask for."""
     by = _patterns()
     sets = {name for word in _words().find(text) for name in word.sets}
-    sets |= {name for name in ("several", "brief", "who", "pair", "quoted", "colon") if by[name].search(text)}
+    sets |= {name for name in ("several", "brief", "more", "who", "pair", "quoted", "colon") if by[name].search(text)}
     sets |= {"asks"} if "who" in sets else set()
     return sets | ({"place"} if _CHAPTER in text else set())
 
@@ -174,15 +169,14 @@ def _asked_for(sentence: str) -> TaskName | None:
     ]
     is_query = not is_polite and (is_marked or bool(questions))
     ruled = _ruled(sets, asked=is_query) or (_ruled(_sets_in(last), asked=True) if is_query else None)
-    is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets) or ("tidy" in sets and ruled == "state")
+    is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets)
     if ruled == "rename" or is_told or (is_query and ruled):
         return ruled
     if {name for name in sets if name[:2] == "n:"} == {"n:continue"} and _is_bare(sentence):
         return "continue"
-    if "colon" in sets and sets & {"tongue", "v:translate"} and _is_bare(clauses[0]):
-        return "translate"
     if not is_spaced and not _HAN_ALONE.fullmatch(sentence):
         clauses.reverse()
+        clauses.sort(key=lambda clause: not any(one.rows("v") for one in matches[clause]))
     again = [(True, clause) for clause in clauses if is_polite and not wishes[clause]]
     for wish, clause in [*((wishes[clause], clause) for clause in clauses), *again]:
         commanded = _commanded if _UNSPACED.search(clause) is None else _commanded_unspaced
@@ -193,7 +187,7 @@ def _asked_for(sentence: str) -> TaskName | None:
             return ruled
         if not is_query or (clause not in questions and (clause != last or task in _OF_FRAGMENTS)):
             return task
-        begin = next((word.start for word in matches[clause] if word.rows("v")), 0)
+        begin = next((word.start for word in matches[clause] if word.rows("v")), len(clause))
         if task in _OF_STATES and not is_spaced and _is_bare(clause[:begin].replace(_NAMED, "a")):
             return task
     return ruled
@@ -202,7 +196,7 @@ def _asked_for(sentence: str) -> TaskName | None:
 def _wishes(clause: str, words: list[SetWord]) -> bool:
     """Whether a clause begins or ends with courtesy."""
     spans = [(word.start, word.end) for word in words if "wish" in word.sets]
-    begins = bool(spans) and not any(map(str.isalnum, clause[: spans[0][0]]))
+    begins = bool(spans) and not any(map(str.isalnum, _patterns()["article"].sub("", clause[: spans[0][0]])))
     return begins or (bool(spans) and spans[-1][1] == len(clause)) or _patterns()["polite"].search(clause) is not None
 
 
@@ -251,14 +245,15 @@ def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool,
         refers = refers or word.end == len(clause) or is_chapter
         if wish or refers or verbs[0] not in _NEED_OBJECT or "name" in sets:
             return _settled(verbs, behind, sets, near, given=is_given and not ruled)
-    if wish and not article and (verbs := [row for other in rest for row in other.rows("v")][:1]):
-        return _settled(verbs, nouns, sets, near, given=not ruled)
     is_definite = by["definite"].match(clause, at) is not None and not near & {"tongue", "points"}
     is_alone = nouns[:1] not in ([], ["write"], ["polish"]) and (
         nouns[0] != "check" or bool(near & _TEXTS) or is_chapter
     )
-    if wish or (is_alone and not is_definite):
-        return _settled([], nouns, sets, near, given=not ruled and by["indefinite"].match(clause, at) is not None)
+    is_alone = is_alone or (nouns[:1] == ["polish"] and by["more_so"].search(clause, at) is not None)
+    is_given = by["indefinite"].match(clause, at) is not None
+    is_text = wish and not near.isdisjoint(_TEXTS) and by["asked"].search(clause) is None
+    if wish or "more" in near or (is_alone and not is_definite) or (nouns[:1] == ["write"] and is_given):
+        return _settled([], nouns, sets, near, given=not ruled and (is_given or is_text))
     this = None if ruled or by["no_verb"].match(clause, at) else by["this"].match(clause, at)
     if this and (this[1] or any(item.sets & {*_TEXTS, "n:write"} for item in _of_object(clause, at, rest))):
         return _settled(["change"], nouns, sets, near, given=True)
@@ -268,12 +263,11 @@ def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool,
 def _near_words(clause: str, words: list[SetWord]) -> set[str]:
     """The sets of the words of a clause, "several" of them, and "goal" where something is to become a summary."""
     by = _patterns()
-    goals = (word for word in words if "n:summarise" in word.sets)
-    is_goal = any(
-        by["goal"].search(clause[: word.start]) or by["goal_behind"].match(clause, word.end) for word in goals
-    )
-    near = {name for word in words for name in word.sets} | ({"goal"} if is_goal else set())
-    return near | ({"several"} if by["several"].search(clause) else set())
+    near = {name for word in words for name in word.sets} | ({"goal"} if by["goals"].search(clause) else set())
+    for word in words:
+        if by["goal"].search(clause[: word.start]) or by["goal_behind"].match(clause, word.end):
+            near |= {name for noun, name in (("n:summarise", "goal"), ("n:write", "text goal")) if noun in word.sets}
+    return near | {name for name in ("several", "more") if by[name].search(clause)}
 
 
 def _of_object(clause: str, begin: int, words: list[SetWord]) -> list[SetWord]:
@@ -286,7 +280,7 @@ def _nouns_of(clause: str, begin: int, words: list[SetWord]) -> list[str]:
     """The rows of the nouns of an object, those of a text that is there already last: "give the letter an edit"."""
     words = _of_object(clause, begin, words)
     wanted = [word for word in words if _patterns()["wanted"].search(clause[: word.start])]
-    words.sort(key=lambda word: "n:write" in word.sets and word not in wanted)
+    words.sort(key=lambda word: "n:write" in word.sets)
     rows = [
         word.rows("n") or [name for name in word.rows("v") if word in wanted and name not in _LIGHT] for word in words
     ]
@@ -301,7 +295,7 @@ def _commanded_unspaced(
     verbs = [word for word in words if word.rows("v") and not by["done"].match(clause, word.end)]
     nouns, near = [name for word in reversed(words) for name in word.rows("n")], _near_words(clause, words)
     last = words[-1].end if words else 0
-    tail, is_order = len(clause[last:].strip()), by["orders"].search(clause) is not None
+    tail, is_order = len(clause[last:].strip()), "more" in near or by["orders"].search(clause) is not None
     if _HAN_ALONE.fullmatch(clause):
         verbs = [word for word in verbs if wish or _is_led(clause, word, words)]
         refers = bool(sets & {"text", "name", "quoted", "tongue"} or nouns or by["amount"].search(clause))
@@ -318,7 +312,7 @@ def _commanded_unspaced(
         )
         refers = bool(sets & _TEXTS or nouns[:1] == ["continue"] or _is_bare(clause))
         return _settled([], ends, sets, near, given=False) if ends and refers and not ruled else None
-    if not rows and is_order and "wish" not in near and nouns[:1] in ([], ["polish"], ["rewrite"]):
+    if not rows and is_order and not ruled and "wish" not in near and nouns[:1] in ([], ["polish"], ["rewrite"]):
         rows = ["change"] if nouns or sets & {"tongue", "name", "text"} else []
     nouns = nouns or [name[2:] for name in sorted(sets) if name[:2] == "n:"]
     return _settled(rows, nouns, sets, near, given=not ruled and (bool(rows) or wish))
@@ -352,21 +346,24 @@ def _settled(verbs: list[str], nouns: list[str], sets: set[str], near: set[str],
     noun, is_tongue = nouns[0] if nouns else "", "tongue" in near
     is_name = "name" in (sets if "swap" in near else near) and not near & {"n:brainstorm", "n:polish"}
     task: str = verb
-    if "several" in near and verb in ("give", "change", "") and (not noun or "name" in near):
+    next_text = "continue" in nouns and {"continue", "write", "summarise"}.issuperset(nouns)
+    if verb in ("write", "give", "change", "") and ("more" in near or (verb != "change" and next_text)):
+        task = "continue"
+    elif verb in ("give", "change", "") and ("goal" in near or {"rewrite", "summarise"} == {*nouns}):
+        task = "summarise"
+    elif "several" in near and verb in ("give", "change", "") and (not noun or "name" in near):
         task = "brainstorm"
     elif verb in ("change", "rewrite"):
-        task = "polish" if "n:polish" in (sets if verb == "change" else near - {"n:rewrite"}) else "rewrite"
-        task = "rewrite" if verb == "rewrite" and "n:rewrite" in near else task
-        task = "summarise" if "goal" in near else task
+        is_style = {"n:polish", "language"} & sets if verb == "change" else "n:polish" in near
+        task = "polish" if is_style else "rewrite"
+        task = "summarise" if "goal" in near else "write" if {"text goal", "notes"} <= near else task
         task = "translate" if is_tongue and (task == "rewrite" or not nouns) else task
-        task = "continue" if "v:continue" in near else task
         task = "rename" if verb == "change" and (is_name or {"pair", "swap"} <= near | (sets & {"pair"})) else task
     elif verb == "summarise" and "tidy" in near:
         task = "polish" if "n:polish" in near else task if given or noun else ""
     elif verb == "write":
-        task = (
-            "continue" if "v:continue" in near and not noun else noun if noun in ("summarise", "continue") else "write"
-        )
+        task = "continue" if "v:continue" in near and not noun else "write"
+        task = noun if noun == "summarise" or (noun == "rewrite" and "write" not in nouns) else task
     elif verb == "brainstorm":
         task = noun if noun in ("write", "check") else "brainstorm"
     elif verb in ("give", ""):
@@ -568,8 +565,8 @@ def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
     """A pattern of the table: a list is one of them, a space a run of them, `<name>` a part."""
     rename = _rows()["rename"]
     parts = {"of": f"(?:{'|'.join(rename['of'].splitlines())})?", "a": _NAME.format("a"), "b": _NAME.format("b")}
-    parts |= {name: rename[name] for name in ("to", "all", "text")} | {"spelled": SPELLED}
-    parts |= {name: f"(?:{part})" for name, part in _table()["parts"].items()}
+    parts |= {name: rename[name] for name in ("to", "all", "text")}
+    parts |= {name: f"(?:{part})" for name, part in _table()["parts"].items()} | {"spelled": SPELLED}
     pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
     for name, part in parts.items():
         pattern = pattern.replace(f"<{name}>", part)
