@@ -145,11 +145,11 @@ impl Ignored {
         }
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let skipped = match self.matched(entry.path(), is_folder) {
-            Match::None => {
+            Match::Ignore(()) => true,
+            Match::Whitelist(()) if !is_closed(entry) => false,
+            _ => {
                 self.is_left_hidden(entry, is_folder) || (is_folder && self.is_built(entry.path()))
             }
-            Match::Ignore(()) => true,
-            Match::Whitelist(()) => false,
         };
         if is_folder && !skipped {
             self.seen.rests_on(entry.path());
@@ -158,7 +158,8 @@ impl Ignored {
     }
 
     fn is_left_hidden(&mut self, entry: &DirEntry, is_folder: bool) -> bool {
-        if !is_hidden(entry) || self.opened.matched(entry.path(), is_folder).is_ignore() {
+        let opened = || self.opened.matched(entry.path(), is_folder).is_ignore();
+        if !is_hidden(entry) || (!is_closed(entry) && opened()) {
             return false;
         }
         if is_folder {
@@ -259,6 +260,13 @@ fn parse(folder: &Path, data: &[u8]) -> Result<Gitignore, String> {
         let _: Result<_, _> = builder.add_line(None, line);
     }
     builder.build().map_err(|error| error.to_string())
+}
+
+/// Whether nothing opens it, such as `!*/` in a `.gitignore`: it holds passwords of remotes, or what the index has written.
+fn is_closed(entry: &DirEntry) -> bool {
+    [".git", ".armarius"]
+        .iter()
+        .any(|name| entry.file_name() == *name)
 }
 
 fn is_hidden(entry: &DirEntry) -> bool {

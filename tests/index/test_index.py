@@ -151,6 +151,17 @@ def test_codex_json_is_picked_up(index):
     assert not any(counts_of(index, path)["clock"] for path in NOVEL)
 
 
+@pytest.mark.parametrize("opened", ["", '[documents]\nread = [".*/**"]\n'])
+def test_nothing_opens_what_git_and_the_index_have_written(index, opened):
+    put(index.root, ".gitignore", "/*\n!/*/\n!*.toml\n")
+    put(index.root, "armarius.toml", opened)
+    for folder in (".git", ".armarius", "chapters/.git"):
+        put(index.root, f"{folder}/notes.md", "# Notes\n\nOf a program.\n")
+    index.refresh()
+    assert "chapters/ch001.md" in index.store.files()
+    assert not [path for path in index.store.files() if path.endswith("notes.md")]
+
+
 def test_ignore_files_and_configuration_take_effect_on_indexed_files(index):
     put(index.root, ".gitignore", "outline.md\n")
     index.refresh()
