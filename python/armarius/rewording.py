@@ -330,10 +330,7 @@ class Reworder:
         if timeout_s == 0:
             raise ContractError(f"timeout_s must be > 0, got {timeout_s!r}")
         seconds("timeout_s", timeout_s)
-        self.model = model
-        self.timeout_s = timeout_s
-        self._n = n
-        self._language = language
+        self.model, self.timeout_s, self._n, self._language = model, timeout_s, n, language
         self._lock = threading.Lock()
         self._known = Recent[tuple[str, ...]](remembered)
         self._asked: dict[Question, Future[tuple[str, ...]]] = {}

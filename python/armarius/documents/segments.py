@@ -114,10 +114,7 @@ class _Prose:
     """One pass over the lines of a text; see `split_prose`."""
 
     def __init__(self, text: str, body_start: int, outline: bool, broken: bool, marks: Marks | None) -> None:
-        self.text = text
-        self.outline = outline
-        self.broken = broken
-        self.marks = marks
+        self.text, self.outline, self.broken, self.marks = text, outline, broken, marks
         self.body_start = body_start
         self.found: list[Paragraph] = []
         self.headings: list[tuple[int, str]] = []

@@ -316,10 +316,7 @@ class IndexManager:
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
         local: bool = True,
     ) -> None:
-        self._refresher = refresher
-        self._config = config
-        self._fresh = fresh
-        self._whole = whole
+        self._refresher, self._config, self._fresh, self._whole = refresher, config, fresh, whole
         self._local = local
         self._apart: tuple[float, Future[bool]] | None = None  # when it began, and the comparison in a thread
         self._lock = threading.RLock()  # one refresh at a time

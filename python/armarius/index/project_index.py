@@ -71,10 +71,7 @@ class ProjectIndex:
         roots: Mapping[str, Path] | None = None,
         books: "doors.BookKeeping | None" = None,
     ) -> None:
-        self.source = source
-        self.authored = authored
-        self.root = root
-        self.books = books
+        self.source, self.authored, self.root, self.books = source, authored, root, books
         self.project_id = project_id
         self._folders = {} if root is None else {"": root, **(roots or {})}
         self._config = config

@@ -150,10 +150,7 @@ class Demand:
     """
 
     def __init__(self, admitted: Admitted, counter: CachedCounter, profile: BudgetProfile, available: int) -> None:
-        self.admitted = admitted
-        self.counter = counter
-        self.profile = profile
-        self.available = available
+        self.admitted, self.counter, self.profile, self.available = admitted, counter, profile, available
         self.limit = profile.limit(available)
         self.candidates = [
             entry if entry.layer != "rules" and entry.keep != "around" else _binding(entry)

@@ -185,9 +185,7 @@ class _Packer:
     """Chooses and places the paragraphs of one offer for one prompt."""
 
     def __init__(self, fitted: FittedPrompt, offer: PassageStream, previous: Previous, language: Language) -> None:
-        self.fitted = fitted
-        self.offer = offer
-        self.previous = previous
+        self.fitted, self.offer, self.previous = fitted, offer, previous
         self.frame = frame(language)
         self.measured = fitted.demand.counter
         self.groups = fitted.admitted.groups

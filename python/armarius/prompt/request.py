@@ -131,9 +131,7 @@ class Resolver:
         profiles: ProfileStore,
         project_id: str | None,
     ) -> None:
-        self._settings = settings
-        self._counter_for = counter_for
-        self._fallback = fallback
+        self._settings, self._counter_for, self._fallback = settings, counter_for, fallback
         self._profiles = profiles
         self._insists = project_id or settings.project_id
         self.project_id = self._insists or name

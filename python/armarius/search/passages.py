@@ -83,21 +83,14 @@ class RankedPassages:
         here = None if outside.counted else self.map.get(current[0])
         self._volume = None if here is None else here.volume  # where numbers begin again, chapter 2 is one of it
         chapter = chapter if outside.counted else None
-        self.ranked = ranked
-        self.documents = documents
-        self.asked = asked
-        self.chapter = chapter
-        self.current = current
-        self.bounds = bounds
+        self.ranked, self.documents, self.asked, self.chapter = ranked, documents, asked, chapter
+        self.current, self.bounds = current, bounds
         self._bounded = bool(bounds)
         self._hidden: dict[str, frozenset[tuple[str, ...]]] = {}  # headings, by document
         self._wanted = frozenset(asked.chapters)
         # What settings say of later chapters (第7章起：…) is withheld from their text as from a card.
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
-        self.language = language
-        self.highlights = highlights
-        self._plan = plan
-        self.reading = reading
+        self.language, self.highlights, self._plan, self.reading = language, highlights, plan, reading
         self._best: list[ScoredParagraph] = []
         self._asked_best = 0
         self._next = 0

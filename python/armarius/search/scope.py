@@ -255,11 +255,7 @@ class ProjectCorpus:
         kept: StoredParts | None = None,
         project_map: ProjectMap | None = None,
     ) -> None:
-        self.documents = documents
-        self.codex = codex
-        self.matcher = matcher
-        self.ready = ready
-        self.kept = kept
+        self.documents, self.codex, self.matcher, self.ready, self.kept = documents, codex, matcher, ready, kept
         self.map = ProjectMap() if project_map is None else project_map
         self._shared: _Shared = _Shared() if before is None else before._shared
 

@@ -327,9 +327,7 @@ class _MemoryRecords:
 
     def __init__(self, owner: FakeAuthored, book: str, tables: frozenset[str], check: Check) -> None:
         self.name = book
-        self._owner = owner
-        self._tables = tables
-        self._check = check
+        self._owner, self._tables, self._check = owner, tables, check
 
     def records(self) -> list[Block]:
         """See `RecordStore`."""

@@ -80,9 +80,7 @@ class EmbeddingQueue:
         *,
         settled: Callable[[], None] = lambda: None,
     ) -> None:
-        self._storage = storage
-        self._embedders = embedders
-        self._settled = settled
+        self._storage, self._embedders, self._settled = storage, embedders, settled
         self._focus: tuple[str, ...] = ()
         self._size = _SMALLEST
         self._error = ""

@@ -189,10 +189,7 @@ class Account:
     """
 
     def __init__(self, fitted: FittedPrompt, texts: Texts, known: KnownSources, language: Language) -> None:
-        self._fitted = fitted
-        self._texts = texts
-        self.known = known
-        self.language = language
+        self._fitted, self._texts, self.known, self.language = fitted, texts, known, language
         self._groups = fitted.admitted.groups
 
     @cached_property

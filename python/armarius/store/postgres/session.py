@@ -74,9 +74,7 @@ class Transaction:
     """
 
     def __init__(self, connection: Connection, schema: str, project: UUID, row: ProjectRow, *, writes: bool) -> None:
-        self.connection = connection
-        self.row = row
-        self.writes = writes
+        self.connection, self.row, self.writes = connection, row, writes
         self.taken = False
         self._schema = schema
         self._project = project
@@ -199,10 +197,7 @@ class PostgresSession:
     """
 
     def __init__(self, pool: Pool, schema: str, project: UUID, *, tenant: str, project_id: str) -> None:
-        self.pool = pool
-        self.schema = schema
-        self.project = project
-        self.tenant = tenant
+        self.pool, self.schema, self.project, self.tenant = pool, schema, project, tenant
         self.project_id = project_id
         self.latest = ProjectRow()
         self.settled = -1

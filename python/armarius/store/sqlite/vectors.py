@@ -207,9 +207,7 @@ class ApproximateIndex:
 
     def __init__(self, session: SqliteSession, folder: Path, *, below: Path | None = None) -> None:
         self.exact_below = EXACT_BELOW
-        self.folder = folder
-        self._below = below
-        self._session = session
+        self.folder, self._below, self._session = folder, below, session
         self._loaded: _Loaded | None = None
         self._refreshing = threading.Lock()
 
