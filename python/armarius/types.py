@@ -495,12 +495,13 @@ class Hits(ResultList[Hit]):
         """Score, place, titles; of a paragraph its text, of the others the strongest reason."""
         excerpt = hit.snippet or hit.text or hit.reason or next((item.detail for item in hit.evidence), "")
         where = f"{hit.reference} ({hit.level})" if hit.level else hit.reference
-        return f"{hit.score:.3f}", where, " › ".join(hit.heading), _line(excerpt)
+        return f"{hit.score:.3f}", where, " › ".join(hit.heading), preview(excerpt, _CELL)
 
 
-def _line(text: str) -> str:
+def preview(text: str, most: int) -> str:
+    """A text on one line, of at most so many code points."""
     line = " ".join(text.split())
-    return line if len(line) <= _CELL else f"{line[: _CELL - 1]}…"
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from armarius.codex.cards import one_line
 from armarius.codex.codex_json import CodexFile
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, NameIndex, Overruled, Relation, qualified
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles, StatedLine
@@ -342,8 +343,8 @@ def _settled(id_: str, parts: list[Draft], ranked: Sequence[tuple[int, Draft]], 
     texts: dict[str, str] = {}
     overruled = []
     for key, value in _values(first).items():
-        if key in stated and key not in declared and _spaced(values[key]) != _spaced(value):
-            if _spaced(first.over.get(key, "")) == _spaced(values[key]):
+        if key in stated and key not in declared and one_line(values[key]) != one_line(value):
+            if one_line(first.over.get(key, "")) == one_line(values[key]):
                 overruled.append(Overruled(key, values[key], stated[key], first.origin))
             else:
                 overruled.append(Overruled(key, value, first.origin, stated[key]))
@@ -362,10 +363,6 @@ _FIELDS = ("type", "level", "description")
 def _values(item: Draft | Entity) -> dict[str, str]:
     """The fields that are stated, each attribute by its key; an empty attribute of a record takes one away."""
     return {key: value for key in _FIELDS if (value := getattr(item, key))} | item.attributes
-
-
-def _spaced(value: str) -> str:
-    return " ".join(value.split())
 
 
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:

@@ -11,13 +11,13 @@ from armarius.codex.model import Deleted, PassageSummary, Summary
 from armarius.deadline import CALLER, awaitable
 from armarius.documents.document import Document
 from armarius.documents.kinds import glob
+from armarius.engine.asking import count
 from armarius.engine.project import Project, entities_for_models
 from armarius.errors import ContractError, UnknownId, message_of
 from armarius.headings import Language
 from armarius.lexicon import word_file
 from armarius.search.signals import stated
 from armarius.text.chat import Asked, Message, read_answers, without_secrets
-from armarius.text.tokens import TokenCounter
 from armarius.validation import near, shown, suggestion, whole
 
 _FORM: Final = json.dumps({"summary": "…", "passages": [{"first": 1, "last": 4, "text": "…"}]}, ensure_ascii=False)
@@ -46,7 +46,7 @@ class SummaryRequest(Asked):
     @property
     def tokens(self) -> int:
         """Length of the messages in tokens of o200k_base."""
-        return _tokens(self.text)
+        return count(self.text)
 
     def parse(self, reply: object) -> SummaryReply:
         """The summary of the first chapter in a reply, a text or a message of a model library.
@@ -242,7 +242,7 @@ class ProjectSummaries(Listed[Summary]):
         """
         group, length = list[Document](), 0
         for chapter in self._due(limit):
-            tokens = _tokens(chapter.text)
+            tokens = count(chapter.text)
             if group and (length + tokens > _TOGETHER or len(group) == len(_LETTERS)):
                 yield self.request(*reversed(group))
                 group, length = [], 0
@@ -282,7 +282,7 @@ class ProjectSummaries(Listed[Summary]):
             raise next(iter(refused.values()))
         results = Refreshed(made[doc.path] for doc in reversed(due) if doc.path in made)
         results.refused = {path: message_of(error) for path, error in sorted(refused.items())}
-        replied = sum(_tokens("\n".join((item.text, *(part.text for part in item.passages)))) for item in results)
+        replied = sum(count("\n".join((item.text, *(part.text for part in item.passages)))) for item in results)
         results.cost = RefreshCost(len(due), sum(self.request(doc).tokens for doc in due), replied)
         return results
 
@@ -342,10 +342,6 @@ class ProjectSummaries(Listed[Summary]):
             close = near(document, [entry.document for entry in self.list()])
             raise UnknownId(f"no summary of {document!r}{suggestion(close)}", close)
         return summary
-
-
-def _tokens(text: str) -> int:
-    return TokenCounter.for_encoding("o200k_base").count(text)
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

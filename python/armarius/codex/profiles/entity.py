@@ -126,12 +126,13 @@ def is_name_shaped(name: str) -> bool:
     if "·" in name and " " not in name:
         return True
     spelt = [word for word in name.split() if word.lower() not in _PARTICLES]
-    plain = _ASPECTS | _functions()
+    plain = _ASPECTS | function_words()
     return bool(spelt) and all(word[0].isupper() and fold(word) not in plain for word in spelt)
 
 
 @cache
-def _functions() -> frozenset[str]:
+def function_words() -> frozenset[str]:
+    """Words of Latin script that only join others."""
     return frozenset(word_file("functions")["latin"].split())
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from armarius.prompt.report.items import PackItem, PackOmission
 from armarius.requests import AssembleRequest, LayerResults
-from armarius.types import LAYERS, LayerName
+from armarius.types import LAYERS, LayerName, preview
 
 
 class Shown(Protocol):
@@ -215,16 +215,11 @@ def overview(pack: Shown, *, everything: bool = False) -> RenderableType:
         pack: What was assembled.
         everything: A row also for each thing that did not match; otherwise those of a layer share one row.
     """
-    head = Text("\n".join(f"{label}: {_short(value)}" for label, value in asked(pack)), style="dim")
+    head = Text("\n".join(f"{label}: {preview(value, _SAID)}" for label, value in asked(pack)), style="dim")
     parts: list[RenderableType] = [*([head] if head else []), bars(pack), _Items(pack, everything)]
     if pack.warnings:
         parts.append(Text("\n".join(f"! {warning}" for warning in pack.warnings), style="red"))
     return Group(*parts)
-
-
-def _short(value: str) -> str:
-    line = " ".join(value.split())
-    return line if len(line) <= _SAID else f"{line[: _SAID - 1]}…"
 
 
 def bars(pack: Shown) -> Table:

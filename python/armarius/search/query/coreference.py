@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from armarius.codex import Codex
 from armarius.codex.people import genders_of
+from armarius.codex.profiles.entity import function_words
 from armarius.lexicon import word_file
 from armarius.search.query.words import Phrases, pair_of
 from armarius.text.matcher import EntityMatcher, Mention
@@ -122,7 +123,7 @@ def _latin(text: str) -> Iterator[Pronoun]:
             continue
         follows = words[at + 1] if at + 1 < len(words) else None
         adjacent = follows is not None and not text[match.end() : follows.start()].strip()
-        noun = adjacent and follows is not None and follows[0].lower() not in _function_words()
+        noun = adjacent and follows is not None and follows[0].lower() not in function_words()
         possessive = bare in words_of("latin", "possessive") and noun
         end = match.start() + len(bare)
         yield Pronoun(
@@ -147,7 +148,7 @@ def _has_antecedent(words: list[re.Match[str]], at: int) -> bool:
     """Whether a noun with an article stands before `it` in the same question: "the watch … it"."""
     before = [word[0].lower() for word in words[:at]]
     determiners = words_of("latin", "determiners")
-    return any(word in determiners and other not in _function_words() for word, other in pairwise(before))
+    return any(word in determiners and other not in function_words() for word, other in pairwise(before))
 
 
 def _han(text: str) -> Iterator[Pronoun]:
@@ -175,11 +176,6 @@ def _ends(rest: str) -> bool:
     """Whether nothing but particles follows in the clause."""
     clause = _END.split(rest, maxsplit=1)[0]
     return not clause.strip(" ".join(words_of("han", "particles")) + " ")
-
-
-@cache
-def _function_words() -> frozenset[str]:
-    return frozenset(word_file("functions")["latin"].split())
 
 
 @cache
