@@ -144,7 +144,7 @@ def count_mentions(store: Store) -> int:
     return sum(int(entry[0]) for entry in packed if entry is not None)
 
 
-_RULES: Final = 13  # raised when the same text of the same version describes something else
+_RULES: Final = 14  # raised when the same text of the same version describes something else
 _WITH_PROFILES: Final = (*CARD_KINDS, "tool")  # of a tool file that nobody declared, people
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack_profiles, unpack_profiles)
 PROFILES: Final = _PROFILES.kind

@@ -15,7 +15,7 @@ attributes, prose the description, `第30章起：…` a fact.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from armarius.arguments import Kind
@@ -160,6 +160,18 @@ def stated_name(section: ProfileSection) -> Field | None:
 def _has_basics(section: ProfileSection) -> bool:
     """Whether the first part of a section is 基本信息, Overview and the like: the section is a sheet."""
     return bool(section.children) and is_generic(section.children[0].heading)
+
+
+def _name_column(columns: Sequence[str | None]) -> int | None:
+    """The column of a table that names its rows, by the roles of its header: 姓名, else 真名."""
+    return next((columns.index(role) for role in ("name", "full_name") if role in columns), None)
+
+
+def _is_roster(section: ProfileSection) -> bool:
+    """Whether a section of a page of people is a group: a table that begins with names, its heading none."""
+    tables = [table for table in section.tables if len(table.header) > 2 and len(table.rows) > 1]
+    named = any(_name_column([role_of(cell) for cell in table.header]) == 0 for table in tables)
+    return named and not section.fields and not is_name_shaped(read_name(section.heading, Origin("")).name)
 
 
 def _has_forms(section: ProfileSection) -> bool:
@@ -311,6 +323,9 @@ class _Pages:
             self.visit_all(section, group.type or type_, setting=inside)
         elif setting and type_ is not None and _has_forms(section):
             self.visit_all(section, type_, setting=True)
+        elif setting and type_ == "character" and _is_roster(section):
+            self.group(section, type_)
+            self.visit_all(section, type_, setting=True)
         elif setting and (section.level > 1 or not section.children) and is_plausible(section.heading):
             self._entity(section, type_, "headed" if type_ is None and not self.entries else "listed")
         elif is_relational(section.heading):
@@ -450,7 +465,7 @@ class _Pages:
         self, table: ProfileTable, section: ProfileSection, type_: str | None, spec: PeopleTable | None = None
     ) -> None:
         columns = [role_of(cell) for cell in table.header]
-        at = next((i for i, role in enumerate(columns) if role == "name"), None)
+        at = _name_column(columns)
         if spec is not None:
             at = table.header.index(spec.name)
             columns[at] = "name"
