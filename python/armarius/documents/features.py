@@ -61,6 +61,7 @@ _AGAIN: Final = 3 / 35  # share of a word of a kind, each time that it stands th
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
+_HEADER: Final = re.compile(r"^\|(.{3,200})\|[ \t]*\n\|[ \t:|-]{3,}\|[ \t]*$", re.MULTILINE)
 _SPEAKER: Final = re.compile(
     r"^[`*]{0,2}[\[【]([^\W\d_][^\[\]【】\n]{0,15})[\]】][`*]{0,2}[ \t]+(?=[^\s(])", re.MULTILINE
 )
@@ -316,6 +317,7 @@ class _Shape:
         self.headings = titles
         self.spoken = spoken / lines
         self.labels: list[str] = []
+        self.columns: list[str] = []
         self.prose = 1.0 if self.is_short else 1 - marked / self.length if self.length else 0.0
         self.empty = self.forms = self.slots = 0
         self.filled = 1.0
@@ -328,6 +330,8 @@ class _Shape:
         if self.prose < PROSE:
             fields = _LABEL.findall(text)
             self.labels = [label.strip().lower() for label, _ in fields]
+            heads = _HEADER.findall(text) if "|" in text else ()
+            self.columns = [cell.strip(" *").lower() for head in heads for cell in head.split("|")]
             self.empty = sum(not value for _, value in fields)
             unfilled = self.empty >= 3 and 2 * self.empty > len(fields)
             self.filled = len(filled_in(text)) / len(text) if unfilled else 1.0
@@ -500,7 +504,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
 
 def _content_words(shape: _Shape) -> list[str]:
     words: list[str] = []
-    for title in (*(heading[:_TITLE].lower() for heading in shape.headings[:200]), *shape.labels):
+    for title in (*(heading[:_TITLE].lower() for heading in shape.headings[:200]), *shape.labels, *shape.columns):
         words += (title, *_LETTERS.findall(title)) if " " in title or not title.isalpha() else (title,)
         if _UNSPACED.search(title):
             words += [word for word in _unspaced_content() if word != title and word in title]
