@@ -119,6 +119,11 @@ def test_a_chapter_that_is_continued_is_the_target_like_one_that_is_written(quer
     assert (recipe.task, recipe.chapters, "target" in recipe.parts) == ("continue", (7,), True)
 
 
+@pytest.mark.parametrize("query", ["fix make_response", "Please rewrite make_response", "改写 make_response"])
+def test_what_is_to_be_done_to_code_is_not_looked_up(query):
+    assert understand(query).query == "make_response"
+
+
 def test_questions_are_seldom_taken_for_tasks():
     lines = (ROOT / "benches" / "data" / "intents.jsonl").read_text("utf-8").splitlines()
     questions = [row["text"] for row in map(json.loads, lines) if row["task"] is None]
