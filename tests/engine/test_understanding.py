@@ -247,6 +247,28 @@ def test_a_proposal_says_what_enters_and_leaves_prompts(engine, folder):
     assert "hides" in found[0].warning
 
 
+def test_an_alias_of_one_that_is_said_to_be_the_same_is_no_other_persons(engine, folder):
+    engine.codex.update(engine.entity("守夜人").id, aliases=["阿默"])
+    said = {"people": [{"name": "沈青", "aliases": ["守夜人", "阿默"]}], "same": [["沈青", "守夜人"]]}
+    found = engine.understanding_request().parse(json.dumps(said, ensure_ascii=False))
+    assert (found[0].name, found[0].says, found.refused) == ("沈青", "one with 守夜人", ())
+
+
+def test_what_cannot_be_read_is_refused(engine, folder):
+    (folder / "尾声.md").write_bytes(b"\0\1\2" * 99)
+    found = engine.understanding_request().parse('{"read": ["尾声.md", "正文/**"]}')
+    assert (list(found), found.refused) == ([], ("尾声.md: is no text that can be read",))
+
+
+def test_of_a_key_that_the_question_would_cut_nothing_is_sent(engine, folder):
+    key = "0123456789abcdef" * 4
+    (folder / "杂/二.md").write_text(f"{'钟声。' * 72}\n\n{key}\n", "utf-8")
+    engine.refresh()
+    sent = engine.understanding_request().text
+    assert "钟声" in sent
+    assert key[:6] not in sent
+
+
 @pytest.mark.parametrize("case", CASES["names"], ids=lambda one: one["says"])
 def test_a_name_must_be_a_name_that_stands_in_the_texts(engine, case):
     found = engine.understanding_request().parse(json.dumps({"people": case["people"]}, ensure_ascii=False))

@@ -177,7 +177,7 @@ class Asking:
         document = self.view.documents.get(path)
         if document is None:
             return "", ""
-        begins = " ".join(document.text[: 4 * most].split())[:most]
+        begins = " ".join(without_secrets(document.text[: 4 * most]).split())[:most]  # half a key is not known as one
         titles = (row.heading_path[-1] for row in document.paragraphs if row.role == "heading" and row.start >= most)
         headings = " / ".join(islice(titles, 8))[: most // 2]
         return begins, f" headings: {headings}" if headings else ""
@@ -213,8 +213,8 @@ class Asking:
         story = [path for path in self.view.map.story() if path in self.files]
         readme = next((path for path in self.files if path.lower().startswith("readme")), "")
         for title, path in (("FIRST CHAPTER", story[:1]), ("LAST CHAPTER", story[1:][-1:]), ("README", [readme])):
-            if path and (document := self.view.documents.get(path[0])) is not None:
-                yield f"{title} {path[0]}: {' '.join(document.text[: 2 * most].split())[:most]}"
+            if path and path[0] in self.view.documents:
+                yield f"{title} {path[0]}: {self._head(path[0], most)[0]}"
 
 
 _TABLE: Final = re.compile(

@@ -126,8 +126,11 @@ _KEYS: Final[Mapping[str, str]] = {
 }
 """Word for a part of a reply, folded, to the part."""
 _PARTS: Final = ("about", "files", "read", "people", "people_tables", "same", "no_names", "unsure")
-_NUMBER: Final = re.compile(r"[gG#组]?\s*(\d{1,4})\.?")
+_NUMBER: Final = re.compile(r"(?:(?i:g(?:roup)?)|[#组第])?\s*(\d{1,4})\.?组?")
 _SAID: Final = re.compile("->|[:：=→]")
+_WITH_ALIASES: Final = re.compile(r"([^(（]+?)\s*[(（](.+)[)）]")
+_BETWEEN: Final = re.compile(r"\s*[,，、;；/|]\s*")
+_OTHER_KINDS: Final[Mapping[str, Kind]] = {"manual": "note", "documentation": "note", "doc": "note"}
 _COMMON: Final = frozenset(word for words in LANGUAGE_WORDS.values() for word in words) | {
     "he", "she", "it", "they", "i", "you", "we", "him", "her", "them", "me", "man", "woman", "boy", "girl", "his",
     "他", "她", "它", "我", "你", "他们", "她们", "我们", "你们", "某人", "自己", "彼", "彼女", "私",
@@ -306,6 +309,8 @@ class Reading:
                 self.refused.append(f"{pattern}: no file matches it")
             elif any(part.startswith(".") for part in pattern.split("/")):
                 self._add(Proposal("read", pattern, "is read", "not read", lines=(("documents", "read", pattern),)))
+            elif not any(map(glob(pattern).matches, self.asking.view.map.files)):
+                self.refused.append(f"{pattern}: is no text that can be read")
 
     def _people(self, people: object, same: object) -> None:
         # Name or alias, folded, to the name of who has it
@@ -330,11 +335,12 @@ class Reading:
                 other = bearers.get(fold(alias))
                 if fold(alias) == key or (other is not None and other == bearer and fold(alias) not in said_before):
                     continue
+                same = not joined.isdisjoint({(key, fold(alias)), (key, fold(other or ""))})
                 if why := self._unfit(alias):
                     self.refused.append(f"{shown(name)}: {shown(alias)}: {why}")
-                elif (key, fold(alias)) not in joined and owners[fold(alias)] > 1:
+                elif not same and owners[fold(alias)] > 1:
                     self.refused.append(f"{shown(name)}: {shown(alias)}: is said of several")
-                elif (key, fold(alias)) not in joined and other not in (None, bearer) and bearer is not None:
+                elif not same and other not in (None, bearer) and bearer is not None:
                     self.refused.append(f"{shown(name)}: {shown(alias)}: is {shown(other)}")
                 else:
                     kept.append(alias)
@@ -430,6 +436,11 @@ def _parts_of(reply: object) -> tuple[dict[str, Any], bool, bool]:
     sections, formed = dict[str, Any](), False
     for value in reversed(answers.values):
         answer = _renamed(value)
+        while isinstance(answer, dict) and not answer.keys() & {*_PARTS, "g", "path"}:  # a wrapper
+            inner = next((value for value in answer.values() if isinstance(value, dict | list)), None)
+            if inner is None:
+                break
+            answer = inner
         formed = formed or (isinstance(answer, dict) and answer.keys() <= {*_PARTS})
         if isinstance(answer, list):
             rows = [row for row in answer if isinstance(row, dict)]
@@ -481,9 +492,12 @@ def _named(rows: object) -> Iterator[tuple[str, list[str]]]:
         rows = [{**(row if isinstance(row, dict) else {"aliases": row}), "name": name} for name, row in rows.items()]
     for row in _list(rows):
         person = row if isinstance(row, dict) else {"name": row}
-        name = _text(person.get("name"))
+        name, aliases = _text(person.get("name")), person.get("aliases")
+        aliases = _BETWEEN.split(aliases) if isinstance(aliases, str) else _list(aliases)
+        if (pair := _WITH_ALIASES.fullmatch(name)) is not None:  # as the question shows people
+            name, aliases = pair[1], [*aliases, *_BETWEEN.split(pair[2])]
         if name:
-            yield name, [text for text in map(_text, _list(person.get("aliases"))) if text]
+            yield name, [text for text in map(_text, aliases) if text]
 
 
 def _pairs(groups: object) -> Iterator[list[str]]:
@@ -519,8 +533,8 @@ def _kind_of(text: str) -> Kind | None:
     for term in (word, word.removesuffix("s"), f"{word.removesuffix('ies')}y", *re.split(r"[\s/|,(（]+", word)[:1]):
         if term in KINDS:
             return cast("Kind", term)
-        if term in KIND_OF_WORD:
-            return KIND_OF_WORD[term]
+        if (kind := _OTHER_KINDS.get(term) or KIND_OF_WORD.get(term)) is not None:
+            return kind
     return None
 
 

@@ -166,6 +166,11 @@ def read_answers(reply: object) -> Answers:
     if isinstance(reply, Mapping) and not {"content", "text"} & reply.keys():
         return Answers([dict(reply)])
     text, values, at = said_in(reply), list[Any](), 0
+    if _WITHOUT_BRACE.match(text):  # the host has written the first one for the model
+        text = f"{{{text}"
+    elif text.lstrip().startswith('"'):  # JSON as a text of JSON
+        with suppress(ValueError):
+            text = json.loads(text)
     while (begin := _OPENING.search(text, at)) is not None:
         reader = _Reader(text, begin.start())
         with suppress(RecursionError):
@@ -178,11 +183,12 @@ def read_answers(reply: object) -> Answers:
 
 
 _OPENING = re.compile(r"[{\[]")
-_SKIPPED = re.compile(r"(?:[\s,，;；]|//[^\n]*|/\*.*?(?:\*/|\Z)|\.{3}|…)*", re.DOTALL)
-_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_QUOTES = {'"': '"', "'": "'", "“": '”"', "‘": "’'", "`": "`"}
+_WITHOUT_BRACE = re.compile(r'\s*["“]\w{1,30}["”]\s*[:：]')
+_SKIPPED = re.compile(r"(?:[\s,，;；]|\\[nrt]|//[^\n]*|/\*.*?(?:\*/|\Z)|\.{3}|…)*", re.DOTALL)
+_SPACE = re.compile(r"(?:\s|\\[nrt]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_QUOTES = {'"': '"', "'": "'", "“": '”"', "”": '”"', "‘": "’'", "`": "`"}
 _BEHIND = re.compile(
-    r"\s*(?:[,，:：=\]}]|\Z)|[ \t]*\n|\s*//|[ \t]+[\"'“]\w{1,30}[\"'”][ \t]*[:：]"
+    r"\s*(?:[,，:：=\]}]|\Z)|[ \t]*(?:\n|\\n)|\s*//|[ \t]+[\"'“]\w{1,30}[\"'”][ \t]*[:：]"
 )  # what stands behind the end of a text
 _BARE = re.compile(r"(?:(?!//)[^,，:：={}\[\]\n])+")
 _NAMED = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
