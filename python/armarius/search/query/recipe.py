@@ -438,11 +438,9 @@ def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
     chapters = " ".join(words[ref.start : ref.end] for ref in named if ref.numbers)
     bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(blanked(words, named)))
     if not tells:
-        verb = (
-            next((one for one in _words().find(_folded(words)) if one.rows("v")), None) if _CODE.search(words) else None
-        )
-        if verb is not None and _is_bare(_folded(words[: verb.start])):  # what is done to code is no word of it
-            words = words[verb.end :].strip()
+        verbs = [word for word in _words().find(_folded(words)) if word.rows("v")] if _CODE.search(words) else []
+        if verbs and _is_bare(_folded(words[: verbs[0].start])):  # what is done to code is no word of it
+            words = words[verbs[0].end :].strip()
         return replace(recipe, query=words, bare=bare and bool(chapters))
     if bare:
         return replace(recipe, query=chapters and f"写 {chapters}", bare=True)
