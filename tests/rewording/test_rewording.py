@@ -164,3 +164,15 @@ def test_a_task_is_not_reworded_and_a_call_may_go_without(tmp_path):
         assert asked == [engine.rewording_request("who waited at the harbour?")]
         assert "Project: novel, en" in asked[0].text
         assert "The harbour" in asked[0].text
+
+
+@pytest.mark.parametrize(("scripts", "about"), [(3, False), (9, True)])
+def test_a_wiki_with_a_script_or_two_is_no_code(tmp_path, scripts, about):
+    for name in ("Ida Marsh", "Tobias Wren", "Old Peck", "Mira Holt", "Jon Reed"):
+        card = f"# {name}\n\n- Role: keeper\n- Age: 40\n\n{name} keeps the lamp at the ferry.\n"
+        (tmp_path / "characters").mkdir(exist_ok=True)
+        (tmp_path / "characters" / f"{name}.md").write_text(card, "utf-8")
+    for number in range(scripts):
+        (tmp_path / f"build{number}.py").write_text(f"def build{number}():\n    return {number}\n", "utf-8")
+    with armarius.open(tmp_path, watch=False, index_dir=tmp_path.parent / "index") as engine:
+        assert ("Project: code" in engine.rewording_request("who keeps the lamp?").text) is about

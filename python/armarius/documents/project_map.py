@@ -191,7 +191,7 @@ def _is_code(files: Iterable[MappedFile]) -> bool:
     code = story = 0
     for file in files:
         code += file.kind == "code"
-        story += file.kind in STORY_KINDS
+        story += file.kind in (*STORY_KINDS, "setting")
     return code > story
 
 
