@@ -73,6 +73,18 @@ def test_without_a_graph_lines_are_offered_and_the_notice_given(fetcher, project
     assert str(found.warnings[0]) == "CKB 不可用，降级为文本搜索"
 
 
+def test_without_a_graph_lines_of_code_come_before_tests_and_change_logs(fetcher, project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (project / "index.scip").unlink()
+    (project / "CHANGES.md").write_text("burning_time is new.\n" * 30, encoding="utf-8")
+    (project / "a_tests").mkdir()
+    (project / "a_tests" / "test_lights.py").write_text("assert burning_time\n" * 30, encoding="utf-8")
+    lines = fetcher.fetch(request(query="burning_time")).candidates[0].content.splitlines()
+    assert lines[1].startswith("lantern/")
+    assert "a_tests/test_lights.py:1: assert burning_time" in lines[2:]
+    assert not [line for line in lines if line.startswith("CHANGES.md")]
+
+
 def test_a_project_without_code_is_left_in_peace(tmp_path):
     (tmp_path / "novel").mkdir()
     (tmp_path / "novel" / "ch001.md").write_text("# One\n\nburning_time passed.\n")

@@ -130,8 +130,11 @@ class SubgraphFetcher:
     ) -> Candidate:
         evidence = Evidence("code", Reason(f"code.{why}", symbol=symbol))
         if isinstance(result, TextMatches):
-            content = f"## {symbol}\n" + "\n".join(f"{hit.file}:{hit.line}: {hit.text}" for hit in result.results[:20])
-            files = tuple(dict.fromkeys(hit.file for hit in result.results[:20]))
+            hits = sorted(
+                result.results, key=lambda hit: (not _is_code(hit.file), _OF_TESTS.search(hit.file) is not None)
+            )
+            content = f"## {symbol}\n" + "\n".join(f"{hit.file}:{hit.line}: {hit.text}" for hit in hits[:20])
+            files = tuple(dict.fromkeys(hit.file for hit in hits[:20]))
             name, short = symbol, None
         else:
             content, short = card(result, self.index.root), card(result, self.index.root, short=True)
@@ -149,6 +152,9 @@ class SubgraphFetcher:
             documents=files,
             project_id=request.project_id,
         )
+
+
+_OF_TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__)/|(?:^|/)test_|[._]test\.|\.spec\.", re.IGNORECASE)
 
 
 def _in_code(request: FetchRequest) -> bool:
