@@ -166,3 +166,62 @@ def test_a_chinese_chapter_disputes_the_same(tmp_path, said, attributes):
     with armarius.open(write(tmp_path / "lame", {"人物.md": profile, "正文/第1章.md": f"# 第1章\n\n{said}\n"}),
                        watch=False) as engine:  # fmt: skip
         assert {name for one in engine.evidence("老秦") for name in one.attributes} == attributes
+
+
+LOST = "# People\n\n## Tom Rudd\n\n- Type: character\n- Description: {}\n\n## 老秦\n\n- 类型：人物\n- 描述：{}\n"
+
+
+def disputed(tmp_path, english, chinese, said):
+    pages = {"notes/people.md": LOST.format(english, chinese), "chapters/01.md": f"# Chapter 1\n\n{said}\n"}
+    with armarius.open(write(tmp_path / "lost", pages), watch=False) as engine:
+        return {name for one in engine.entities() for said in engine.evidence(one.id) for name in said.attributes}
+
+
+@pytest.mark.parametrize(
+    ("said", "attributes"),
+    [
+        ("Tom Rudd, who had lost his right arm, laughed.", {"infirmity"}),
+        ("Tom Rudd lost his left arm in the war.", set()),
+        ("Tom Rudd raised his right arm.", set()),
+        ("老秦失去了右臂。", {"infirmity"}),
+        ("老秦断了右臂，只能用一只手。", {"infirmity"}),
+        ("老秦抬起右臂。", set()),
+    ],
+)
+def test_a_chapter_disputes_which_arm_somebody_has_lost(tmp_path, said, attributes):
+    assert disputed(tmp_path, "He lost his left arm at sea.", "出海时失去了左臂。", said) == attributes
+
+
+@pytest.mark.parametrize(
+    ("said", "attributes"),
+    [
+        ("Tom Rudd's eyes, green as the sea, were wet.", {"appearance"}),
+        ("Tom Rudd looked up, his eyes green and cold.", {"appearance"}),
+        ("Tom Rudd was a man with green eyes.", {"appearance"}),
+        ("Tom Rudd rubbed his eyes, green leaves in his hair.", set()),
+        ("老秦的眼睛，绿得像海水。", {"appearance"}),
+        ("老秦看着自己绿色的眼睛。", {"appearance"}),
+    ],
+)
+def test_eyes_have_the_colour_behind_a_comma_but_not_that_of_the_next_thing(tmp_path, said, attributes):
+    assert disputed(tmp_path, "with brown eyes.", "灰色的眼睛。", said) == attributes
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Tom Rudd met the stranger's green eyes.",
+        "Tom Rudd met the green eyes of the stranger.",
+        "Tom Rudd saw a man with green eyes.",
+        "Tom Rudd watched the innkeeper limp on his right leg.",
+        "The innkeeper was lame in the right leg, Tom Rudd noticed.",
+        "Tom Rudd loved the girl, whose eyes were green.",
+        "The girl, whose eyes were green, gave Tom Rudd the bread.",
+        "老秦看着那个陌生人绿色的眼睛。",
+        "老秦看见一个绿眼睛的男人。",
+        "老秦看着掌柜瘸着右腿走来。",
+        "那姑娘的眼睛是绿色的，老秦很喜欢。",
+    ],
+)
+def test_a_bystander_without_a_profile_disputes_nothing(tmp_path, said):
+    assert disputed(tmp_path, "lame in the left leg, with brown eyes.", "左腿跛了，灰色的眼睛。", said) == set()

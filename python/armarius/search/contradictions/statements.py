@@ -46,6 +46,15 @@ _SAYS = re.compile(
     r"[说說道]|告诉|知道|记得|以为|觉得|猜|\b(?:said|says|say|told|tells|thought|thinks|knew|knows|guessed)\b",
     re.IGNORECASE,
 )
+# Somebody without a profile who has a part or an infirmity: a man with, the girl, whose, 那个陌生人, 看着掌柜.
+_BYSTANDER = re.compile(
+    r"(?<!\bis\s)(?<!\bwas\s)(?<!\bas\s)(?<!\blike\s)\b(?:an?|the|that|some|another)\s(?:[^\W\d_]+\s){0,2}?[^\W\d_]+"
+    r"(?:['’]s\b|,?\s(?:who|whose|with(?!\s(?:his|her)\b)|had|has|is|was|limp\w*)\b)"
+    r"|(?<![是像成])[一那这這](?:[个個位名]|[^，。；、：“”\s的]{1,4}的)"
+    r"|(?:[看望盯瞧]着|[看望瞧遇][见見到])(?!自己|[她他的])[^，。；、：“”\s的]",
+    re.IGNORECASE,
+)
+_OF_OTHERS = re.compile(r"\s(?:eyes?|hair)\sof\s(?:an?|the|that|another)\s", re.IGNORECASE)
 _IS = re.compile(r"[是为為]|\b(?:is|was|are|were)\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"[里上中下]?的|[\s-]+")
 _MARKS = re.compile(r"[ \-*_]*")
@@ -99,6 +108,8 @@ class ValueOwner:
             return answer
         before = self._named[: bisect_right(self._ends, value.start)]
         clause = self._clause(value.start)
+        if not whole and self._place != "own" and self._is_bystanders(value, before, clause):
+            return False
         if self._place == "own":
             return self._in_own(value, before, clause)
         if self._place == "other":
@@ -117,6 +128,15 @@ class ValueOwner:
         if behind.end() in self._kin and not _IS.search(self._sentence, self._clause(value.start), value.start):
             return False
         return None
+
+    def _is_bystanders(self, value: Value, before: Sequence[_Named], clause: int) -> bool:
+        """Whether a part is of somebody without a name: Tom met the stranger's green eyes."""
+        start = before[-1].end if before else 0
+        if _THIRD.search(self._sentence, clause, value.start):
+            start = max(start, clause)
+        return bool(
+            _BYSTANDER.search(self._sentence, start, value.start) or _OF_OTHERS.match(self._sentence, value.end)
+        )
 
     def _in_own(self, value: Value, before: Sequence[_Named], clause: int) -> bool:
         """Everything, but what is said of kin or of somebody who is the subject."""

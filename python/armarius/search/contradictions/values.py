@@ -72,10 +72,11 @@ _HAIR = {"hair": ("头发", "发色", "长发", "短发", "白发", "黑发", "�
 _VAGUE = re.compile(r"的?颜色|\b(?:colou?rs?|of|the|her|his|their)\b", re.IGNORECASE)
 _LINK = r"is|are|was|were|been|an?|the|very|almost|deep|dark|pale|light|bright|had|turned|gone|of|colou?r|clear|shade"
 _AFTER = re.compile(
-    rf"[\s:：是为呈带很极的都珠子眸瞳浅深淡暗有些略发泛又乌]{{0,6}}(?:\b(?:{_LINK})\b[\s:]*){{0,4}}"
+    rf"[,，]?[\s:：是为呈带很极的都珠子眸瞳浅深淡暗有些略发泛又乌]{{0,6}}(?:\b(?:{_LINK})\b[\s:]*){{0,4}}"
     r"(?:\ban?\s(?:(?!of\b)[^\W\d_]+,?\s){1,2})?",
     re.IGNORECASE,
 )
+_APPOSED = re.compile(r"\s(?:as|like|and)\b|\s*(?:[,，.。;；!！]|$)|[得如似]")  # behind "eyes, green"
 _BEFORE = re.compile(r"[色的大小长短细]{0,3}|-?(?:,?\s*[^\W\d_]+(?:-[^\W\d_]+)?)?[\s-]+", re.IGNORECASE)
 _MIXED = re.compile(r"色?[\s-]?")  # 灰蓝, grey-green: both
 
@@ -256,6 +257,8 @@ def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value
                     between = _BEFORE.fullmatch(sentence, end, thing.start)
                 elif thing.end <= start:
                     between = _AFTER.fullmatch(sentence, thing.end, start)
+                    if between and between[0].strip() in (",", "，"):
+                        between = _APPOSED.match(sentence, end)
                 else:
                     between = re.match("", "")
                 if between:
