@@ -1191,3 +1191,11 @@ def test_every_text_is_used_by_a_template():
     templates = [one.read_text("utf-8") for one in files("armarius.studio").joinpath("templates").iterdir()]
     used = set(re.findall(r"\bt\.(\w+)", "".join(templates)))
     assert {key for key, row in table.items() if isinstance(row, list)} == used
+
+
+def test_who_is_left_out_this_time_stands_once_and_without_codes(client):
+    form = {"path": "chapters/ch003.md", "wish": "林默是谁", "exclude": "entity:林默"}
+    for language in ("zh", "en"):
+        page = client.post("/prompt", data=form, headers={**ORIGIN, "accept-language": language}).text
+        assert page.count('<input type="hidden" name="target" value="林默">') == 1, language
+        assert "mute." not in page, language

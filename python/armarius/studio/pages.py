@@ -88,10 +88,10 @@ class Desk:
         sums = Counter(dict.fromkeys(PARTS, 0))
         for row in rows:
             sums[row.part] += row.tokens
+        left = {item.id: _row(item, item.code) for item in reversed(view.omitted) if item.source != ROWS}
         out: dict[str, list[Row]] = {}
-        for item in view.omitted:
-            if item.source != ROWS:
-                out.setdefault(item.code, []).append(_row(item, item.code))
+        for row in reversed(left.values()):  # each once, for its first reason
+            out.setdefault(row.part, []).append(row)
         return "prompt.html", {
             "pack": pack,
             "parts": parts,
@@ -172,6 +172,7 @@ class Desk:
 PARTS = ("always", "story", "mentioned", "found", "here")
 _CODE = re.compile(r"[：:]\s*include=.*$")
 _PARTS = {"story": "story", "codex": "mentioned", "rag": "found", "code": "found", "editor": "here", "request": "here"}
+_MUTES = ("mute.request", "mute.document", "mute.project")
 _PART = {"kg:relation": "mentioned", "lore:active": "mentioned", "codex:pinned": "always"}
 
 
@@ -201,7 +202,7 @@ def _advice(answer: Explanation) -> str:
 def _muted(omitted: Sequence[PackItem | PackOmission]) -> str:
     """Who keeps the first of these out, a key of [left] in texts.toml; "" where nobody mutes it."""
     detail = omitted[0].detail if omitted and isinstance(omitted[0], PackOmission) else None
-    return detail.code if isinstance(detail, Reason) and detail.code.startswith("mute.") else ""
+    return detail.code if isinstance(detail, Reason) and detail.code in _MUTES else ""
 
 
 def _lines(query: Mapping[str, Any], name: str) -> list[str]:
