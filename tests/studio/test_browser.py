@@ -520,3 +520,16 @@ def test_a_budget_that_was_changed_is_taken_back_at_the_same_place(page, address
     with page.expect_response("**/change/undo"):
         page.locator("#saved").get_by_role("button", name="Undo").click()
     assert not (address[1] / "armarius.toml").exists()
+
+
+def test_somebody_new_is_marked_in_the_text_that_is_open(chromium, tmp_path):
+    write(tmp_path / "第1章.md", "# 第1章 雨\n\n沈青推开门，沈青没有说话。\n")
+    engine, told = studio_of(tmp_path)
+    page = opened(chromium, told, "light", DESK, "zh-CN")
+    playwright.expect(page.locator("#live")).to_have_attribute("data-generation", re.compile(r"\d+"))
+    playwright.expect(page.locator("#text .name")).to_have_count(0)
+    write(tmp_path / "人物.md", "# 人物\n\n## 沈青\n\n- 类型：人物\n- 描述：守塔人。\n")
+    playwright.expect(page.locator("#text .name")).to_have_count(2, timeout=10_000)
+    assert page.wrong == []
+    page.context.close()
+    engine.close()

@@ -176,6 +176,7 @@ if (draft) {
 
 if (strip) look();
 
+const named = (of) => [...of.querySelectorAll(".name")].map((one) => one.dataset.of + one.textContent).join();
 // The text as it is now, at what is new in it; at "/" the chapter that was saved last.
 const follow = async () => {
   const now = new URL(location), open = [...document.querySelectorAll("#binder details")].map((one) => one.open);
@@ -185,11 +186,12 @@ const follow = async () => {
   $("#binder").replaceChildren(...$("#binder", page).childNodes);
   document.querySelectorAll("#binder details").forEach((one, at) => (one.open ||= open[at] ?? false));
   if (fresh.dataset.path !== text.dataset.path) return draft.hidden && drawer.hidden ? location.reload() : look();
-  if (fresh.dataset.hash === text.dataset.hash) return look();
+  const same = fresh.dataset.hash === text.dataset.hash;
+  if (same && named(fresh) === named(text)) return look();
   for (const part of [".place small", "#earlier", "#later"]) $(part).replaceWith($(part, page));
   text.replaceChildren(...fresh.childNodes);
   Object.assign(text.dataset, fresh.dataset);
-  if (!draft.hidden) return look();
+  if (same || !draft.hidden) return draw(), look();
   draft.value = localStorage.getItem(kept()) ?? "";
   put(Number(fresh.dataset.cursor ?? fresh.dataset.end), null, true, true);
 };
