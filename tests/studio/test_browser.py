@@ -533,3 +533,19 @@ def test_somebody_new_is_marked_in_the_text_that_is_open(chromium, tmp_path):
     assert page.wrong == []
     page.context.close()
     engine.close()
+
+
+def test_an_inbox_that_was_closed_stays_closed_when_a_card_is_saved(page, address):
+    page.goto(f"{ground(page)}{CHAPTER}")
+    playwright.expect(page.locator("#prompt .sum")).to_be_attached()
+    page.keyboard.press("F8")
+    playwright.expect(page.locator("#drawn h1")).to_have_text("To look at")
+    page.keyboard.press("Escape")
+    page.locator("#text .name", has_text="沈老师").first.click()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#card textarea")).to_be_focused()
+    page.keyboard.insert_text("他")
+    page.keyboard.press("Tab")
+    with page.expect_response("**/change/undo"):
+        page.locator("#saved").get_by_role("button", name="Undo").click()
+    assert page.locator("#drawer").is_hidden()

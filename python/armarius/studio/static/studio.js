@@ -259,7 +259,7 @@ document.addEventListener("submit", async (event) => {
   const page = parsed(await answer.text());
   if (wrong(form, page)) return;
   if (form.matches(".auto")) {
-    if (drawn?.dataset.path === "/inbox") await open(drawn.dataset.url);
+    if (!drawer?.hidden && drawn?.dataset.path === "/inbox") await open(drawn.dataset.url);
     return begun(form), saved(page), desk && look();
   }
   if (form.closest(".limits")) {
