@@ -44,7 +44,7 @@ _BACK_THEN = re.compile(
     r"(?:的)?(?:那一?年|那[时時天个個会會夜晚]|[时時](?!髦)|时候|時候|起|开始|開始|以来|以來|就|上(?!下)|生日)"
     r"|\s(?:when|at\sthe\stime|that\s(?:year|spring|summer|autumn|winter|day|night))\b"
 )
-_NOT_YET = re.compile(r"(?:[等直活长長][到她他]*到了?|将满|不到|未满|没到|还没|不足)$")
+_NOT_YET = re.compile(r"(?:[等直活长長][到她他]*到了?|将满|不到|未满|没到|还没|不足|[老大小长轻長輕]了)$")
 _UNTIL = re.compile(r"(?:以|之)?[前后後]|(?:以|之)[上下内]|上下")
 # One of these stands in everything that the patterns of ages find.
 _NEAR = 80  # characters around a number in which such words stand
