@@ -313,20 +313,22 @@ class _Stories:
     language: str = ""
     by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
     listed: dict[str, int] = field(default_factory=dict)  # places that a file gives which puts them in order
+    folder: Mapping[str, str] = field(default_factory=dict)  # of each file
 
     def place(self) -> None:
+        self.folder = {path: folder_of(path) for path in self.features}
         spoken: Counter[str] = Counter()
         folders: defaultdict[str, list[str]] = defaultdict(list)
-        home = {path: run.home for run in self.series for path in run.paths}
+        home = {**self.folder, **{path: run.home for run in self.series for path in run.paths}}
         of_story = {path for path in self.features if self.files[path].kind in STORY_KINDS}
         for _, order in self.orders[:1]:
             self.listed = {path: at for at, path in enumerate(order)}
-            if homes := Counter(home.get(path, folder_of(path)) for path in order if path in of_story):
+            if homes := Counter(home[path] for path in order if path in of_story):
                 home |= dict.fromkeys(order, homes.most_common(1)[0][0])
         for path, traits in self.features.items():
             spoken[traits.language] += traits.length
             if path in of_story:
-                folders[home.get(path, folder_of(path))].append(path)
+                folders[home[path]].append(path)
         self.language = _most(spoken)
         self._count_apart(folders)
         for folder, paths in folders.items():
@@ -357,7 +359,7 @@ class _Stories:
         for path in self.declared:
             traits = self.features[path]
             stated = traits.chapter is not None or traits.marked is not None or bool(traits.numbers)
-            same = beside[folder_of(folder_of(path)), _in_name(traits)]
+            same = beside[folder_of(self.folder[path]), _in_name(traits)]
             if not stated and traits.counted is not None and traits.counted[0] and same - {traits.counted[0], None}:
                 self.files[path] = replace(self.files[path], number=None)
 
@@ -451,7 +453,7 @@ class _Stories:
             places[path] = at = self.listed.get(path, at)  # what no list names stays behind the one before it
         for order, path in enumerate(sorted(natural, key=places.__getitem__)):
             file = self.files[path]
-            marked = state or file.state or ("draft" if "draft" in editions_of(folder_of(path)) else "")
+            marked = state or file.state or ("draft" if "draft" in editions_of(self.folder[path]) else "")
             self.files[path] = replace(file, order=order, edition=edition, story=run.folder, state=marked)
 
     def _run(self, folder: str, paths: list[str]) -> _Run:
@@ -482,7 +484,7 @@ class _Stories:
         if file.kind == "manuscript" and traits.numbers:
             return file.volume, float(traits.numbers[0])
         if file.number is not None:
-            exact = _in_name(traits) if folder_of(path) in self.by_name else None
+            exact = _in_name(traits) if self.folder[path] in self.by_name else None
             return file.volume, float(file.number if exact is None else exact)
         return (file.volume, traits.dated) if traits.dated is not None else (file.volume, _END)
 
@@ -519,7 +521,7 @@ class _Stories:
         for path, traits in self.features.items():
             if self.files[path].kind in STORY_KINDS:
                 continue
-            marks = editions_of(folder_of(path))
+            marks = editions_of(self.folder[path])
             if path in self.said and self.said[path].edition:
                 self.files[path] = replace(self.files[path], edition=cast("Edition", self.said[path].edition))
             elif "archive" in marks:
