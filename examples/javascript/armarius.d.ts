@@ -294,7 +294,7 @@ export interface ActiveEntry {
   text?: string | null;
 }
 
-/** A reply, of which all is applied but what is named. */
+/** A reply to apply, except the proposals named in `without`. */
 export interface AppliedReply {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -330,7 +330,7 @@ export interface Around {
 export interface AssembleRequest {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
@@ -519,7 +519,7 @@ export interface ById {
   id: string;
 }
 
-/** Of which entity a card is asked for. */
+/** The entity whose card is returned. */
 export interface CardOf {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -532,7 +532,7 @@ export interface CardOf {
   asOf?: number | null;
 }
 
-/** What of a book, by id or name, is to be another; the file that it came in stays as it is. */
+/** A book, by id or name, and the fields to change; the imported file is not written. */
 export interface ChangedBook {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -545,7 +545,7 @@ export interface ChangedBook {
   entries?: Record<string, EntryIn | null> | null;
 }
 
-/** What of a rule is to be another. */
+/** A rule and the fields to change. */
 export interface ChangedConstraint {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -555,7 +555,7 @@ export interface ChangedConstraint {
   priority?: number | null;
 }
 
-/** Of which entity, by id, name or alias, what is to be another; `unset` names what is no longer to be stated. */
+/** An entity, by id, name or alias, and the fields to change; `unset` lists fields to remove. */
 export interface ChangedEntity {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -575,7 +575,7 @@ export interface ChangedEntity {
   expect?: string | null;
 }
 
-/** What of a memory is to be another. */
+/** A memory and the fields to change. */
 export interface ChangedMemory {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -625,11 +625,11 @@ export interface DeletedEntity {
   relations?: boolean | null;
 }
 
-/** A request for a prompt, and what is another in the one that it is compared with. */
+/** A request for a prompt, and the fields that differ in the second request. */
 export interface DiffRequest {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
@@ -806,7 +806,7 @@ export interface Entity {
   overruled: Overruled[];
 }
 
-/** What of an entry is to be another. */
+/** An entry and the fields to change. */
 export interface EntryIn {
   name?: string | null;
   text?: string | null;
@@ -976,7 +976,7 @@ export interface InspectMeta {
 export interface InspectRequest {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
@@ -1244,7 +1244,7 @@ export interface Locating {
   projectId?: string | null;
   /** Words that stand in the project. */
   quote: string;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * The current document as the editor holds it, saved or not; the index is not touched. With an unknown path it is
@@ -1298,7 +1298,7 @@ export interface Mentioned {
 export interface MessagesRequest {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
@@ -1422,7 +1422,7 @@ export interface NewConstraint {
   id?: string | null;
 }
 
-/** An entity to be known; what is not given is not stated. */
+/** An entity to add; fields left out stay empty. */
 export interface NewEntity {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -1448,7 +1448,7 @@ export interface NewKind {
   kind: "chapter" | "outline" | "setting" | "state" | "summary" | "review" | "note" | "template" | "tool" | "data" | "code" | "manuscript";
 }
 
-/** What is to be remembered. */
+/** A memory to store. */
 export interface NewMemory {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -1551,7 +1551,7 @@ export interface Overruled {
   by: Origin;
 }
 
-/** What every method takes: the project that is meant. */
+/** Fields common to all methods: the project. */
 export interface Params {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -1683,7 +1683,7 @@ export interface Relation {
   origin?: Origin | null;
 }
 
-/** Of which entity, by id, name or alias, relations are asked for; "" is of all. */
+/** The entity whose relations are returned, by id, name or alias; "" returns those of all entities. */
 export interface RelationsOf {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -1726,7 +1726,7 @@ export interface Retrieving {
   positionEncoding?: "code-point" | "utf-16" | "utf-8" | null;
   /** At most so many. */
   limit?: number | null;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * The conversation that the query stands in, oldest message first, the query itself last or not: messages of the
@@ -1831,7 +1831,7 @@ export interface Summary {
   passages: PassageSummary[];
 }
 
-/** What is pinned or muted: id, name, path or tag; while a document is open, or always. */
+/** The id, name, path or tag to pin or mute, always or only while a document is open. */
 export interface Target {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
@@ -1872,7 +1872,7 @@ export interface Waiting {
 export interface WhatIfRequest {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
@@ -1975,11 +1975,11 @@ export interface Why {
   omitted: AccountRow[];
 }
 
-/** A request for a prompt, and what is asked about. */
+/** A request for a prompt, and what to explain in it. */
 export interface WhyRequest {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;
-  /** Path of the current document, relative to the project; empty is none. */
+  /** Path of the current document, relative to the project; empty for no document. */
   documentId?: string | null;
   /**
    * Offset into the current document, in units of `positionEncoding`; its end when not given, of a chapter behind
@@ -2070,7 +2070,7 @@ export interface WhyRequest {
   thing: string;
 }
 
-/** What is to be another in a project, all of it or nothing. */
+/** Files to write and delete in one transaction. */
 export interface WriteFiles {
   /** Names the project; any other than the one that is open is refused, empty is that one. */
   projectId?: string | null;

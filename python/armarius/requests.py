@@ -108,7 +108,9 @@ _WORDINGS: dict[str, Any] = {
 ProjectIn = Annotated[
     Name, Field(description="Names the project; any other than the one that is open is refused, empty is that one.")
 ]
-DocumentIn = Annotated[Name, Field(description="Path of the current document, relative to the project; empty is none.")]
+DocumentIn = Annotated[
+    Name, Field(description="Path of the current document, relative to the project; empty for no document.")
+]
 QueryIn = Annotated[Question, Field(description="The user's words, in any language.")]
 EncodingIn = Annotated[
     PositionEncoding,

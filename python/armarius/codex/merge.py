@@ -432,7 +432,7 @@ def _fresh(draft: Draft, ids: set[str]) -> str:
 
 
 def _wrong_levels(drafts: Sequence[Draft]) -> Iterator[str]:
-    """What was meant as a level and is none, so that it is read as an attribute."""
+    """Invalid context levels, which are read as attributes."""
     labels = {label for draft in drafts for label in draft.attributes}
     if not (labels := {label for label in labels if role_of(label) == "level"}):
         return

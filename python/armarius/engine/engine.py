@@ -542,8 +542,8 @@ def open(  # noqa: A001 - armarius.open
         with_: Other folders of a series, such as a bible and the books before this one: read, never written, their
             documents and entities in one prompt with the project's own. Ids and paths of each begin with the name of
             its folder (`book1/chapters/ch001.md`); chapter numbers mean the project's chapters alone, and a folder
-            with chapters is wholly past. Where two say something else of one entity, the project is heard first, then
-            the folders in their order. One that is missing is `SERIES_UNAVAILABLE`.
+            with chapters is wholly past. If folders disagree about an entity, the project wins, then earlier folders.
+            A missing folder gives the warning `SERIES_UNAVAILABLE`.
 
     Raises:
         ContractError: `graph` is no GraphStore, `embedder` none, `rerank` cannot be called, `reword` is no model, or

@@ -152,7 +152,7 @@ class Prompts:
 
         Raises:
             UnknownDocument: No such document.
-            ContractError: A quote of nothing; a document or text that is none.
+            ContractError: The quote is empty; a document or text is invalid.
 
         Cost: one search of the project.
         """

@@ -240,7 +240,7 @@ class Questions:
 
         Raises:
             UnknownDocument: No such document.
-            ContractError: A query, limit, chapters, kinds, wordings or messages that are none; a negative `limit`.
+            ContractError: An argument has the wrong type or value, or `limit` is negative.
 
         Cost: about 3 ms, and .2 ms per wording, on 120 chapters; the first question reads the project.
         """
@@ -360,7 +360,7 @@ class Questions:
             Hits whose `text` is four sentences at most, with their `line`; `str` of them is what an agent reads.
 
         Raises:
-            ContractError: An argument is none.
+            ContractError: An argument has the wrong type or value.
 
         Cost: a question of `retrieve` and two of `search`.
         """

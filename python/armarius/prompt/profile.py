@@ -116,7 +116,7 @@ def profile_number(name: str, value: object, called: str) -> int:
     """A number of a profile, as the field `name` takes it.
 
     Raises:
-        BudgetError: It is none within the bounds; says what the caller `called` it.
+        BudgetError: The value is not a number within the bounds; the message uses the name `called`.
     """
     least, most = _NUMBERS[name]
     return whole(called, value, least=least, most=most, error=BudgetError)

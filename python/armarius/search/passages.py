@@ -337,7 +337,7 @@ class RankedPassages:
         return made
 
     def _before(self) -> Iterator[PassageRow]:
-        """Of the chapters before those that are checked what tells of their people, best first, then the rest in order.
+        """Paragraphs of earlier chapters: those about the same people by score, then the others in order.
 
         Every other row is of the nearest chapter that has one left, every fourth of the one before that, and so on.
         """

@@ -186,7 +186,7 @@ class FileScope:
 
 
 def why_outside(project_map: ProjectMap, path: str) -> Reason:
-    """Why a document that is no candidate is none."""
+    """Why a document is excluded."""
     file = project_map.files[path]
     if path not in project_map.hidden:
         return Reason("out.edition")

@@ -44,7 +44,7 @@ NameIn = Annotated[str, Field(description="Name, alias or id of an entity.", min
 
 
 class Params(Wire):
-    """What every method takes: the project that is meant."""
+    """Fields common to all methods: the project."""
 
     called: ClassVar[str | None] = "params"
 
@@ -75,11 +75,11 @@ class OneProject(Params):
 class ProjectOfRequest(OneProject):
     """The project of many that a request is about."""
 
-    create_if_missing: StrictBool = Field(default=False, description="Make the project if there is none.")
+    create_if_missing: StrictBool = Field(default=False, description="Create the project if it does not exist.")
 
 
 class WhyRequest(AssembleRequest):
-    """A request for a prompt, and what is asked about."""
+    """A request for a prompt, and what to explain in it."""
 
     thing: Text = Field(
         min_length=1, description="Id, name, alias, path or paragraph (`path#n`) of what is asked about."
@@ -102,7 +102,7 @@ class WhatIfRequest(AssembleRequest):
 
 
 class DiffRequest(AssembleRequest):
-    """A request for a prompt, and what is another in the one that it is compared with."""
+    """A request for a prompt, and the fields that differ in the second request."""
 
     other: dict[str, Any] = Field(description="The fields that differ, by their names on the wire.")
 
@@ -115,7 +115,7 @@ class ListProjects(Params):
 
 
 class WriteFiles(Params):
-    """What is to be another in a project, all of it or nothing."""
+    """Files to write and delete in one transaction."""
 
     files: dict[str, str] = Field(default={}, description="Path to text.")
     remove: tuple[str, ...] = Field(default=(), description="Paths to forget.")
@@ -139,7 +139,7 @@ class NewConstraint(Params):
 
 
 class ChangedConstraint(ById):
-    """What of a rule is to be another."""
+    """A rule and the fields to change."""
 
     text: str | None = None
     source: Literal["user", "kg"] | None = None
@@ -147,7 +147,7 @@ class ChangedConstraint(ById):
 
 
 class NewMemory(Params):
-    """What is to be remembered."""
+    """A memory to store."""
 
     text: str = Field(description="One statement, as it is to be read later.")
     kind: MemoryKind = "semantic"
@@ -156,7 +156,7 @@ class NewMemory(Params):
 
 
 class ChangedMemory(ById):
-    """What of a memory is to be another."""
+    """A memory and the fields to change."""
 
     text: str | None = None
     kind: MemoryKind | None = None
@@ -164,7 +164,7 @@ class ChangedMemory(ById):
 
 
 class Target(Params):
-    """What is pinned or muted: id, name, path or tag; while a document is open, or always."""
+    """The id, name, path or tag to pin or mute, always or only while a document is open."""
 
     target: str
     document: str = ""
@@ -185,7 +185,7 @@ class FactIn(Wire):
 
 
 class NewEntity(Params):
-    """An entity to be known; what is not given is not stated.
+    """An entity to add; fields left out stay empty.
 
     A name or an alias that another entity has is refused.
     """
@@ -205,7 +205,7 @@ class NewEntity(Params):
 
 
 class ChangedEntity(NewEntity):
-    """Of which entity, by id, name or alias, what is to be another; `unset` names what is no longer to be stated.
+    """An entity, by id, name or alias, and the fields to change; `unset` lists fields to remove.
 
     A new name or alias that another entity has is refused.
     """
@@ -241,14 +241,14 @@ class NewRelation(Ends):
 
 
 class CardOf(ById):
-    """Of which entity a card is asked for."""
+    """The entity whose card is returned."""
 
     id: NameIn
     as_of: AsOfIn = None
 
 
 class RelationsOf(Params):
-    """Of which entity, by id, name or alias, relations are asked for; "" is of all."""
+    """The entity whose relations are returned, by id, name or alias; "" returns those of all entities."""
 
     id: str = ""
 
@@ -317,7 +317,7 @@ class ModelReply(Params):
 
 
 class AppliedReply(ModelReply):
-    """A reply, of which all is applied but what is named."""
+    """A reply to apply, except the proposals named in `without`."""
 
     without: tuple[Text, ...] = Field(default=(), description="Names of proposals that are left out, and stay out.")
     declared: Flag = Field(default=False, description="A person has said yes: they weigh as lines of the user's own.")
@@ -423,7 +423,7 @@ class KeyIn(Wire):
 
 
 class EntryIn(Wire):
-    """What of an entry is to be another."""
+    """An entry and the fields to change."""
 
     name: str | None = None
     text: str | None = None
@@ -434,7 +434,7 @@ class EntryIn(Wire):
 
 
 class ChangedBook(ById):
-    """What of a book, by id or name, is to be another; the file that it came in stays as it is."""
+    """A book, by id or name, and the fields to change; the imported file is not written."""
 
     profile: ProfileName | None = Field(default=None, description="Whose activation rules.")
     switched_off: Flag | None = Field(default=None, description="Keep it, and out of prompts.")

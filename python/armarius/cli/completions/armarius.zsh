@@ -63,7 +63,7 @@ _shtab_armarius_defaults_added=0
 
 _shtab_armarius_ask_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--document[path of the current document, relative to the project\; empty is none]:PATH:"
+  "--document[path of the current document, relative to the project\; empty for no document]:PATH:"
   "--cursor[offset into the current document, in units of --position-encoding\; its end when not given, of a chapter behind its last prose]:N:"
   "--input[the text around the cursor, or the selection]:TEXT:"
   "--budget[tokens for prompt and reserve together\; the profile\'s when not given]:TOKENS:"
@@ -98,7 +98,7 @@ _shtab_armarius_ask_defaults_added=0
 _shtab_armarius_assemble_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--query[the user\'s words\; - reads them from standard input]:TEXT:"
-  "--document[path of the current document, relative to the project\; empty is none]:PATH:"
+  "--document[path of the current document, relative to the project\; empty for no document]:PATH:"
   "--cursor[offset into the current document, in units of --position-encoding\; its end when not given, of a chapter behind its last prose]:N:"
   "--input[the text around the cursor, or the selection]:TEXT:"
   "--budget[tokens for prompt and reserve together\; the profile\'s when not given]:TOKENS:"
@@ -294,7 +294,7 @@ _shtab_armarius_index_defaults_added=0
 _shtab_armarius_inspect_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--query[the user\'s words\; - reads them from standard input]:TEXT:"
-  "--document[path of the current document, relative to the project\; empty is none]:PATH:"
+  "--document[path of the current document, relative to the project\; empty for no document]:PATH:"
   "--cursor[offset into the current document, in units of --position-encoding\; its end when not given, of a chapter behind its last prose]:N:"
   "--input[the text around the cursor, or the selection]:TEXT:"
   "--budget[tokens for prompt and reserve together\; the profile\'s when not given]:TOKENS:"
@@ -375,7 +375,7 @@ _shtab_armarius_read_defaults_added=0
 _shtab_armarius_retrieve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--limit[at most so many (default\: 5)]:N:"
-  "--document[path of the current document, relative to the project\; empty is none]:PATH:"
+  "--document[path of the current document, relative to the project\; empty for no document]:PATH:"
   "--chapter[the current chapter, when there is no document]:N:"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter outline setting state summary review note template tool data code manuscript)"

@@ -68,7 +68,7 @@ def _speech() -> Speech:
 
 
 def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float]:
-    """What each entity has of its weight from the window alone: how often it is named, whether near, whether it speaks.
+    """Presence weight of each entity, from the window only: mentions, distance to the cursor, speaking.
 
     For the matcher of a host; of our own the core reads the window (`present`, rust/matching/scene.rs) to the same end.
 

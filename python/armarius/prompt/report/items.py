@@ -88,7 +88,7 @@ class PackItem(Considered):
 
     @property
     def code(self) -> str:
-        """Of the first that speaks for it: `mention.cursor`; of a host's the kind of its evidence; else "offered"."""
+        """Code of the first evidence, e.g. `mention.cursor`; its kind if a host gave it; "offered" without evidence."""
         if not self.evidence:
             return "offered"
         detail = self.evidence[0].detail

@@ -544,7 +544,7 @@ def _shown(fitted: FittedPrompt, texts: Texts, encoding: PositionEncoding) -> tu
 def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, rows: Callable[[], Account]) -> list[str]:
     """What was asked for and is cut or missing; that what must be in leaves little room for anything else.
 
-    That the window, the story and what was merely found are cut to the budget is so in every prompt of a long chapter.
+    Truncating the window, the story or optional passages is normal in a long chapter and gives no warning.
     """
     messages: list[str] = []
     if fitted.required * 100 >= profile.warn_percent * available:
