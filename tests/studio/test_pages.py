@@ -1199,3 +1199,14 @@ def test_who_is_left_out_this_time_stands_once_and_without_codes(client):
         page = client.post("/prompt", data=form, headers={**ORIGIN, "accept-language": language}).text
         assert page.count('<input type="hidden" name="target" value="林默">') == 1, language
         assert "mute." not in page, language
+
+
+def test_a_merge_that_is_refused_has_written_nothing(client, engine):
+    (engine.root / "别处.md").write_text(
+        "# 别处的人物\n\n## 阿默\n\n- 类型：人物\n- 描述：打渔的。\n", encoding="utf-8"
+    )
+    engine.refresh()
+    before = {path: path.read_bytes() for path in engine.root.rglob("*.md")}
+    answer = client.post("/change/merge", data={"id": engine.entity("林默").id, "other": "阿默"}, headers=ORIGIN)
+    assert (answer.status_code, "No file was changed." in answer.text) == (400, True)
+    assert {path: path.read_bytes() for path in engine.root.rglob("*.md")} == before

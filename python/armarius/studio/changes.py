@@ -21,7 +21,7 @@ from armarius.engine.project import FolderPages
 from armarius.errors import ConfigError, ContractError, DescribedElsewhere, UnknownDocument
 from armarius.io import folder_lock, write_atomic
 from armarius.io.toml import with_value
-from armarius.io.write import Step
+from armarius.io.write import Step, changed_files
 from armarius.lorebooks.importing import import_manuscript, is_manuscript
 from armarius.prompt.profile import read_settings
 from armarius.studio.pages import STYLE_PAGES, Page, Refused, limits_in
@@ -196,8 +196,15 @@ class Changes:
             for edge in codex.relations()
             if other.id in (edge.source, edge.target) and (edge.source, edge.target, edge.type) in stated
         ]
-        codex.update(entity.id, force=True, **changes)
-        codex.delete(other.id, relations=True)
+        with changed_files() as written:
+            try:
+                codex.update(entity.id, force=True, **changes)
+                codex.delete(other.id, relations=True)
+            except DescribedElsewhere:
+                if self._engine.root is not None:
+                    Step.of(written, self._engine.root).undo(self._engine.root)
+                written.clear()
+                raise
         for edge in moved:
             source, target = (entity.id if end == other.id else end for end in (edge.source, edge.target))
             if source != target:
