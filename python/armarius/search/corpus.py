@@ -60,7 +60,7 @@ class Outside:
         barred: Those among them that plain search leaves out too: no guess keeps them out.
         counted: The numbers of chapters say what is later than the open document; where they begin again, or there are
             none, what is later is among `always`.
-        asked: Documents that the question names one by one, which are otherwise none: they are shown whole.
+        asked: Documents that the question names one by one: they are shown whole.
     """
 
     paths: frozenset[str] = frozenset()

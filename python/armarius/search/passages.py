@@ -128,7 +128,7 @@ class RankedPassages:
         return self._best
 
     def requested(self) -> list[PassageRow]:
-        """The paragraphs of hidden files that the question names, then those of the chapters that it names.
+        """The paragraphs of files that the question names, then those of the chapters that it names.
 
         Of chapters from the end that it is about, else best first.
         """

@@ -35,6 +35,7 @@ from armarius.text.matcher import EntityMatcher
 _NAMED: Final = 3  # characters of a name in an unspaced script that is no word of every question
 
 _EDITIONS: Final = {"copy": "archive"}  # which is called by the same words
+_OF_NAME: Final = re.compile(r"[a-z0-9_-]")
 _DIGITS: Final = re.compile(r"(?<![\d.])[0-9]{1,4}(?![\d.])")
 
 
@@ -75,8 +76,9 @@ class FileScope:
         edition = of_edition(self._map, document) if document else None
         counted = edition not in self._uncounted
         later = frozenset() if counted else self._later(question, document)
+        called = frozenset(self._called(question) - hidden - {document})
         if counted and not hidden:
-            return NOTHING_OUTSIDE
+            return Outside(asked=called) if called else NOTHING_OUTSIDE
         if edition in hidden:
             hidden = hidden - set(self._map.story(edition)) | set(self._map.story())
         own, of_kind = self._named(question)
@@ -92,7 +94,7 @@ class FileScope:
         declared = frozenset(path for path in paths if files[path].declared and files[path].edition == "main")
         named = frozenset(own | chosen) & hidden - paths
         barred = paths if named else declared | paths & unchosen  # a request that names some of them wants no others
-        return Outside(paths | later, always, counted, named, always | barred)
+        return Outside(paths | later, always, counted, named | called, always | barred)
 
     def summary(self, outside: Outside) -> Sequence[tuple[str, int]]:
         """Why documents are no candidates, each with how many, in a stable order."""
@@ -127,18 +129,29 @@ class FileScope:
 
     def _named(self, question: str) -> tuple[set[str], set[str]]:
         """The hidden files that a question calls by a name of their own, and those of kinds and names that it says."""
-        text, files = question.casefold(), self._map.files
+        files = self._map.files
         own: set[str] = set()
         of_kind: set[str] = set()
-        if "." in text:
-            main = (path for path in self._map.hidden if files[path].edition == "main")
-            own.update(path for path in main if path.rpartition("/")[2].casefold() in text)
+        own.update(path for path in self._called(question) & self._map.hidden if files[path].edition == "main")
         tokens = tokens_of(question)
         for match in self._names.find(question, tokens):
             (own if len(match.value) == 1 else of_kind).update(match.value)
         for kind in {match.value for match in _kinds().find(question, tokens)}:
             of_kind.update(self._of_kind.get(kind, ()))
         return own, of_kind
+
+    def _called(self, question: str) -> set[str]:
+        """The files, but those of code, that a question calls by their names: `notes.md`, or `part-2` without suffix.
+
+        Cost: one look at each name where the question holds a mark of such names.
+        """
+        text, called = question.casefold(), set[str]()
+        for path, file in self._map.files.items() if any(mark in text for mark in "._-") else ():
+            name = path.rpartition("/")[2].casefold()
+            stem = name.rpartition(".")[0]
+            if _stands(name, text) or (("-" in stem or "_" in stem) and _stands(stem, text)):
+                called.update([path] if file.kind != "code" else ())
+        return called
 
     def _numbered(self, question: str, paths: Collection[str]) -> set[str]:
         """Those of the number that a question says, or of the chapter whose title it says."""
@@ -183,6 +196,12 @@ class FileScope:
         files, documents = self._map.files, self._documents
         forms = (path for path in self._map.hidden if files[path].kind == "template" and path in documents)
         return frozenset(path for path in forms if not _is_filled_in(documents[path]))
+
+
+def _stands(name: str, text: str) -> bool:
+    """Whether a text holds the name of a file, and no longer one that it is a part of."""
+    before, found, after = text.partition(name)
+    return bool(found) and not any(_OF_NAME.match(side) for side in (before[-1:], after[:1]))
 
 
 def why_outside(project_map: ProjectMap, path: str) -> Reason:
