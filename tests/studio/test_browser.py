@@ -107,6 +107,18 @@ def copied(page):
     return page.evaluate("navigator.clipboard.readText()")
 
 
+def drop(page, name, text):
+    """Drop a file on the text."""
+    page.locator("#text").evaluate(
+        """(over, [name, text]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], name));
+          over.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""",
+        [name, text],
+    )
+
+
 def at(page):
     """Where the address says the cursor is."""
     return int(page.url.rpartition("=")[2])
@@ -234,11 +246,43 @@ def test_hostile_names_and_texts_run_nothing_and_break_no_page(chromium, tmp_pat
     engine.close()
 
 
+AXE = ROOT / ".cache" / "code-tools" / "node_modules" / "axe-core" / "axe.min.js"
+needs_axe = pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: make code-tools (needs npm)")
+
+
+def violations(page):
+    page.evaluate(f"(() => {{ {AXE.read_text(encoding='utf-8')} }})()")
+    return page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html]))")
+
+
+@needs_axe
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"])
+def test_nothing_that_opens_over_the_text_breaks_a_rule_of_accessibility(chromium, address, scheme, size, language):
+    page = opened(chromium, address[0], scheme, size, language)
+    page.goto(f"{ground(page)}{CHAPTER}")
+    playwright.expect(page.locator("#prompt .sum")).to_be_attached()
+    page.keyboard.press("F8")
+    playwright.expect(page.locator("#drawn .looking")).to_have_count(0, timeout=20_000)
+    playwright.expect(page.locator("#drawn article").first).to_be_visible()
+    assert violations(page) == [], "inbox"
+    drop(page, "雪.txt", "# 第一章 雪\n\n下雪了。\n\n# 第二章 冰\n\n结冰了。\n")
+    playwright.expect(page.locator("#brought")).to_contain_text("第二章 冰")
+    assert violations(page) == [], "import"
+    page.keyboard.press("Escape")
+    page.locator("#text .name", has_text="沈老师").first.click()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#card textarea")).to_be_focused()
+    assert violations(page) == [], "card"
+    page.locator("#card h2 a").click()
+    playwright.expect(page.locator("#drawn h1")).to_have_text("沈砚秋")
+    assert (violations(page), fits(page), page.wrong) == ([], [], []), "person"
+    page.context.close()
+
+
+@needs_axe
 @on_a_phone_too
 def test_no_page_breaks_a_rule_of_accessibility(page, address):
-    axe = ROOT / ".cache" / "code-tools" / "node_modules" / "axe-core" / "axe.min.js"
-    if not axe.exists():
-        pytest.skip("axe is not installed: make code-tools (needs npm)")
     ground = page.url.partition("/?")[0].rstrip("/")
     for path in (
         *(
@@ -257,9 +301,7 @@ def test_no_page_breaks_a_rule_of_accessibility(page, address):
             closed.evaluate("one => one.open = true")
         if page.locator("#desk").count():
             playwright.expect(page.locator("#prompt .sum")).to_be_attached()
-        page.evaluate(f"(() => {{ {axe.read_text(encoding='utf-8')} }})()")
-        found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html]))")
-        assert found == [], path
+        assert violations(page) == [], path
     page.wrong.clear()  # /entity/x is none
 
 
@@ -434,11 +476,7 @@ def test_a_field_that_was_emptied_asks_before_it_is_saved(page, address):
 
 def test_a_file_that_is_dropped_anywhere_is_looked_at_and_not_written(page, address):
     page.goto(f"{ground(page)}{CHAPTER}")
-    page.locator("#text").evaluate("""text => {
-      const data = new DataTransfer();
-      data.items.add(new File(["# 第一章 雪\\n\\n下雪了。\\n\\n# 第二章 冰\\n\\n结冰了。\\n"], "雪.txt"));
-      text.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
-    }""")
+    drop(page, "雪.txt", "# 第一章 雪\n\n下雪了。\n\n# 第二章 冰\n\n结冰了。\n")
     playwright.expect(page.locator("#brought")).to_contain_text("第二章 冰")
     assert not list(address[1].rglob("*雪*"))
 

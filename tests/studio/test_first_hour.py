@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.studio.test_browser import BROWSER, DESK, ROOT, chromium, opened, playwright, studio_of
+from tests.studio.test_browser import BROWSER, DESK, ROOT, chromium, drop, opened, playwright, studio_of
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium")
 assert chromium  # a fixture
@@ -124,14 +124,7 @@ def test_the_first_hour_takes_the_clicks_and_keys_of_the_table(chromium, tmp_pat
 
     hand.begins("import a card")
     hand.press("Escape")
-    page.locator("#text").evaluate(
-        """(text, card) => {
-          const data = new DataTransfer();
-          data.items.add(new File([card], "card.json"));
-          text.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
-        }""",
-        json.dumps({"spec": "chara_card_v2", "data": card}),
-    )
+    drop(page, "card.json", json.dumps({"spec": "chara_card_v2", "data": card}))
     hand.click(page.locator("#brought button, #bring button[name=write]").last)
     expect(page.locator("#brought")).to_contain_text("Added." if language == "en" else "已加入。")
     assert engine.entity(card["name"]).name == card["name"]
