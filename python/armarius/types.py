@@ -528,7 +528,7 @@ class VectorHits:
         trouble: Why results may be missing; "" if none are.
         paragraphs: Nearest paragraphs of chapters and notes: path, index, cosine similarity; best first.
         lines: Nearest paragraphs of the outline, likewise.
-        trust: Weight of the model in this project, 0 to 1; see `measure_quality`.
+        trust: Weight of the model in this project, 0 to 1; see `measure_weight`.
     """
 
     found: tuple[Near, ...] = ()

@@ -115,7 +115,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     status = index.status()
     config = index.config
     rows = index.ask(lambda store: store.documents())
-    books = [] if index.root is None else books_lying_about(index.root, config)
+    books = [] if index.root is None else unimported_books(index.root, config)
     shared = shared_names(index.snapshot.codex.entities)
     differing, steps = _differing(index.snapshot.codex.entities, here)
     steps += next_steps(rows, status, here, books, shared, index.map)
@@ -149,7 +149,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         show_json({**plain(status), **report, "vectors": vectors, "trust": trust.to_wire(), "unread": unread})
     else:
         print(holds(status))
-        print(*trust.lines(), *map(printable, found_lines(rows, index.map)), sep="\n")
+        print(*trust.lines(), *map(printable, kind_lines(rows, index.map)), sep="\n")
         if unread:
             print("not read:", ", ".join(f"{printable(name)} {files:,}" for name, files in unread.items()))
         print(f"index: {status.path}")
@@ -237,7 +237,7 @@ _MOST_FILES = 40
 _MOST_BYTES = 16 * 1024 * 1024  # of all that are opened
 
 
-class LyingAbout(NamedTuple):
+class UnimportedBook(NamedTuple):
     """A file of the folder that is a book of another program: path, what it is, entries."""
 
     path: str
@@ -245,12 +245,12 @@ class LyingAbout(NamedTuple):
     entries: int
 
 
-def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
+def unimported_books(root: Path, config: Config) -> list[UnimportedBook]:
     """Books among the first forty files that might be one, in path order; what is ignored or hidden is not looked at.
 
     Cost: a walk, and reading those files, 16 MiB at most.
     """
-    books: list[LyingAbout] = []
+    books: list[UnimportedBook] = []
     walked, _, _ = _core.walk(str(root), list(config.exclude), [])
     likely = [file for file in walked if file.path.lower().endswith(_SUFFIXES)]
     room = _MOST_BYTES
@@ -267,7 +267,7 @@ def books_lying_about(root: Path, config: Config) -> list[LyingAbout]:
             not file.path.lower().endswith(".json") and book.extracted_entities().entities
         )  # JSON is read where it lies
         if book.entries or in_picture:
-            books.append(LyingAbout(file.path.replace("\\", "/"), book.format, len(book.entries)))
+            books.append(UnimportedBook(file.path.replace("\\", "/"), book.format, len(book.entries)))
     return books
 
 
@@ -295,7 +295,7 @@ _MARKS = 4  # code points of a title besides its words
 _ORDERED = re.compile("listed among the chapters|are dated|count on")
 
 
-def found_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
+def kind_lines(rows: Sequence[DocumentRow], mapped: ProjectMap) -> list[str]:
     """A line for each kind of document, with the first names; for those set aside, a line of their own after it."""
     lines = []
     for kind, where in product(KINDS, ("", "in questions alone", "in no prompt")):
@@ -313,7 +313,7 @@ def next_steps(
     rows: Sequence[DocumentRow],
     status: IndexStatus,
     here: str,
-    books: Sequence[LyingAbout] = (),
+    books: Sequence[UnimportedBook] = (),
     shared: Sequence[SharedName] = (),
     mapped: ProjectMap | None = None,
 ) -> list[str]:

@@ -173,13 +173,13 @@ def _rows(
         return []
     lines = [f"  {title} ({len(rows)}):"]
     for row in rows[:limit]:
-        lines += [f"    {' '.join(text.split())[:200]}" for text in _said_of(row)]
+        lines += [f"    {' '.join(text.split())[:200]}" for text in _line_for(row)]
     if len(rows) > limit:
         lines.append(f"    … {len(rows) - limit} more, all with {rest}")
     return lines
 
 
-def _said_of(row: UnsupportedField | Conflict) -> list[str]:
+def _line_for(row: UnsupportedField | Conflict) -> list[str]:
     """A row as lines: a conflict with what it was, ours and theirs."""
     if isinstance(row, UnsupportedField):
         return [str(row)]

@@ -270,7 +270,7 @@ class _Groups:
             if draft.type in group.types:
                 return group
             if fitting is None and (
-                draft.type is None or all(_may_be_one(draft.type, kind) for kind in sorted(group.types))
+                draft.type is None or all(_can_be_same(draft.type, kind) for kind in sorted(group.types))
             ):
                 fitting = group
         return fitting
@@ -280,7 +280,7 @@ class _Groups:
         if not draft.root or not draft.id:
             return None
         group = self.by_id.get(draft.id.removeprefix(f"{draft.root}/"))
-        if group is None or not all(_may_be_one(draft.type or kind, kind) for kind in sorted(group.types)):
+        if group is None or not all(_can_be_same(draft.type or kind, kind) for kind in sorted(group.types)):
             return None
         names = {fold(name) for _, part in group.parts for name in (part.name, *part.aliases)}
         return group if names & {fold(name) for name in (draft.name, *draft.aliases)} else None
@@ -309,7 +309,7 @@ class _Groups:
         return tuple(entities), drafts
 
 
-def _may_be_one(type_: str, other: str) -> bool:
+def _can_be_same(type_: str, other: str) -> bool:
     """Whether entities of one name and these types may be one: a faction and a place, but not a person and a place."""
     return (type_ == _PERSON) == (other == _PERSON) or not {type_, other} <= _TYPES
 

@@ -363,7 +363,7 @@ def shared_names(entities: Iterable[Entity], existing: Iterable[Entity] = ()) ->
     return tuple(SharedName(name, tuple(who.values())) for name, who in called.values() if len(who) > 1)
 
 
-def refuse_taken(who: NameIndex, id_: str, name: str, aliases: Iterable[str]) -> None:
+def refuse_duplicate_names(who: NameIndex, id_: str, name: str, aliases: Iterable[str]) -> None:
     """Refuse a name or an alias that another entity has; the only such check.
 
     Args:

@@ -226,7 +226,7 @@ def judged(pages: Iterable[Profiles], story: Story) -> tuple[list[Profiles], tup
     return kept, tuple(sorted(rejected, key=lambda item: (item.path, item.line, item.name)))
 
 
-def as_said(pages: Iterable[Profiles], people: Sequence[People]) -> list[Profiles]:
+def apply_people(pages: Iterable[Profiles], people: Sequence[People]) -> list[Profiles]:
     """The profiles as the configuration says of people; the first that says something of a name is heard.
 
     The cards of one person are joined, somebody whom nobody describes has a card, and what is no name has none. What a

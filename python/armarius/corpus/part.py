@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _APART = ("setting", "outline")  # each entry, or line, is ranked by itself
 _ROW = struct.Struct("<IIII")  # text, index of the entity, start, end
 _ENTITY: Final = itemgetter(0)
-_Met = tuple[str, str, int]
+_NameHit = tuple[str, str, int]
 """Entity, the name as written, where it begins in its paragraph."""
 
 
@@ -115,16 +115,16 @@ def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher")
     return parts
 
 
-def _met(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[_Met]]:
+def _met(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[_NameHit]]:
     """The names in each of `texts`."""
-    met: list[list[_Met]] = [[] for _ in texts]
+    met: list[list[_NameHit]] = [[] for _ in texts]
     ids = matcher.entity_ids
     for at, entity, start, end in _ROW.iter_unpack(matcher.find_packed(texts)):
         met[at].append((ids[entity], texts[at][start:end], start))
     return met
 
 
-def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPart:
+def _part(document: Document, mentions: Sequence[Sequence[_NameHit]]) -> DocumentPart:
     spans: list[tuple[int, int, str]] = [(block.start, block.end, block.role) for block in document.paragraphs]
     part = CorpusPart(
         document.path, document.kind, document.text, spans, list(_units(document)), list(_symbols(document))
@@ -138,7 +138,7 @@ def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPar
     return DocumentPart(part, tuple(texts))
 
 
-def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_Met]]) -> CorpusPart:
+def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_NameHit]]) -> CorpusPart:
     rows: list[tuple[int, str, int]] = []
     for index, hits in enumerate(mentions):
         for entity, count in sorted(Counter(map(_ENTITY, hits)).items()):
@@ -146,7 +146,7 @@ def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_Met]]) -> CorpusP
     return part.with_entities(rows) if rows else part
 
 
-def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) -> tuple[NamedEntities, ...]:
+def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_NameHit]]) -> tuple[NamedEntities, ...]:
     names: dict[tuple[str, str], list[int]] = {}  # how often, and where first
     for paragraph in paragraphs:
         for entity, term, start in mentions[paragraph.index]:
@@ -420,7 +420,7 @@ class Paragraphs:
             try:
                 self.update(path, _read(path, paragraphs, data[begin:]))
             except ValueError as error:
-                self.update(path, _mended(path, str(error), anew))
+                self.update(path, _repair(path, str(error), anew))
 
     def update(self, path: str, part: CorpusPart) -> None:
         """Take in a new or changed document."""
@@ -453,7 +453,7 @@ class Paragraphs:
         if self._opening is not None:
             reading, anew = self._opening
             self._corpus, damaged = reading.result()
-            mended = {path: _mended(path, why, anew) for path, why in damaged.items() if path not in self._removed}
+            mended = {path: _repair(path, why, anew) for path, why in damaged.items() if path not in self._removed}
             self._changed, self._opening = mended | self._changed, None
 
 
@@ -472,7 +472,7 @@ def _read(path: str, paragraphs: int, data: bytes) -> CorpusPart:
     return part
 
 
-def _mended(path: str, why: str, anew: Callable[[str], CorpusPart]) -> CorpusPart:
+def _repair(path: str, why: str, anew: Callable[[str], CorpusPart]) -> CorpusPart:
     import logging  # as good as never, and a search from the command line is quick
 
     logging.getLogger("armarius").warning("%s: %s; it is worked out again", path, why)
@@ -525,9 +525,9 @@ class StoreCorpus:
                 self._paragraphs.remove(path)
         changed = [row for row in rows if self._texts.get(row.path) != row.content_hash]
         kept = _kept(store, changed)
-        self._paragraphs.open(kept, lambda path: _worked_out(store, [path])[path])
+        self._paragraphs.open(kept, lambda path: _computed_parts(store, [path])[path])
         missing = {row.path for row in changed} - {path for path, *_ in kept}
-        for path, part in _worked_out(store, sorted(missing)).items():
+        for path, part in _computed_parts(store, sorted(missing)).items():
             self._paragraphs.update(path, part)
         self._texts.update((row.path, row.content_hash) for row in changed)
 
@@ -546,7 +546,7 @@ def _kept(store: Store, rows: Sequence[_Row]) -> list[KeptBytes]:
     return [(row.path, row.paragraphs, value.data, value.part) for row in rows if (value := values.get(row.path))]
 
 
-def _worked_out(store: Store, paths: list[str]) -> dict[str, CorpusPart]:
+def _computed_parts(store: Store, paths: list[str]) -> dict[str, CorpusPart]:
     if not paths:
         return {}
     from armarius.text.matcher import EntityMatcher  # a process that only searches has everything kept

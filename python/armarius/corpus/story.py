@@ -282,7 +282,7 @@ def story_parts(document: Document) -> Iterator[StoryPart]:
             yield StoryPart(document.path, number, title, paragraphs[0].start, paragraphs[-1].end)
 
 
-def told_until(document: Document, start: int = 0, end: int | None = None) -> int:
+def story_end(document: Document, start: int = 0, end: int | None = None) -> int:
     """Where the story in a chapter ends: before a mark of its end, or before sections of lists and notes behind it.
 
     Cost: linear in the paragraphs; in the lines of a text with headings below the first of its paragraphs.

@@ -83,7 +83,7 @@ def _decide(features: Mapping[str, Features], rules: Rules, lines: Sequence[File
     orders = orders_of(prose, series)
     votes = _beside(prose, series, orders)
     places = {path: numbers for run in series for path, numbers in run.paths.items()}
-    claims = {path: line for path in features if (line := _said_of(path, lines)) is not None} if lines else {}
+    claims = {path: line for path in features if (line := _line_for(path, lines)) is not None} if lines else {}
     stated = {path: stated_kind(path, rules) for path in features} if rules else {}
     files = {
         path: _file(path, traits, stated.get(path), votes.get(path, ()), places.get(path, ()), claims.get(path))
@@ -99,7 +99,7 @@ def _decide(features: Mapping[str, Features], rules: Rules, lines: Sequence[File
     return ProjectMap(files.values(), _main(files, prose))
 
 
-def _said_of(path: str, lines: Sequence[FileLine]) -> FileLine | None:
+def _line_for(path: str, lines: Sequence[FileLine]) -> FileLine | None:
     """What the lines say of a file together: of each field the first that says it."""
     matches = [line for line in lines if glob(line.pattern).matches(path)]
     if not matches:

@@ -8,7 +8,7 @@ from armarius.deadline import SingleFlight
 from armarius.engine.maps import Maps, Understanding
 from armarius.engine.project import Project
 from armarius.engine.prompts import Prompts
-from armarius.engine.questions import FollowUps, Questions, Rewords
+from armarius.engine.questions import FollowUps, QueryRewriter, Questions
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
 from armarius.graph.entity_cache import read_graph_options
 from armarius.graph.protocol import GraphStore
@@ -65,7 +65,7 @@ class EngineParts:
         with_: Sequence[str | PathLike[str]] = (),
     ) -> None:
         _check_fetchers((*(fetchers or ()), *more_fetchers))
-        rewords, follow_ups = Rewords(reword), FollowUps()
+        rewords, follow_ups = QueryRewriter(reword), FollowUps()
         folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
         _check_graph(graph)
         reranking = Reranking.of(rerank)

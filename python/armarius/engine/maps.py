@@ -25,7 +25,7 @@ from armarius.engine.project import Project, ProjectView
 from armarius.errors import ArmariusError, ConfigError, ContractError, StoreError
 from armarius.headings.display import counted
 from armarius.io.toml import parse_toml, quoted, value_of, with_value
-from armarius.text.chat import Asked, ChatModel, ModelCall, check_model, reply_of, said_in
+from armarius.text.chat import Asked, ChatModel, ModelCall, check_model, reply_of, reply_text
 from armarius.trust.settings import CONFIG_NAME, parse_config
 from armarius.validation import near, seconds, shown, suggestion, valid_text
 
@@ -239,7 +239,7 @@ class Understanding:
 
         model = valid_text("model", model)
         proposals = Reading(asking).proposals(reply, model, partial(self._write, asking))
-        text = said_in(reply).strip() or json.dumps(reply, ensure_ascii=False, default=str)
+        text = reply_text(reply).strip() or json.dumps(reply, ensure_ascii=False, default=str)
         with suppress(StoreError):  # a folder that nobody may write into: the next time it costs a call
             if not proposals.cut:
                 self._keep(hash=asking.hash, model=model, text=text)

@@ -36,7 +36,7 @@ from armarius.errors import (
     UnknownDocument,
     UnknownId,
 )
-from armarius.graph.entity_cache import GraphGuard, KnownEntities
+from armarius.graph.entity_cache import GraphEntities, GraphGuard
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.freshness import Snapshot
 from armarius.index.project_index import ProjectIndex
@@ -393,7 +393,7 @@ class Project:
         self._lock = threading.Lock()
         self._graph = graph
         self._reranking = reranking
-        self._whole: tuple[Snapshot, KnownEntities, Snapshot] | None = None
+        self._whole: tuple[Snapshot, GraphEntities, Snapshot] | None = None
         pages = FolderPages(index, config)
         self.codex = AuthoredCodex(index.authored, whole=partial(_codex_of_files, index), pages=pages)
         self.memories = Memories(index.authored)

@@ -10,7 +10,7 @@ import armarius.doors as doors
 from armarius.arguments import asked_last
 from armarius.deadline import Recent, SingleFlight, current, stage
 from armarius.engine.project import PATIENCE, Project, ProjectView
-from armarius.engine.questions import FollowUps, Rewords
+from armarius.engine.questions import FollowUps, QueryRewriter
 from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.prompt.render import PromptPlace, Region, located
@@ -60,7 +60,7 @@ class Prompts:
     _assembler: Assembler
     _flight: SingleFlight[Pack]
     _profiles: ProfileStore
-    _rewords: Rewords
+    _rewords: QueryRewriter
     _follow_ups: FollowUps
     _tasks: Recent[Pack] = field(default_factory=lambda: Recent[Pack](_TASKS), init=False)  # the last pack of each
 

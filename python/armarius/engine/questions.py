@@ -63,7 +63,7 @@ class Worded:
     warnings: tuple[ContextWarning, ...] = ()
 
 
-class Rewords:
+class QueryRewriter:
     """Asks a language model for query variants. Thread-safe.
 
     Args:
@@ -197,7 +197,7 @@ class Questions:
     """
 
     _project: Project
-    _rewords: Rewords
+    _rewords: QueryRewriter
     _follow_ups: FollowUps
     _language: Language | None = None
 
@@ -439,7 +439,7 @@ class Questions:
             UnknownId: No entity goes by that name; names near ones.
             ContractError: A name, attribute, chapters or kinds that are none.
         """
-        from armarius.search.contradictions.detect import said_of
+        from armarius.search.contradictions.detect import statements_about
         from armarius.search.contradictions.statements import Statements
 
         name, chapter = valid_text("name", name), checked("chapter", read_chapter, chapter)
@@ -449,7 +449,7 @@ class Questions:
         entity = view.entity(name)
         outside = view.files.outside(kinds=bounds.kinds, task=True)
         with view.corpus.acquire(bounds, outside=outside) as corpus:
-            rows = said_of(corpus, entity.id, attribute, chapter=chapter)
+            rows = statements_about(corpus, entity.id, attribute, chapter=chapter)
         leveled = _leveled(view)
         results = Statements(map(leveled, rows) if leveled else rows)
         results.warnings = view.stale

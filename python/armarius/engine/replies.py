@@ -219,8 +219,8 @@ class Reading:
                 self.refused.append(f"{name}: no pattern matches these {len(paths)} files alone")
                 continue
             value = stated["kind"] if stated.keys() == {"kind"} else stated
-            said_of = (("/read" if pattern == "read" else pattern, kept or value) for pattern, kept in patterns)
-            lines = tuple(("documents", *pair) for pair in said_of)
+            claims = (("/read" if pattern == "read" else pattern, kept or value) for pattern, kept in patterns)
+            lines = tuple(("documents", *pair) for pair in claims)
             says = ", ".join(value if key != "edition" else f"{value} edition" for key, value in stated.items())
             self._add(Proposal("files", name, says, self.asking.now(paths), len(paths), lines=lines), paths)
 

@@ -36,7 +36,7 @@ Record = TypeVar("Record", Entity, Relation)
 
 
 @dataclass(frozen=True, slots=True)
-class KnownEntities:
+class GraphEntities:
     """Entities and relations of a graph that no file describes.
 
     Attributes:
@@ -81,9 +81,9 @@ def reason(error: BaseException) -> str:
     return str(error) if isinstance(error, GraphError) else type(error).__name__
 
 
-def failed(why: str) -> KnownEntities:
+def failed(why: str) -> GraphEntities:
     """An empty result with the reason."""
-    return KnownEntities(warnings=(KG_UNAVAILABLE(),), failure=why)
+    return GraphEntities(warnings=(KG_UNAVAILABLE(),), failure=why)
 
 
 def _entity(entity: Entity) -> Entity:
@@ -111,7 +111,7 @@ _AGAIN_S = 10.0  # pause after a reading that failed or was late
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ReadJob:
     """A reading of the store in progress."""
 
     deadline: float
@@ -136,8 +136,8 @@ class Cast:
         self._wish, self._granted = 1, 0  # counts of `forget`: now, and at the last reading
         self._read = self._incomplete = False
         self._again = 0.0
-        self._reading: _Reading | None = None
-        self._known: tuple[Codex, KnownEntities] | None = None
+        self._reading: _ReadJob | None = None
+        self._known: tuple[Codex, GraphEntities] | None = None
 
     @property
     def entities(self) -> tuple[Entity, ...]:
@@ -157,13 +157,13 @@ class Cast:
             left = max(0.0, reading.deadline - time.monotonic())
             wait_until(reading.done.wait, remaining(left, share=_SHARE))
 
-    def missing_from(self, codex: Codex) -> KnownEntities:
+    def missing_from(self, codex: Codex) -> GraphEntities:
         """Entities and relations that `codex` lacks; the same object while nothing changes. Never waits."""
         with self._lock:
             if self._known is None or self._known[0] is not codex:
                 names = NameIndex(codex.entities)
                 mine = tuple(entity for entity in self._entities if project_id(entity, names) not in names.entities)
-                self._known = (codex, KnownEntities(entities=mine))
+                self._known = (codex, GraphEntities(entities=mine))
             result = self._known[1]
             late = self._reading is not None and time.monotonic() >= self._reading.deadline
             warnings = (KG_UNAVAILABLE(),) if late or self._incomplete or not self._read else ()
@@ -178,8 +178,8 @@ class Cast:
             self._wish += 1
             self._again = 0.0
 
-    def _begin(self) -> _Reading | None:
-        reading = _Reading(time.monotonic() + self._timeout, self._wish)
+    def _begin(self) -> _ReadJob | None:
+        reading = _ReadJob(time.monotonic() + self._timeout, self._wish)
         try:
             threading.Thread(target=self._look, args=(reading,), name="armarius-graph", daemon=True).start()
         except RuntimeError as error:  # no thread to be had
@@ -188,7 +188,7 @@ class Cast:
             return None
         return reading
 
-    def _look(self, reading: _Reading) -> None:
+    def _look(self, reading: _ReadJob) -> None:
         try:
             # The stamp first, so that writes during the reading cause another one.
             ask: Callable[[], object] | None = getattr(self._store, "stamp", None)
@@ -241,11 +241,11 @@ class GraphGuard:
         self._limit = max_entities
         self._free = threading.BoundedSemaphore(_MOST_OVERDUE)
 
-    def around(self, entity_ids: Sequence[str], depth: int, codex: Codex) -> KnownEntities:
+    def around(self, entity_ids: Sequence[str], depth: int, codex: Codex) -> GraphEntities:
         """The neighbourhood of these entities, without what `codex` has; never raises. Call without locks: it waits."""
         if not self._free.acquire(blocking=False):
             return failed("earlier questions are not answered yet")
-        answer: list[KnownEntities] = []
+        answer: list[GraphEntities] = []
 
         def ask() -> None:
             try:
@@ -274,7 +274,7 @@ class GraphGuard:
         seconds = remaining(self._timeout, share=_SHARE_OF_DEADLINE)
         return answer[0] if wait_until(over, seconds) else failed(f"no answer within {round(seconds, 2):g} s")
 
-    def _beyond(self, graph: Graph, codex: Codex, names: NameIndex) -> KnownEntities:
+    def _beyond(self, graph: Graph, codex: Codex, names: NameIndex) -> GraphEntities:
         ids = {entity.id: project_id(entity, names) for entity in graph.entities}
         whole = Graph.of(
             (replace(entity, id=ids[entity.id]) for entity in graph.entities),
@@ -287,7 +287,7 @@ class GraphGuard:
         warnings = list(graph.warnings)
         if graph.truncated:
             warnings.append(KG_TRUNCATED(limit=self._limit))
-        return KnownEntities(
+        return GraphEntities(
             tuple(entity for entity in whole.entities if entity.id not in names.entities),
             tuple(relation for relation in whole.relations if relation_key(relation) not in stated),
             tuple(warnings),

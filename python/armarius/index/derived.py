@@ -165,7 +165,7 @@ def _uses(data: bytes) -> dict[str, Uses]:
 _USES: Final = DerivedCache[dict[str, Uses], dict[str, Uses]]("uses", "1", _packed, _uses)
 
 
-class Describing:
+class ProfileCache:
     """The profiles found in settings, outlines and notes, as of the last refresh.
 
     Args:

@@ -19,7 +19,7 @@ from armarius.documents.document import Document, Skipped
 from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
-from armarius.index.derived import Decision, Describing, KindEvidence, as_mapped, read_names, read_names_again
+from armarius.index.derived import Decision, KindEvidence, ProfileCache, as_mapped, read_names, read_names_again
 from armarius.index.freshness import (
     GRAPH,
     MAPPED,
@@ -67,7 +67,7 @@ class Refresher:
         self.loaded = threading.Event()
         self._source = source
         self._authored = authored
-        self._describing = Describing(authored, config)
+        self._describing = ProfileCache(authored, config)
         self._evidence = KindEvidence(config)
         self._fresh = fresh
 
@@ -102,13 +102,13 @@ class Refresher:
         self.skipped.update((skipped.path, skipped) for skipped in difference.skipped)
         self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
 
-        def unsettled() -> list[Change]:
+        def pending_notes() -> list[Change]:
             is_same = contents.notes[NAMES] in ("", self._snapshot.match_digest)
             return [Note(key, "") for key in ((MAPPED,) if is_same else (MAPPED, NAMES))]
 
         commits = Commits(
             store, contents.generation, self.progress, lambda done: self._report(done, report), self.cancelled.is_set,
-            unsettled,
+            pending_notes,
         )  # fmt: skip
         decision = self._decision(contents)
         written: dict[str, str] = {}  # path to the digest of the names that were matched in it

@@ -32,9 +32,9 @@ from armarius.index.manager import IndexManager, Refresher
 from armarius.index.series import Root, SeriesAuthored, SeriesConfig, SeriesSource, read_roots
 from armarius.index.source import DocumentSource, FolderSource, LiveConfig, place_of
 from armarius.index.status import IndexStatus, Progress
-from armarius.index.watcher import Following, Watcher, weakly
+from armarius.index.watcher import IndexWatch, Watcher, weakly
 from armarius.io.folder import project_folder, project_name
-from armarius.io.processes import let_go_unclosed
+from armarius.io.processes import close_abandoned
 from armarius.store.protocol import Passage, Store, TextQuery
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.settings import Config, Permissions
@@ -76,7 +76,7 @@ class ProjectIndex:
         self._folders = {} if root is None else {"": root, **(roots or {})}
         self._config = config
         self._process = os.getpid()
-        self._following = Following()
+        self._following = IndexWatch()
         self._fresh = Freshness(source, authored, config, self._following.is_current)
         self._refresher = Refresher(source, authored, config, self._fresh)
         self._corpus = StoreCorpus()
@@ -88,7 +88,7 @@ class ProjectIndex:
             whole=whole,
             local=all(map(is_local, self._folders.values())),
         )
-        self._unclosed = let_go_unclosed(self, self._kept.cancel, self._following.stop, self._kept.close)
+        self._unclosed = close_abandoned(self, self._kept.cancel, self._following.stop, self._kept.close)
 
     @classmethod
     def open(

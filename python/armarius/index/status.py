@@ -102,7 +102,7 @@ class Commits:
         progress: Progress of the refresh.
         report: Called after every committed batch of documents.
         is_cancelled: Called before every batch of documents.
-        unsettled: Changes that mark the index as incomplete between two batches.
+        pending_notes: Changes that mark the index as incomplete between two batches.
         outcome: Counts of the committed changes.
         restamped: Whether a `Restamp` was committed.
         alone: No other writer committed since the refresh began.
@@ -114,7 +114,7 @@ class Commits:
     progress: Progress
     report: Callable[[Progress], None]
     is_cancelled: Callable[[], bool]
-    unsettled: Callable[[], Sequence[Change]]
+    pending_notes: Callable[[], Sequence[Change]]
     outcome: Outcome = field(default_factory=Outcome)
     restamped: bool = False
     alone: bool = True
@@ -137,7 +137,7 @@ class Commits:
 
     def flush(self) -> bool:
         """Commit the collected batch; more will follow. False when the refresh was cancelled."""
-        return not self._documents or self._commit(self.unsettled())
+        return not self._documents or self._commit(self.pending_notes())
 
     def finish(self, changes: Iterable[Change]) -> bool:
         """Commit the remaining changes and `changes`. False when the refresh was cancelled."""

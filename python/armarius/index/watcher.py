@@ -292,7 +292,7 @@ class Watcher:
             self._sweep_cost = time.monotonic() - began
 
 
-class Following:
+class IndexWatch:
     """The watched folders of one index, if any."""
 
     def __init__(self) -> None:

@@ -18,11 +18,11 @@ from typing import Any, Generic, TypeVar
 
 from armarius.errors import ArmariusError, ProjectGone, StoreBusy
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
-from armarius.io.write import not_written
+from armarius.io.write import write_error
 
 LOCK_NAME = ".lock"
 _RETRY_S = 0.02
-_HELD = threading.local()  # paths of lock files, of this thread
+_LOCKS = threading.local()  # paths of lock files, of this thread
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def folder_lock(
         ProjectGone: `below` is not there.
         StoreFull: The folder cannot be written, or what lies in the place of the lock is not a regular file.
     """
-    locks: set[Path] = vars(_HELD).setdefault("paths", set())
+    locks: set[Path] = vars(_LOCKS).setdefault("paths", set())
     if folder / name in locks:
         yield
         return
@@ -58,7 +58,7 @@ def folder_lock(
         except OSError as error:
             if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
                 raise ProjectGone(f"{folder.name}: not written: the folder {below.name} is gone") from error
-            raise not_written(f"{folder.name}/{name}", error, below) from error
+            raise write_error(f"{folder.name}/{name}", error, below) from error
         if descriptor is None:
             if time.monotonic() >= deadline:
                 raise StoreBusy(f"{folder.name}: another process has been writing for {timeout:g} s")
@@ -178,7 +178,7 @@ class PerProcess(Generic[Thing]):
             return self._thing
 
 
-def let_go_unclosed(holder: object, *ends: Callable[[], None]) -> "weakref.finalize[..., Any]":
+def close_abandoned(holder: object, *ends: Callable[[], None]) -> "weakref.finalize[..., Any]":
     """Call `ends`, in order and in a new thread, when `holder` is garbage collected; not at interpreter exit.
 
     Garbage collection may interrupt a thread that holds the locks which `ends` need, so it only starts a thread. In a

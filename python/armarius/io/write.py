@@ -180,7 +180,7 @@ def write_atomic(
             folder.sync()
             _clear_drafts(folder, path.name)
     except OSError as error:
-        raise not_written(_place(path, below), error, below) from error
+        raise write_error(_place(path, below), error, below) from error
 
 
 _TRIES = 50  # of an edit while another program saves the file again and again
@@ -273,7 +273,7 @@ def move_atomic(source: Path, target: Path, *, below: Path | None = None) -> Non
             source.replace(target)
             folder.sync()
     except OSError as error:
-        raise not_written(_place(target, below), error, below) from error
+        raise write_error(_place(target, below), error, below) from error
 
 
 def create_empty(path: Path, *, below: Path | None = None) -> int:
@@ -366,7 +366,7 @@ def _place(path: Path, below: Path | None) -> str:
     return path.relative_to(below).as_posix() if below is not None and below in path.parents else path.name
 
 
-def not_written(name: str, error: OSError, below: Path | None) -> StoreFull:
+def write_error(name: str, error: OSError, below: Path | None) -> StoreFull:
     """The error of a file or lock that could not be written; `name` is below the project, never where that is."""
     if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
         return StoreFull(f"{name}: not written: the folder {below.name} is gone")

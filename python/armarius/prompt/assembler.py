@@ -16,7 +16,7 @@ from armarius.prompt.fetch import apply_pins, confirmed, dropped_pins, fetch_all
 from armarius.prompt.pack import pack
 from armarius.prompt.profile import BudgetProfile, LayerBudget
 from armarius.prompt.render import Texts
-from armarius.prompt.report.items import UNKNOWN, KnownSources
+from armarius.prompt.report.items import UNKNOWN, SourceCatalog
 from armarius.prompt.report.pack import Pack, account
 from armarius.prompt.shares import query_candidate, spoken
 from armarius.requests import AssembleRequest
@@ -51,7 +51,7 @@ class Task:
     warnings: tuple[ContextWarning, ...] = ()
     stamps: Mapping[str, str] = field(default_factory=dict)
     texts: Texts = field(default=lambda _path: None, compare=False)
-    known: KnownSources = field(default=UNKNOWN, compare=False)
+    known: SourceCatalog = field(default=UNKNOWN, compare=False)
     encoding: PositionEncoding = "code-point"
 
 

@@ -99,14 +99,14 @@ def pack(
                 raise
             admitted = drop_older_turns(admitted)
             continue
-        if (twice := _shown_twice(fitted)) is None:
+        if (twice := _duplicate_ending(fitted)) is None:
             return fitted
         gone = Omission(twice.id, twice.layer, twice.source, "duplicate", Reason("out.document"))
         left = tuple(candidate for candidate in admitted.candidates if candidate.id != twice.id)
         admitted = replace(admitted, candidates=left, omitted=(*admitted.omitted, gone))
 
 
-def _shown_twice(fitted: FittedPrompt) -> Candidate | None:
+def _duplicate_ending(fitted: FittedPrompt) -> Candidate | None:
     """An end of a chapter that the window around the cursor shows too: the file holds both chapters."""
     window = fitted.window
     if window is None or (span := _span_of(window.candidate)) is None:

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.codex.model import Entity
-from armarius.corpus.story import story_parts, told_until
+from armarius.corpus.story import story_end, story_parts
 from armarius.deadline import Recent
 from armarius.documents.document import Document
 from armarius.documents.editor_texts import LIVE
@@ -23,7 +23,7 @@ from armarius.prompt.assembler import Task
 from armarius.prompt.continuation import Continuation
 from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore, layer_budgets
-from armarius.prompt.report.items import KnownSources
+from armarius.prompt.report.items import SourceCatalog
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest, RequestFields
 from armarius.search.query.recipe import understand
@@ -230,7 +230,7 @@ class Resolver:
             previous=continued,
             warnings=(*view.warnings, *damaged, *warnings, *clamps, *unknown, *extra),
             texts=lambda path: _text(view, document, path),
-            known=KnownSources(view.named, lambda path: _read(view, document, path), view.entities),
+            known=SourceCatalog(view.named, lambda path: _read(view, document, path), view.entities),
             encoding=request.position_encoding,
             stamps=_stamped(view, document) if document is not None and live else view.stamps,
         )
@@ -356,7 +356,7 @@ def _end(document: Document | None) -> int:
     if document is None or document.kind not in STORY_KINDS:
         return 0 if document is None else len(document.text)
     last = max((part.start for part in story_parts(document)), default=0)
-    end = told_until(document, last)
+    end = story_end(document, last)
     return end if end < len(document.text.rstrip()) else len(document.text)
 
 

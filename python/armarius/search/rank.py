@@ -129,7 +129,7 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _SINGLE = 0.5  # what a single Han character counts among the words of a question
 _ALIKE = 0.3  # an alternative of at least this weight counts as the word, in part
 _BEST_HAN, _BEST_LATIN = 2.5, 1.9  # what the best paragraph of a question usually has, in rarities of a single word
-_LOST, _HELD = 0.25, 0.5
+_LOST, _LOCKS = 0.25, 0.5
 _ALL = 0.999  # of the rarity of a question's words: what one window holds that holds them all
 _FAINT = frozenset({"stop", "single"})  # found in every book: alone they are no answer
 # Of a book's paragraphs, and at least how many, hold a character that says little: 说 .61 and .68 of two novels, 好 .47
@@ -530,7 +530,7 @@ def _outcome(
     if coverage.total <= 0 or named_alone or all_together:
         return "found", missing
     best = math.log(_best(core, analysis, read, scores) + 1e-3)
-    strange = _LOST * coverage.lost / coverage.total - best - _HELD * coverage.best / coverage.total
+    strange = _LOST * coverage.lost / coverage.total - best - _LOCKS * coverage.best / coverage.total
     return ("weak" if strange >= ABSENT else "found"), missing
 
 

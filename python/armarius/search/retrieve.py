@@ -17,7 +17,7 @@ from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
 from armarius.corpus.story import plans_of
 from armarius.errors import ArmariusError, ContextWarning, message_of
-from armarius.graph.entity_cache import GraphGuard, KnownEntities
+from armarius.graph.entity_cache import GraphEntities, GraphGuard
 from armarius.headings import Reason
 from armarius.io.folder import without_paths
 from armarius.search.corpus import NOTHING_OUTSIDE, Corpus, Outside
@@ -54,14 +54,14 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPassages:
+class PassageResult:
     """One answer with everything that led to it, for passages and explanations."""
 
     answer: Retrieval
     people: Subjects
     ranked: Ranked
     ordered: Sequence["Ordered"]
-    known: KnownEntities
+    known: GraphEntities
     corpus: Corpus  # in which it was found: a wider one where nothing else answers
 
 
@@ -69,7 +69,7 @@ _BEHIND = 0.95  # of the score before, so that they stand behind what was found 
 _MANY = 1 << 12
 
 
-def lines(corpus: Corpus, result: FoundPassages, most: int) -> Iterator[Hit]:
+def lines(corpus: Corpus, result: PassageResult, most: int) -> Iterator[Hit]:
     """At most so many paragraphs of outlines, best first, where the kinds of the request name those.
 
     Cost: linear in the paragraphs found; nothing without kinds.
@@ -132,7 +132,7 @@ def unread(
     return result
 
 
-_FILES_ALONE = KnownEntities()
+_FILES_ALONE = GraphEntities()
 _QUESTION = Recipe()
 _WITHHELD = 10
 _MOST_RELATION_INDEXES = 8
@@ -209,7 +209,7 @@ def ask_graph(
     chapter: int | None = None,
     bounds: Bounds = EVERYTHING,
     graph: GraphGuard | None = None,
-) -> KnownEntities:
+) -> GraphEntities:
     """What a graph knows of a question about this project; for `find`. Waits for the graph, so hold no corpus open.
 
     Cost: the understanding of the question, and the graph when it names somebody and a relation.
@@ -229,10 +229,10 @@ def find(
     limit: int = 5,
     chapter: int | None = None,
     also: Sequence[str] = (),
-    known: KnownEntities = _FILES_ALONE,
+    known: GraphEntities = _FILES_ALONE,
     sources: Sources = _NOWHERE_ELSE,
     listed: bool = True,
-) -> FoundPassages:
+) -> PassageResult:
     """`retrieve` over an open corpus, with what led to the answer; in the wider one where nothing in it answers.
 
     Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which
@@ -253,11 +253,11 @@ def _find(
     limit: int,
     chapter: int | None,
     also: Sequence[str],
-    graph: KnownEntities,
+    graph: GraphEntities,
     sources: Sources,
     *,
     listed: bool,
-) -> FoundPassages:
+) -> PassageResult:
     clock = Clock()
     asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
     question = _understood(corpus, query, chapter, recipe)
@@ -336,7 +336,7 @@ def _find(
         stages=clock.stages,
         confidence=sure if outcome in ("found", "weak") else 0.0,
     )
-    return FoundPassages(retrieval, people, ranked, ordered, graph, corpus)
+    return PassageResult(retrieval, people, ranked, ordered, graph, corpus)
 
 
 def _summaries(corpus: Corpus, sources: Sources, warnings: list[ContextWarning]) -> Tell | None:
@@ -348,12 +348,12 @@ def _summaries(corpus: Corpus, sources: Sources, warnings: list[ContextWarning])
         return None
 
 
-def _people(corpus: Corpus, question: Understanding, chapter: int | None, graph: KnownEntities) -> Subjects:
+def _people(corpus: Corpus, question: Understanding, chapter: int | None, graph: GraphEntities) -> Subjects:
     if not (question.entities and question.relations):
         return Subjects(question.entities, {})  # no relation word: the index is not needed
     moment = _moment(corpus, chapter)
     index = _relation_index(corpus, moment)
-    return subjects_of(corpus, index.with_known(graph, chapter=moment) if graph.relations else index, question)
+    return subjects_of(corpus, index.with_graph(graph, chapter=moment) if graph.relations else index, question)
 
 
 def _moment(corpus: Corpus, chapter: int | None) -> int | None:

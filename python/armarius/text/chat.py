@@ -165,7 +165,7 @@ def read_answers(reply: object) -> Answers:
     """
     if isinstance(reply, Mapping) and not {"content", "text"} & reply.keys():
         return Answers([dict(reply)])
-    text, values, at = said_in(reply), list[Any](), 0
+    text, values, at = reply_text(reply), list[Any](), 0
     if _WITHOUT_BRACE.match(text):  # the host has written the first one for the model
         text = f"{{{text}"
     elif text.lstrip().startswith('"'):  # JSON as a text of JSON
@@ -310,7 +310,7 @@ def json_values(text: str, opening: str) -> Iterator[Any]:
         at = text.find(opening, at + 1)
 
 
-def said_in(reply: object) -> str:
+def reply_text(reply: object) -> str:
     """The text of a reply without what a model thought before it."""
     return THOUGHT.sub("", text_of(reply))
 

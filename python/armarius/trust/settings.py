@@ -114,7 +114,7 @@ class People(NamedTuple):
     tables: tuple[PeopleTable, ...] = ()
 
 
-NOBODY_SAID: Final = People()
+NO_PEOPLE: Final = People()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ class Config:
     kinds: tuple[tuple[str, str], ...] = ()
     lines: tuple[FileLine, ...] = ()
     read: tuple[str, ...] = ()
-    people: People = NOBODY_SAID
-    proposed_people: People = NOBODY_SAID
+    people: People = NO_PEOPLE
+    proposed_people: People = NO_PEOPLE
     about: Mapping[str, str] = field(default_factory=dict)
     never: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

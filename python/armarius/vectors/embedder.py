@@ -119,7 +119,7 @@ def fingerprint_of(embedder: Embedder) -> Fingerprint:
     except ArmariusError:
         raise
     except Exception as error:
-        raise model_failed(error) from error
+        raise model_error(error) from error
     if not isinstance(result, Fingerprint):
         raise EmbeddingError(
             f"embedder: the fingerprint of {type(embedder).__name__} is no Fingerprint: {shown(result)}"
@@ -127,7 +127,7 @@ def fingerprint_of(embedder: Embedder) -> Fingerprint:
     return result
 
 
-def model_failed(error: Exception) -> EmbeddingError:
+def model_error(error: Exception) -> EmbeddingError:
     """The `EmbeddingError` for an exception of a host's model."""
     return EmbeddingError(f"the embedder failed: {type(error).__name__}: {error}")
 
@@ -218,7 +218,7 @@ English model .35 on the English novel, .06 and .05 on the Chinese ones.
 """
 
 
-def measure_quality(store: Store, storage: VectorStore, serving: VectorSet, embedder: Embedder) -> float:
+def measure_weight(store: Store, storage: VectorStore, serving: VectorSet, embedder: Embedder) -> float:
     """Weight of the vector set `serving` in this project, 0 to 1.
 
     Cost: at most 48 forward passes and searches; runs in the background, once for each vector set.
@@ -248,10 +248,10 @@ def measure_quality(store: Store, storage: VectorStore, serving: VectorSet, embe
             return 0.0
         order = list(dict.fromkeys(_chapters(pairs, chapters, own if aside else None)))
         ranks.append(1.0 / (1 + order.index(chapter)) if chapter in order else 0.0)
-    return _beyond_chance(np.array(ranks), len(set(chapters.values())))
+    return _above_chance(np.array(ranks), len(set(chapters.values())))
 
 
-def _beyond_chance(ranks: NDArray[np.float64], chapters: int) -> float:
+def _above_chance(ranks: NDArray[np.float64], chapters: int) -> float:
     """Mean reciprocal rank minus its standard error and the expectation of a random order, scaled to 0 to 1."""
     chance = float(np.mean(1.0 / np.arange(1, max(chapters, 1) + 1)))
     sure = float(np.mean(ranks)) - float(np.std(ranks)) / len(ranks) ** 0.5

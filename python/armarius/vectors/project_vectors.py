@@ -37,8 +37,8 @@ from armarius.vectors.embedder import (
     Embedder,
     as_embedder,
     fingerprint_of,
-    measure_quality,
-    model_failed,
+    measure_weight,
+    model_error,
     noise_floor,
     probes,
 )
@@ -157,7 +157,7 @@ class EmbeddingQueue:
         while not self._stop:
             seen = self._work
             try:
-                step = self._one_batch()
+                step = self._embed_batch()
                 if step == "done":
                     settled_at = -1
                     continue
@@ -182,7 +182,7 @@ class EmbeddingQueue:
             # another thread or process may have added texts without calling `start`
             self._condition.wait_for(lambda: self._stop or seen != self._work, None if error else _LOOK_EVERY_S)
 
-    def _one_batch(self) -> _Step:
+    def _embed_batch(self) -> _Step:
         embedders, sets = self._embedders(), self._storage.sets()
         states: tuple[SetState, ...] = ("serving", "building")
         for state in states:
@@ -263,13 +263,13 @@ def _vector_of(embedder: Embedder, query: str) -> Vectors:
     except ArmariusError:
         raise
     except Exception as error:
-        raise model_failed(error) from error
+        raise model_error(error) from error
 
 
 _SAMPLE = 256
 _NEAREST = 400
 _TRUST = "meaning: trust"
-_STANDING_OUT = 40
+_MOST_ABOVE_FLOOR = 40
 
 
 class Semantic:
@@ -359,7 +359,7 @@ class Semantic:
         pairs = self.nearest(query, _NEAREST, VectorFilter(kinds=PROSE_KINDS))
         lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if pairs else []
         return VectorHits(
-            tuple(self._standing_out(pairs[:_STANDING_OUT])),
+            tuple(self._above_floor(pairs[:_MOST_ABOVE_FLOOR])),
             self.trouble,
             _placed(pairs),
             _placed(lines),
@@ -371,22 +371,22 @@ class Semantic:
         serving = self._storage.sets().get("serving")
         if serving is None:
             return 0.0
-        if serving.id not in self._trusted and (entry := self._kept_trust(serving)) is not None:
+        if serving.id not in self._trusted and (entry := self._stored_weight(serving)) is not None:
             self._trusted = {serving.id: entry[0]}
         return self._trusted.get(serving.id, 0.0)
 
-    def _standing_out(self, pairs: list[tuple[Owner, float]]) -> list[Near]:
+    def _above_floor(self, pairs: list[tuple[Owner, float]]) -> list[Near]:
         """The results above the noise floor, best first; none for a subject that the project never mentions."""
         if not pairs:
             return []
         serving = self._storage.sets()["serving"]
         least = self._floors[serving.id] if serving.id in self._floors else self._measure_floor(serving)
-        standing_out = [(owner, value) for owner, value in pairs if value >= least and not isinstance(owner, str)]
-        spans = self._storage.spans([owner for owner, _ in standing_out])
+        above_floor = [(owner, value) for owner, value in pairs if value >= least and not isinstance(owner, str)]
+        spans = self._storage.spans([owner for owner, _ in above_floor])
         by_wording = doors.LexicalEmbedder.of(serving.fingerprint) is not None
         return [
             Near(owner[0], *spans[owner], similarity=round(value, 4), by_wording=by_wording)
-            for owner, value in standing_out
+            for owner, value in above_floor
             if owner in spans
         ]
 
@@ -504,13 +504,13 @@ class Semantic:
             self._trusted = {serving.id: 0.0}
             return
         count = self._storage.counts(serving.id).embedded
-        entry = self._kept_trust(serving)
+        entry = self._stored_weight(serving)
         if entry is None or abs(count - entry[1]) * 4 > entry[1]:
-            entry = measure_quality(self.store, self._storage, serving, embedder), count
+            entry = measure_weight(self.store, self._storage, serving, embedder), count
             self.store.apply([Note(_TRUST, json.dumps([*astuple(serving.fingerprint), *entry]))])
         self._trusted = {serving.id: entry[0]}
 
-    def _kept_trust(self, serving: VectorSet) -> tuple[float, int] | None:
+    def _stored_weight(self, serving: VectorSet) -> tuple[float, int] | None:
         """The stored weight and the number of vectors it was measured with; None if it is of another model."""
         try:
             *fingerprint, trust, count = json.loads(self.store.note(_TRUST) or "[0, 0]")

@@ -15,7 +15,7 @@ from armarius.codex.cards import entity_card
 from armarius.errors import EmbeddingError, StoreError
 from armarius.headings import Reason
 from armarius.index.project_index import ProjectIndex
-from armarius.io.processes import let_go_unclosed
+from armarius.io.processes import close_abandoned
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
 from armarius.types import Evidence, Hits, VectorHits
@@ -208,7 +208,7 @@ class ProjectRecall:
             if self._semantic is None or store is not self._store:
                 self._end()
                 self._semantic = Semantic(store, self._embedder, background=self._background)
-                self._unclosed = let_go_unclosed(self, self._semantic.close)
+                self._unclosed = close_abandoned(self, self._semantic.close)
                 self._store, self._cards_of = store, ""
             snapshot = self._index.snapshot
             if snapshot.codex_digest != self._cards_of:

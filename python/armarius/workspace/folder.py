@@ -23,7 +23,7 @@ from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
 from armarius.io import make_folder, scratch_folder
 from armarius.io.folder import no_path, project_folder
-from armarius.io.processes import PerProcess, let_go_unclosed
+from armarius.io.processes import PerProcess, close_abandoned
 from armarius.io.write import remove_folder
 from armarius.search.models import Reranker, Reranking
 from armarius.validation import shown, text, valid_text, whole
@@ -242,7 +242,7 @@ class LocalShelf:
         state = self._new()
         self._made = PerProcess(state)
         if state.watcher is not None:
-            self._unclosed = let_go_unclosed(self, state.watcher.stop)
+            self._unclosed = close_abandoned(self, state.watcher.stop)
 
     @property
     def place(self) -> str:

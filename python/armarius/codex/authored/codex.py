@@ -43,7 +43,17 @@ from armarius.codex.authored.protocol import Authored, Block, write_block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import IMPORTERS, CodexFile, EntryReader
 from armarius.codex.merge import merge
-from armarius.codex.model import Codex, Deleted, Entity, Fact, NameIndex, Relation, already_exists, places, refuse_taken
+from armarius.codex.model import (
+    Codex,
+    Deleted,
+    Entity,
+    Fact,
+    NameIndex,
+    Relation,
+    already_exists,
+    places,
+    refuse_duplicate_names,
+)
 from armarius.codex.profiles.fields import level_of
 from armarius.documents.titles import type_of
 from armarius.errors import ArmariusError, CodexError, ContractError, DescribedElsewhere, UnknownId
@@ -175,7 +185,7 @@ class AuthoredCodex(Listed[Entity]):
             raise already_exists(id_, [who.entities[id_]])
         if not force:
             _refuse_type(data)
-            refuse_taken(who, id_, name, data.get("aliases", ()))
+            refuse_duplicate_names(who, id_, name, data.get("aliases", ()))
         ids = {block.id for block in self._file.records() if block.table == "entity"}
         others = [
             {"id": entity.id, "name": entity.name}
@@ -231,7 +241,7 @@ class AuthoredCodex(Listed[Entity]):
         block = self._record(id_)
         data = self._recorded(id_, block, changes)
         _refuse("entity", data, checked=block is None or block.data is None or "facts" in changes)
-        self._refuse_taken(data, changes, force)
+        self._refuse_duplicates(data, changes, force)
         edit, fields = self._in_place(id_, changes)
         if edit is not None and expect and expect != edit.digest:
             raise changed_meanwhile(edit.path)
@@ -366,12 +376,12 @@ class AuthoredCodex(Listed[Entity]):
         entity = None if self._pages is None else _by_id(self.list(), id_)
         return (None, {}) if entity is None or self._pages is None else edit_in_place(self._pages, entity, changes)
 
-    def _refuse_taken(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
+    def _refuse_duplicates(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
         """Check only names that change: the check reads every name."""
         if not force and "type" in changes:
             _refuse_type(data)
         if not force and not changes.keys().isdisjoint(("name", "aliases")):
-            refuse_taken(self._who(), data["id"], data["name"], data.get("aliases", ()))
+            refuse_duplicate_names(self._who(), data["id"], data["name"], data.get("aliases", ()))
 
     def delete(self, id_: str, /, *, relations: bool = False) -> Deleted:
         """Remove the record of an entity; if there is none, its section of the one Markdown page that describes it.

@@ -20,7 +20,7 @@ from armarius.lorebooks.active.records import (
     RISU,
     Activation,
     Active,
-    Decorated,
+    DecoratorEffects,
     Random,
     Scan,
     SkippedEntry,
@@ -118,7 +118,7 @@ class _RisuRow:
 
     def __init__(self, book: Book, original: Entry, index: KeyIndex, full: bool, names: tuple[str, str]) -> None:
         self.book, self.original = book, original
-        self.made: Decorated = decorated(original, RISU)
+        self.made: DecoratorEffects = decorated(original, RISU)
         entry = self.entry = self.made.entry
         self.address = f"{book.id}/{entry.id}"
         boundary = entry.match.boundary

@@ -302,7 +302,7 @@ _COUNTS = {"activate_only_after": "timing__after", "activate_only_every": "timin
 _LAST = -1_000_000_000
 
 
-class Decorated(NamedTuple):
+class DecoratorEffects(NamedTuple):
     """An entry with its decorators applied.
 
     Attributes:
@@ -317,10 +317,10 @@ class Decorated(NamedTuple):
     exclude_all: tuple[Key, ...] = ()
 
 
-def decorated(entry: Entry, names: frozenset[str]) -> Decorated:
+def decorated(entry: Entry, names: frozenset[str]) -> DecoratorEffects:
     """The entry with the decorators that a profile knows applied."""
     if not entry.decorators:
-        return Decorated(entry)
+        return DecoratorEffects(entry)
     changes: dict[str, Any] = {}
     require = list(entry.match.require)
     forced: bool | None = None
@@ -352,7 +352,7 @@ def decorated(entry: Entry, names: frozenset[str]) -> Decorated:
             case _:
                 changes |= _simple(decorator)
     changes["match__require"] = tuple(require)
-    return Decorated(entry.changed(**changes), forced, inject, exclude_all)
+    return DecoratorEffects(entry.changed(**changes), forced, inject, exclude_all)
 
 
 _NUMBERED = frozenset(

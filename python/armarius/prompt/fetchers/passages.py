@@ -31,7 +31,7 @@ from armarius.search.models import Reranking, with_live
 from armarius.search.passages import RankedPassages
 from armarius.search.query.words import ANY
 from armarius.search.rank import Ranked
-from armarius.search.retrieve import FoundPassages, Sources, ask_graph, find
+from armarius.search.retrieve import PassageResult, Sources, ask_graph, find
 from armarius.search.scope import FileScope, ProjectCorpus
 from armarius.types import (
     PASSAGE,
@@ -201,7 +201,7 @@ class PassageFetcher:
         return ids
 
 
-def _plain(corpus: Corpus, result: FoundPassages, wordings: Sequence[str]) -> list[ScoredStretch]:
+def _plain(corpus: Corpus, result: PassageResult, wordings: Sequence[str]) -> list[ScoredStretch]:
     """The best stretches of all texts for each wording, in turn."""
     core = (corpus.whole if corpus.wider is None else corpus.wider()).core
     best = [core.stretches(wording, result.ranked.query, _STRETCHES) for wording in wordings]
@@ -217,7 +217,7 @@ def _unknown(ranked: Ranked) -> list[Omission]:
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
-def _disputed(corpus: Corpus, result: FoundPassages, chapter: int | None) -> "list[Statement]":
+def _disputed(corpus: Corpus, result: PassageResult, chapter: int | None) -> "list[Statement]":
     """Sentences that contradict each other about the entities of the question.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
@@ -251,7 +251,7 @@ def _disputed(corpus: Corpus, result: FoundPassages, chapter: int | None) -> "li
     return list({(row.path, row.span): row for row in rows if row.competes_with}.values())
 
 
-def _cards(corpus: Corpus, result: FoundPassages, request: FetchRequest) -> Iterator[Candidate]:
+def _cards(corpus: Corpus, result: PassageResult, request: FetchRequest) -> Iterator[Candidate]:
     """Cards of entities that a relation word of the question leads to."""
     entities = {entity.id: entity for entity in result.known.entities} | corpus.entities
     for entity_id, (factor, edge, word) in sorted({**result.people.related, **result.people.external}.items()):
@@ -263,7 +263,7 @@ def _cards(corpus: Corpus, result: FoundPassages, request: FetchRequest) -> Iter
 
 
 def _present(
-    corpus: Corpus, result: FoundPassages, request: FetchRequest, reading: "Reading | None"
+    corpus: Corpus, result: PassageResult, request: FetchRequest, reading: "Reading | None"
 ) -> Iterator[Candidate]:
     """Cards of the entities in what is read, or whose consistency is in question, most often named first."""
     question = result.answer.understanding
@@ -321,7 +321,7 @@ def _statement(row: "Statement", request: FetchRequest) -> Candidate:
     )
 
 
-def relations_asked(corpus: Corpus, result: FoundPassages, request: FetchRequest) -> Fetched:
+def relations_asked(corpus: Corpus, result: PassageResult, request: FetchRequest) -> Fetched:
     """The stated relations that a question with relation words is about, one candidate for each pair of ends.
 
     Between entities that it names; between those and the ones its words lead to; of one, if relations of any kind are

@@ -39,7 +39,7 @@ from armarius.corpus.story import (
     chapters_until,
     of_edition,
     plans_of,
-    told_until,
+    story_end,
     volume_plan,
 )
 from armarius.documents.document import Document
@@ -483,7 +483,7 @@ class StoryFetcher:
             yield Omission(source, "settings", source, *outside)
             return
         labels = frame(request.language)
-        end = told_until(document, part.start, part.end)
+        end = story_end(document, part.start, part.end)
         body = [block for block in document.paragraphs if block.role == "body" and part.start <= block.start < end]
         most = _TAIL if place.tells else _TAIL // 2
         while len(body) > 1 and body[-1].end - body[0].start > most:

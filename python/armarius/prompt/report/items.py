@@ -146,7 +146,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSources:
+class SourceCatalog:
     """What names mean in the project that a prompt was made of.
 
     Attributes:
@@ -160,7 +160,7 @@ class KnownSources:
     entities: Callable[[], Mapping[str, Entity]] = dict
 
 
-UNKNOWN: Final = KnownSources()
+UNKNOWN: Final = SourceCatalog()
 """Of a prompt that was made of no project."""
 
 ROWS = "rag:passages"
@@ -188,7 +188,7 @@ class Account:
         language: Of titles and reasons.
     """
 
-    def __init__(self, fitted: FittedPrompt, texts: Texts, known: KnownSources, language: Language) -> None:
+    def __init__(self, fitted: FittedPrompt, texts: Texts, known: SourceCatalog, language: Language) -> None:
         self._fitted, self._texts, self.known, self.language = fitted, texts, known, language
         self._groups = fitted.admitted.groups
 

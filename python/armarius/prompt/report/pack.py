@@ -31,9 +31,9 @@ from armarius.prompt.report.items import (
     Account,
     Considered,
     Explanation,
-    KnownSources,
     PackItem,
     PackOmission,
+    SourceCatalog,
     thing,
 )
 from armarius.requests import (
@@ -159,7 +159,7 @@ class Pack:
     _fitted: FittedPrompt = field(repr=False, compare=False)
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
     _texts: Texts = field(repr=False, compare=False)
-    _known: KnownSources = field(repr=False, compare=False)
+    _known: SourceCatalog = field(repr=False, compare=False)
     timings: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -436,7 +436,7 @@ def account(
     unchanged: bool,
     again: Callable[[int], Pack],
     texts: Texts,
-    known: KnownSources,
+    known: SourceCatalog,
     encoding: PositionEncoding,
 ) -> Pack:
     """The pack of a fitted prompt.

@@ -42,7 +42,7 @@ _TEXTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _StatementTerms:
     """A statement with what it is compared by: its terms and the words of the topic in it, names left out."""
 
     statement: Statement
@@ -51,7 +51,7 @@ class _Said:
     names: bool
 
 
-def said_of(
+def statements_about(
     corpus: Corpus, entity_id: str, attribute: str | None = None, *, chapter: int | None = None
 ) -> list[Statement]:
     """What the project says of an entity or of one attribute of it, competing statements marked.
@@ -137,14 +137,14 @@ def _claims(corpus: Corpus, entity_id: str, topic: Topic) -> Iterator[str]:
             yield corpus.sections[key].section
 
 
-def _read(corpus: Corpus, entity_id: str, item: Statement, topic: Topic) -> _Said:
+def _read(corpus: Corpus, entity_id: str, item: Statement, topic: Topic) -> _StatementTerms:
     mentions = corpus.matcher.find_all(item.text)
     bare = without_names(item.text, mentions)
     words = frozenset(words_in(bare, topic.words))
-    return _Said(item, frozenset(_core.terms(bare)), words, is_about(corpus, entity_id, item))
+    return _StatementTerms(item, frozenset(_core.terms(bare)), words, is_about(corpus, entity_id, item))
 
 
-def _is_claim(corpus: Corpus, entity_id: str, row: _Said) -> bool:
+def _is_claim(corpus: Corpus, entity_id: str, row: _StatementTerms) -> bool:
     """A sentence of the entity's own section that holds throughout: 第7章起 says that something changes."""
     item = row.statement
     own = any(
@@ -186,7 +186,7 @@ def _names(corpus: Corpus, place: str, other: str) -> bool:
     return other in corpus.memo[key]
 
 
-def _speaks_of(claim: _Said, other: _Said, name: str) -> bool:
+def _speaks_of(claim: _StatementTerms, other: _StatementTerms, name: str) -> bool:
     if len(claim.terms & other.terms) >= SHARED:
         return True
     if name == "age" and any(value.startswith(("years:", "reached:")) for value in other.statement.values):
@@ -199,7 +199,7 @@ def _speaks_of(claim: _Said, other: _Said, name: str) -> bool:
     return other.names and bool(same)
 
 
-def _parts(row: _Said) -> set[str]:
+def _parts(row: _StatementTerms) -> set[str]:
     return {part_of(value.removeprefix("body:")) for value in row.statement.values if value.startswith("body:")}
 
 

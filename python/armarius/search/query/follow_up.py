@@ -53,7 +53,7 @@ def names_topic(analysis: Understanding) -> bool:
     return _behind_article(analysis.query, words) or _begins(analysis.query, words)
 
 
-def things_shown(text: str) -> tuple[str, ...]:
+def demonstrative_nouns(text: str) -> tuple[str, ...]:
     """The nouns behind 那只, 那封, 这张; none where one of them says no more than 那个人 does, or nothing (那个呢).
 
     Cost: linear in the text, once for each.
@@ -246,7 +246,7 @@ class _Talk:
 
     def _shows_another(self, query: str) -> bool:
         """Whether every thing that it points at (那只表) is one that no turn has named."""
-        things = things_shown(query)
+        things = demonstrative_nouns(query)
         return bool(things) and not any(thing in self._transcript for thing in things)
 
     def _adds(self, subjects: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from armarius.arguments import OPEN, Chapters
 from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
 from armarius.codex.people import stated_gender
-from armarius.graph.entity_cache import KnownEntities
+from armarius.graph.entity_cache import GraphEntities
 from armarius.search.corpus import Corpus
 from armarius.search.query.query import Understanding
 from armarius.search.query.words import Role, pair_of, role_words
@@ -67,7 +67,7 @@ class RelationIndex:
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
 
-    def with_known(self, graph: KnownEntities, *, chapter: int | None = None) -> "RelationIndex":
+    def with_graph(self, graph: GraphEntities, *, chapter: int | None = None) -> "RelationIndex":
         """These edges and those that a graph adds; what is stated here stays first."""
         index = copy(self)
         index._entities = {**{entity.id: entity for entity in graph.entities}, **self._entities}
