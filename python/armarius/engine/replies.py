@@ -128,8 +128,8 @@ _KEYS: Final[Mapping[str, str]] = {
 _PARTS: Final = ("about", "files", "read", "people", "people_tables", "same", "no_names", "unsure")
 _NUMBER: Final = re.compile(r"(?:(?i:g(?:roup)?)|[#组第])?\s*(\d{1,4})\.?组?")
 _SAID: Final = re.compile("->|[:：=→]")
-_WITH_ALIASES: Final = re.compile(r"([^(（]+?)\s*[(（](.+)[)）]")
-_BETWEEN: Final = re.compile(r"\s*[,，、;；/|]\s*")
+_WITH_ALIASES: Final = re.compile(r"([^(（]+)[(（](.+)[)）]")
+_BETWEEN: Final = re.compile(r"[,，、;；/|]")
 _OTHER_KINDS: Final[Mapping[str, Kind]] = {"manual": "note", "documentation": "note", "doc": "note"}
 _COMMON: Final = frozenset(word for words in LANGUAGE_WORDS.values() for word in words) | {
     "he", "she", "it", "they", "i", "you", "we", "him", "her", "them", "me", "man", "woman", "boy", "girl", "his",
@@ -495,7 +495,7 @@ def _named(rows: object) -> Iterator[tuple[str, list[str]]]:
         name, aliases = _text(person.get("name")), person.get("aliases")
         aliases = _BETWEEN.split(aliases) if isinstance(aliases, str) else _list(aliases)
         if (pair := _WITH_ALIASES.fullmatch(name)) is not None:  # as the question shows people
-            name, aliases = pair[1], [*aliases, *_BETWEEN.split(pair[2])]
+            name, aliases = pair[1].strip(), [*aliases, *_BETWEEN.split(pair[2])]
         if name:
             yield name, [text for text in map(_text, aliases) if text]
 
