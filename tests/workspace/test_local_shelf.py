@@ -283,8 +283,8 @@ class TestExhausted:
         with armarius.shelf(novels) as shelf:
             novel = shelf.project("n0")
             assert novel.search("钟楼")
-            for status in (shelf.status(), novel.status()):
-                assert [one.code for one in status.warnings] == ["WATCH_UNAVAILABLE"]
+            for asked in (shelf.status, novel.status):  # the watcher begins in a thread of its own
+                eventually(lambda asked=asked: [one.code for one in asked().warnings] == ["WATCH_UNAVAILABLE"])
             put(novels, "n0", "b.md", "白鹭来了。")
             assert novel.search("白鹭")
             put(novels, "n0", "c.md", "麒麟兽来了。")
