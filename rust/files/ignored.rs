@@ -1,5 +1,5 @@
 //! What `.armariusignore`, `.ignore`, `.gitignore` and `.git/info/exclude` leave out, and folders that programs fill; read
-//! by hands that nothing in a project can hold.
+//! without following links or opening pipes.
 //!
 //! The crate `ignore` opens these files by path: a pipe of that name hangs it, a link leads it out, a device has no end.
 //! Here its patterns are used and its reading is not. As git does, links in the place of an ignore file are not followed;
