@@ -144,7 +144,7 @@ def read_chapters(value: object) -> Chapters:
     """`value` as inclusive bounds.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     if value is None:
         return OPEN

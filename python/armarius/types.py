@@ -193,7 +193,7 @@ class PassageStream(Protocol):
         """The bracketed heading above the rows."""
 
     def row(self, path: str, paragraph: int, /) -> PassageRow | None:
-        """Any paragraph of the project as it reads today, with its worth; None when there is none."""
+        """Any paragraph of the project as it reads today, with its worth; None for an unknown one."""
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """The row `step` paragraphs behind `row` (negative: before it); None beyond its scene, and of code."""
@@ -391,7 +391,7 @@ class Hit:
             comparable within that answer only. Of `similar` the cosine similarity, in [-1, 1].
         evidence: Every reason, the strongest first (of `search`: in the order of the text), each with where it stands.
         title: Of the document.
-        kind: Of the document: chapter, setting, outline, note, code; "" for a file that is none.
+        kind: Of the document: chapter, setting, outline, note, code; "" for any other file.
         chapter: The chapter that it stands in, or None.
         paragraph: Index of the paragraph in its document; None for a document or section.
         role: Of the paragraph: body, heading or front_matter; "" for a document or section.

@@ -232,7 +232,7 @@ def _numbers(name: str) -> list[int]:
 
 
 def expected(options: Sequence[str], value: object) -> str:
-    """What an error says of a value that is none of `options`, with the near ones."""
+    """What an error says of a value outside `options`, with the near ones."""
     return f"expected one of {', '.join(options)}, got {shown(value)}{suggestion(near(value, options))}"
 
 

@@ -179,7 +179,7 @@ def kind_named(name: str) -> Kind:
     """The kind of that name.
 
     Raises:
-        ContractError: There is none.
+        ContractError: No kind has that name.
     """
     for kind in get_args(Kind):
         if kind == name:

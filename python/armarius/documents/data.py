@@ -249,7 +249,7 @@ def _members(text: str, at: int, end: int) -> Iterator[_Entry]:
     """The members of the object or list of JSON that begins at `at`.
 
     Raises:
-        ValueError, IndexError: There is none, or it is damaged.
+        ValueError, IndexError: It is missing or damaged.
     """
     last = {"{": "}", "[": "]"}.get(text[at])
     if last is None:

@@ -439,7 +439,7 @@ class _Stories:
         return {path for path in run.paths if path in self.declared and not self._is_copy(path, stated)}
 
     def _is_copy(self, path: str, story: _Run) -> bool:
-        """Whether most of its sentences stand in the story; a text of another number is none, a whole book may be."""
+        """Whether most of its sentences stand in the story. A text of another number is no copy, a book may be."""
         own, numbers = self.features[path].shingles, {number for _, number in self._places(path)}
         others = {number for _, number in story.places}
         if numbers and numbers.isdisjoint(others) and self.files[path].kind != "manuscript":

@@ -83,7 +83,7 @@ def encode(text: str, like: bytes) -> bytes | None:
         None if the encoding cannot say the text, or the bytes would be read as something else.
 
     Raises:
-        Undecodable: `like` is none that `decode` reads.
+        Undecodable: `like` is no encoding that `decode` reads.
 
     Cost: two decodes.
     """

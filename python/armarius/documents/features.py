@@ -641,7 +641,7 @@ _HEADING: Final = re.compile(r"#{1,6}(?:\s|$)")
 _ITEM: Final = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)、])(?:\s+\[[ xX]\])?(?:\s|$)")
 _LABELS: Final = re.compile(r"(?:[^:：|]{1,60}[:：]\s*)+")
 _LETTER: Final = re.compile(r"[^\W_]")
-_ITEMS: Final = 7  # an item stands below every heading, and below a line that is none
+_ITEMS: Final = 7  # an item stands below every heading, and below any other line
 
 
 def filled_in(text: str) -> str:

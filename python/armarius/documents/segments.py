@@ -160,7 +160,7 @@ class _Prose:
         return self.found
 
     def _broken_head(self) -> None:
-        """Paragraphs of a front matter that is none: only its delimiters are."""
+        """Paragraphs of an invalid front matter: only its delimiters are."""
         end = 0
         for match in _LINE.finditer(self.text, 0, self.body_start):
             if not match.start() or match.end() == self.body_start:

@@ -218,7 +218,7 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
     """What is written down as an order: lists of paths, the longest first, with the share of the story in each.
 
     Such a list names four fifths of the text of a folder, and little else, or its series in sequence. Several files
-    that it names of another folder are not in the order, and a list from the last number to the first is none.
+    that it names of another folder are not in the order, and a list from the last number to the first is no order.
 
     Cost: linear in the names that the files list.
     """

@@ -276,7 +276,7 @@ class Questions:
             as_of: As it was asked with: a profile may tell what holds later.
 
         Raises:
-            ContractError: No hit, or chapters that are none.
+            ContractError: No hit, or invalid chapters.
         """
         if not isinstance(hit, Hit):
             raise ContractError(f"hit: expected a Hit, as retrieve and search give them, got {type(hit).__name__}")
@@ -315,7 +315,7 @@ class Questions:
             timeout_s: Seconds to wait for a graph or a server, as `assemble` says.
 
         Raises:
-            ContractError: A text, limit, chapters, kinds or wordings that are none; a `limit` below 1.
+            ContractError: An invalid text, limit, chapters, kinds or wordings; a `limit` below 1.
         """
         query, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
         bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
@@ -437,7 +437,7 @@ class Questions:
 
         Raises:
             UnknownId: No entity goes by that name; names near ones.
-            ContractError: A name, attribute, chapters or kinds that are none.
+            ContractError: An invalid name, attribute, chapters or kinds.
         """
         from armarius.search.contradictions.detect import statements_about
         from armarius.search.contradictions.statements import Statements

@@ -52,7 +52,7 @@ class SummaryRequest(Asked):
         """The summary of the first chapter in a reply, a text or a message of a model library.
 
         The last object with a summary counts, so that a form that is repeated first does not. Passages are put in
-        order and cut to the paragraphs that are left for them; what is none is left out. Of a reply that was cut short,
+        order and cut to the paragraphs that are left for them; invalid ones go. Of a reply that was cut short,
         the summary and the passages that are whole are read.
 
         Raises:
@@ -176,7 +176,7 @@ class ProjectSummaries(Listed[Summary]):
 
         Raises:
             UnknownDocument: No such document.
-            CodexError: The text is blank or no text; a passage is none.
+            CodexError: The text is blank or no text; a passage is invalid.
             StoreFull: The file cannot be written; nothing has changed.
         """
         return self._project.summaries.put(
@@ -260,7 +260,7 @@ class ProjectSummaries(Listed[Summary]):
 
         Args:
             summarise: Called once per chapter of the main edition, the last one first, not for earlier books. A
-                ContractError (`parse` of a reply without a summary), a blank text and what is none are `refused`, and
+                ContractError (`parse` of a reply without a summary), a blank or invalid text are `refused`, and
                 the other chapters go on, unless the first three are all refused. Of another error the chapters that
                 are under way are kept, and it propagates. A chapter with a `summary` in its front matter is skipped.
             limit: Maximum number of chapters; None is all of them.
@@ -270,7 +270,7 @@ class ProjectSummaries(Listed[Summary]):
             The new summaries, with `cost` and `refused`.
 
         Raises:
-            ContractError: `summarise` is not callable; a number that is none; no chapter has a summary, and why.
+            ContractError: `summarise` is not callable; a number is invalid; no chapter has a summary, and why.
         """
         if not callable(summarise):
             raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")

@@ -54,7 +54,7 @@ class Followed:
 
     Attributes:
         swept: Time (monotonic) of the last comparison of the whole tree.
-        is_hidden: Whether a hidden path is none of the project; of others it is not asked.
+        is_hidden: Whether a hidden path is outside the project; asked for hidden paths alone.
     """
 
     def __init__(self, root: Path, watcher: "Watcher", changed: Callable[[set[str] | None], None]) -> None:

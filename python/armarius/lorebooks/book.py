@@ -79,7 +79,7 @@ class Book:
         """The entry of that id, or of that name where only one has it.
 
         Raises:
-            UnknownId: There is none; names near ones.
+            UnknownId: There is no such entry; names near ones.
         """
         match = next((entry for entry in self.entries if entry.id == id_), None)
         if match is None:
@@ -101,7 +101,7 @@ class Book:
         """The book without an entry.
 
         Raises:
-            UnknownId: There is none.
+            UnknownId: There is no such entry.
         """
         gone = self.entry(id_)
         return replace(self, entries=tuple(entry for entry in self.entries if entry is not gone))

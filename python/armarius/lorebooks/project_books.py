@@ -50,13 +50,13 @@ class BookKeeping(Protocol):
         """Of the books, sorted."""
 
     def stamp(self, id_: str, name: str) -> object:
-        """What changes with a file; None where there is none."""
+        """What changes with a file; None without a file."""
 
     def read(self, id_: str, name: str, *, limit: int) -> bytes:
         """The bytes of a file.
 
         Raises:
-            FileNotFoundError: There is none.
+            FileNotFoundError: There is no such file.
             OSError: It cannot be read, or has more than `limit` bytes.
         """
 
@@ -271,8 +271,8 @@ class Books(Mapping[str, Book]):
     Each call looks at the folder once: `books.snapshot()` is for those who ask several questions. Threads may share it.
 
     Args:
-        root: The project folder; None for a project that is none.
-        keeping: Where its books are kept; None is in the folder, or in memory where there is none.
+        root: The project folder; None for a project without one.
+        keeping: Where its books are kept; None is in the folder, or in memory without one.
 
     Attributes:
         problems: Why a book of the folder is not there, by its id.
@@ -484,7 +484,7 @@ def user_of(config: Config, root: Path | None) -> str:
     It is `user` of the table `[books]` in armarius.toml for one project, else in the user's config.toml for all.
 
     Raises:
-        ConfigError: A key that is unknown or a name that is none; names file and key.
+        ConfigError: An unknown key or an invalid name; names file and key.
 
     Cost: one small file.
     """

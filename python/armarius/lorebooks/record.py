@@ -32,7 +32,7 @@ def checked_profile(value: object) -> ProfileName:
     """`value` as the name of a profile.
 
     Raises:
-        ContractError: It is none of them.
+        ContractError: Any other value.
     """
     if isinstance(value, str) and value in get_args(ProfileName):
         return value  # type: ignore[return-value]
@@ -403,7 +403,7 @@ def from_json(leaf: str, value: Any) -> Any:  # noqa: ANN401
     """The value of a field from JSON.
 
     Raises:
-        KeyError, TypeError, ValueError: It is none.
+        KeyError, TypeError, ValueError: The data are invalid.
     """
     if leaf == "match.keys":
         return tuple(Key(str(key["text"]), _one_of(key["kind"], ("plain", "regex", "wildcard"))) for key in value)

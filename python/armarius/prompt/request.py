@@ -167,7 +167,7 @@ class Resolver:
             ScopeViolation: The request or `previous` belongs to another project.
             UnknownDocument: No such document.
             CursorOutOfRange: Cursor or selection lie inside a character, are negative, or outside the live text.
-            BudgetError: A layer's budget is none.
+            BudgetError: The budget of a layer is invalid.
             UnknownId: Nothing is called what the request pins or mutes.
             ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
         """
@@ -241,7 +241,7 @@ class Resolver:
             return cache, self._doubt(model, cache.counter)
         try:
             measured = CachedCounter(_counting(self._counter_for(model, version)))
-        except ContractError:  # the model's name is none
+        except ContractError:  # an invalid name of a model
             raise
         except Exception as error:  # a host's own function may raise anything
             if self._fallback is None:
@@ -263,7 +263,7 @@ def _counting(made: Counter) -> Counter:
     """What a host's function gave, if it is a counter.
 
     Raises:
-        CounterError: It is none; says what it lacks.
+        CounterError: It is no counter; says what it lacks.
     """
     if lacking := [name for name in ("name", "exact", "count") if not hasattr(made, name)]:
         raise CounterError(f"{type(made).__name__} is no counter, it lacks {', '.join(lacking)}")
@@ -321,7 +321,7 @@ def _read(view: RequestState, document: Document | None, path: str) -> Document 
 def _places(
     request: AssembleRequest, document: Document | None
 ) -> tuple[int, tuple[int, int] | None, list[ContextWarning]]:
-    """Cursor and selection in code points, and what had to be clamped. A selection of nothing is none.
+    """Cursor and selection in code points, and what had to be clamped. An empty selection is dropped.
 
     A live text is what the offsets are about, so that one outside it is wrong; a saved one may be behind the editor.
     """

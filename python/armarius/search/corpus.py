@@ -5,7 +5,7 @@ indexes in memory, which one moment hands to the next and which are brought up t
 has a scope; `within` narrows it, `without` leaves documents out as if the project had none of them, and `with_live`
 puts the text of an editor in the place of a saved document.
 
-A *text* is a chapter, or a file that is none (a note, a source file); a file that holds several chapters is several
+A *text* is a chapter, or another file (a note, a source file); a file that holds several chapters is several
 texts. A *section* is one entry of a settings file: a profile, a place, a rule.
 """
 
@@ -56,7 +56,7 @@ class Outside:
 
     Attributes:
         paths: Of those, where something else answers.
-        always: Those among them that are none in any case.
+        always: Those among them that are never candidates.
         barred: Those among them that plain search leaves out too: no guess keeps them out.
         counted: The numbers of chapters say what is later than the open document; where they begin again, or there are
             none, what is later is among `always`.
@@ -108,7 +108,7 @@ class _File:
 
 @dataclass(frozen=True)
 class Text:
-    """A chapter, or a file that is none: `document[start:end]`.
+    """A chapter or another file: `document[start:end]`.
 
     Attributes:
         key: Its number in the corpus.

@@ -88,7 +88,7 @@ class SummaryIndex:
         self._ranked = (_Ranked(), _Ranked())
 
     def of(self, corpus: Corpus) -> Tell | None:
-        """Tells what the summaries say to a question; None where there are none. Raises what the source raises.
+        """Tells what the summaries say to a question; None without summaries. Raises what the source raises.
 
         Cost: nothing until a text or a summary changes; then a look at every text, and the sentences that are new.
         """

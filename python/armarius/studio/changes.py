@@ -318,7 +318,7 @@ class Changes:
         return "/inbox"
 
     def settle(self, form: Form) -> str:
-        """Remember that a doubt is none, or with `undo` no longer."""
+        """Remember that a doubt is settled, or with `undo` no longer."""
         if self._settled is not None:
             exists, undo = form["id"] in self.settled(), form.get("undo") == "yes"
             if undo and exists:

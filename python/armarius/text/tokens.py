@@ -65,7 +65,7 @@ class TokenCounter:
             model: Any text, in any case.
 
         Raises:
-            ContractError: `model` is none, holds a lone surrogate, or more than 4,096 code points.
+            ContractError: `model` is no str, holds a lone surrogate, or has more than 4,096 code points.
         """
         return cls(_core.TokenCounter.for_model(valid_text("model", model)))
 
@@ -164,7 +164,7 @@ class TokenCounter:
         """Number of tokens of `text`, >= 0.
 
         Raises:
-            ContractError: `text` is none, or holds a lone surrogate.
+            ContractError: `text` is no str, or holds a lone surrogate.
             CounterError: A tokenizer file that cannot encode this text.
         """
         try:

@@ -314,7 +314,7 @@ def own_folder(*, project: Path | None = None) -> Path:
     """As `config_folder`, to write to.
 
     Raises:
-        ConfigError: There is none.
+        ConfigError: There is no home folder.
     """
     home = config_folder(project=project)
     if home is None:

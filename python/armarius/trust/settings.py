@@ -189,7 +189,7 @@ def load_config(root: Path) -> Config:
 
     Raises:
         ConfigError: Not a regular file of at most 256 KiB, not TOML, not UTF-8, an unknown key, a value of the wrong
-            type, or a pattern that is none; names file and key.
+            type, or an invalid pattern; names file and key.
     """
     return _config(read_toml(root / CONFIG_NAME, name=CONFIG_NAME) or {})
 
@@ -497,7 +497,7 @@ class Permissions:
         return results
 
     def warning(self, config: Config) -> ContextWarning | None:
-        """One warning of all settings that are not heeded; None when there is none."""
+        """One warning of all settings that are not heeded; None when all are."""
         ignored = self.ignored(config)
         return SETTING_IGNORED(what="; ".join(map(str, ignored)), command=self.command) if ignored else None
 

@@ -67,7 +67,7 @@ def methods_of(engine: "Engine", *, write: bool = False) -> Methods:
 
 
 def verb(name: str) -> Verb:
-    """The row of a method of the channel; KeyError when there is none."""
+    """The row of a method of the channel; KeyError for an unknown one."""
     for row in VERBS:
         if row.name == name:
             return row

@@ -212,7 +212,7 @@ class Turns:
         """A place for the block, running or waiting; a block inside has that of the outer one.
 
         Raises:
-            Backpressure: There is none.
+            Backpressure: No place is free.
         """
         at = _TURN.get()
         if self._running is None or (at is not None and at[0] is self):

@@ -270,7 +270,7 @@ class LocalShelf:
         Args:
             name: Name of a folder in the shelf's folder.
             tenant: Must be "": a shelf of folders has one owner; use one shelf per tenant.
-            create: Make the folder if there is none.
+            create: Make the folder if it does not exist.
 
         Raises:
             ContractError: The name is invalid, or a tenant is given.
@@ -296,7 +296,7 @@ class LocalShelf:
 
         Raises:
             ContractError: Projects in folders are the user's, who removes them.
-            UnknownProject: There is none.
+            UnknownProject: There is no such folder.
         """
         if not self.in_memory:
             raise ContractError("delete: a folder of the user is not removed")

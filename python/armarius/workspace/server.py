@@ -155,7 +155,7 @@ class Novel(ShelvedEngine):
 
         Raises:
             StoreConflict: `expect` is given, and somebody was faster; nothing is changed.
-            ContractError: A path that is none, a text with half a character, or of more than 64 MiB.
+            ContractError: An invalid path, a text with half a character, or one of more than 64 MiB.
             ConfigError: `armarius.toml` is wrong.
             QuotaExceeded: The project would hold more than it may.
             StoreUnavailable: The server is away. `written` is False where nothing is written, None where that cannot be
@@ -404,7 +404,7 @@ class Shelf:
         Args:
             project_id: At most 512 bytes of UTF-8.
             tenant: Tenant, "" for none. Project ids are unique per tenant; tenants see only their own projects.
-            create: Make the project, without files, if there is none: two round trips.
+            create: Make the project, without files, if it does not exist: two round trips.
 
         Raises:
             ContractError: Either is not a valid name.

@@ -230,7 +230,7 @@ class AuthoredCodex(Listed[Entity]):
             changes: As for `create`, and `name`; `attributes` are those that change.
 
         Raises:
-            UnknownId: There is none, or several bear that name.
+            UnknownId: No entity or several have that name.
             CodexError: A value is invalid, or another entity has the name, as for `create`; or the page has changed
                 since `expect`, or while it was edited: nothing was written.
             StoreFull: The file cannot be written; nothing has changed.
@@ -384,7 +384,7 @@ class AuthoredCodex(Listed[Entity]):
             refuse_duplicate_names(self._who(), data["id"], data["name"], data.get("aliases", ()))
 
     def delete(self, id_: str, /, *, relations: bool = False) -> Deleted:
-        """Remove the record of an entity; if there is none, its section of the one Markdown page that describes it.
+        """Remove the record of an entity, or without a record its section of the one Markdown page that describes it.
 
         Descriptions in data files, `codex.json` and imported books stay, and pages that are about nobody else.
 
@@ -396,7 +396,7 @@ class AuthoredCodex(Listed[Entity]):
             What was removed, and where the entity is described still.
 
         Raises:
-            UnknownId: There is none, or several bear that name.
+            UnknownId: No entity or several have that name.
             CodexError: It stands where nothing can be removed (lists the files), or the page changed meanwhile. Or, in
                 an opened project, nothing else describes it and relations need it (lists them, with their files);
                 those of `codex.json` in any case.

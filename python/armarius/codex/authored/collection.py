@@ -75,7 +75,7 @@ class Collection(Listed[Item]):
         return tuple(self._item(block) for block in self._file.records())
 
     def get(self, id_: str, /) -> Item:
-        """One record; UnknownId (a KeyError) lists similar ids when there is none."""
+        """One record; UnknownId (a KeyError) lists similar ids when no record has the id."""
         for item in self.list():
             if item.id == id_:
                 return item
@@ -93,7 +93,7 @@ class Collection(Listed[Item]):
         return self._write({**asdict(item), **changes, "id": item.id}, self._file.replace)
 
     def delete(self, id_: str, /) -> Deleted:
-        """Remove a record; UnknownId (a KeyError) lists similar ids when there is none."""
+        """Remove a record; UnknownId (a KeyError) lists similar ids when no record has the id."""
         try:
             self._file.remove(self._table, id_)
         except KeyError:
@@ -301,11 +301,11 @@ class Pins(Collection[Pin]):
     create = add
 
     def get(self, id_: str, /) -> Pin:
-        """One, by id or target; UnknownId (a KeyError) lists similar targets when there is none."""
+        """One, by id or target; UnknownId (a KeyError) lists similar targets when nothing has that name."""
         return next((pin for pin in self.list() if pin.id == id_), None) or self._known(id_, "")
 
     def remove(self, target: str, *, document: str = "") -> Deleted:
-        """Remove the pin or mute of a target, by any of its names; UnknownId (a KeyError) when there is none."""
+        """Remove the pin or mute of a target, by any of its names; UnknownId (a KeyError) for an unknown one."""
         return self.delete(self._known(target, document).id)
 
     def _known(self, target: str, document: str) -> Pin:

@@ -220,7 +220,7 @@ class RecordStore(Protocol):
         """
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
-        """Replace the record with the id of `data`; raises as `add`, and KeyError when there is none."""
+        """Replace the record with the id of `data`; raises as `add`, and KeyError when there is no such record."""
 
     def remove(self, table: str, id_: str) -> None:
         """Remove a record; raises as `replace`."""
@@ -237,14 +237,14 @@ class Authored(Protocol):
         """Changes with the configuration. Called per request."""
 
     def config(self) -> Config:
-        """The configuration; the default one when there is none.
+        """The configuration; the default one without a file.
 
         Raises:
             ConfigError: It is wrong; names the key.
         """
 
     def change_config(self, change: Callable[[str], str]) -> None:
-        """Replace the text of the configuration ("" when there is none) by `change(text)` under a lock.
+        """Replace the text of the configuration ("" without a file) by `change(text)` under a lock.
 
         Raises:
             ConfigError: It is there and cannot be read.
@@ -268,7 +268,7 @@ class Authored(Protocol):
         """What messages call the stored budget profile."""
 
     def profile(self) -> Mapping[str, Any] | None:
-        """The stored budget profile as plain JSON, None when there is none.
+        """The stored budget profile as plain JSON; None without a stored one.
 
         Raises:
             ConfigError: What is stored cannot be read.

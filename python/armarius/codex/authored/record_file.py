@@ -59,7 +59,7 @@ class RecordText(ABC):
 
     @abstractmethod
     def _text(self) -> str | None:
-        """The text, None when there is none.
+        """The text, None without a file.
 
         Raises:
             CodexError: It is there and cannot be read.
@@ -67,7 +67,7 @@ class RecordText(ABC):
 
     @abstractmethod
     def _rewrite(self, change: Callable[[str], str]) -> None:
-        """Replace the text by `change(text)` ("" when there is none) under a lock."""
+        """Replace the text by `change(text)` ("" without a file) under a lock."""
 
     def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
         """Append a record, unless `alike` matches an existing one.
@@ -116,7 +116,7 @@ class RecordText(ABC):
         """Replace the record with the id of `data`; the other blocks keep every byte.
 
         Raises:
-            KeyError: There is none.
+            KeyError: There is no such record.
         """
 
         def edit(blocks: list[Block]) -> str:
@@ -132,7 +132,7 @@ class RecordText(ABC):
         """Remove a record with its comments.
 
         Raises:
-            KeyError: There is none.
+            KeyError: There is no such record.
         """
 
         def edit(blocks: list[Block]) -> str:
@@ -225,7 +225,7 @@ class RecordFile(RecordText):
         self.path = root / FOLDER / name
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Differs after every change of the file; None when there is none."""
+        """Differs after every change of the file; None without a file."""
         try:
             status = self.path.lstat()
         except OSError:

@@ -376,7 +376,7 @@ def _named(draft: Draft, value: str, replaces: bool) -> None:
 
 
 def _is_like(heading: str, name: str) -> bool:
-    """Whether a heading may be a name beside `name`; a Chinese one that does not look like one (疗养院院长) is none."""
+    """Whether a heading may be a name beside `name`; not a Chinese one that does not look like a name (疗养院院长)."""
     if group_of(heading) is not None or is_generic(heading):
         return False
     return name.isascii() or is_name_shaped(heading) or heading in name

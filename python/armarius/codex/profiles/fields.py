@@ -426,7 +426,7 @@ class SectionReader:
             if item is not None and not spoken and (labelled or bold or self.known(item.key)):
                 item.listed = bold
                 here.fields.append(item)
-            elif not _is_rule(line):  # nor the delimiter of a front matter that is none
+            elif not _is_rule(line):  # nor the delimiter of an invalid front matter
                 prose.append(clean(line))
         if prose:
             here.prose.append(_join(prose))

@@ -149,7 +149,7 @@ BREAK: Final = 4
 KeyRef = int | KeyPattern
 """A plain key by its number, or an expression."""
 NEVER: Final = -1
-"""Of a key that is never found: an expression that is none."""
+"""Of a key that is never found: an invalid expression."""
 _KEPT = 512
 _WILD = re.compile(r"[\\^$+.()|\[\]{}_]")
 

@@ -219,7 +219,7 @@ def by_short(short: str) -> Format | None:
 
 
 def card_format(tree: Any) -> Format | None:  # noqa: ANN401
-    """The format of a tree that is a character card; None where it is none."""
+    """The format of a tree that is a character card; None for any other."""
     format_ = _claimed(tree)
     return format_ if format_ is not None and format_.members is not None else None
 
@@ -455,7 +455,7 @@ def from_base64(content: bytes, name: str) -> bytes:
     """The content of such a chunk, out of base64.
 
     Raises:
-        BookError: It is none, or too large.
+        BookError: It is invalid or too large.
     """
     check_size(len(content), name)
     if content.lstrip()[:1] == b"{":  # the JSON as it is

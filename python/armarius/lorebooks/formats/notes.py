@@ -181,7 +181,7 @@ _KNOWN = frozenset(
 
 
 def linked(text: str) -> tuple[str, ...]:
-    """The notes that a text links to, in order, each once; embeds are none."""
+    """The notes that a text links to, in order, each once; embeds do not count."""
     return tuple(dict.fromkeys(link[1].strip() for link in _LINK.finditer(_EMBED.sub("", text)) if link[1].strip()))
 
 

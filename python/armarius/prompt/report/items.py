@@ -151,7 +151,7 @@ class SourceCatalog:
 
     Attributes:
         named: The ids of cards and relations of what bears a name.
-        document: The document of a path, the buffer for the open one; None for what is none.
+        document: The document of a path, the buffer for the open one; None for anything else.
         entities: Of the project, by id.
     """
 
@@ -382,7 +382,7 @@ class Account:
         return say(Reason(f"title.{kind}", **parts), self.language)
 
     def _document(self, path: str, number: str = "") -> str:
-        """The title of a document, or of what a paragraph of it stands under; the path of what is none."""
+        """The title of a document, or of what a paragraph of it stands under; the path for anything else."""
         document = self.known.document(path)
         if document is None:
             return path

@@ -316,7 +316,7 @@ class Pack:
         return self._again(budget)
 
     def diff(self, other: "Pack") -> Difference:
-        """What changed from `other` to this pack; raises ContractError when that is none."""
+        """What changed from `other` to this pack; raises ContractError when `other` is no pack."""
         if not isinstance(other, Pack):
             raise ContractError(f"other must be a Pack, as assemble returns it, got {type(other).__name__}")
         return difference(self._fitted.rendered, other._fitted.rendered, self.token_count - other.token_count)
@@ -333,7 +333,7 @@ class Pack:
 
     @property
     def retrieved(self) -> tuple[Candidate, ...]:
-        """The candidates behind the items of the retrieved layer; paragraphs that filled room are none."""
+        """The candidates behind the items of the retrieved layer; paragraphs that filled room have none."""
         placed = self._fitted.items
         return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved" and not item.fills)
 
@@ -414,7 +414,7 @@ class Pack:
 
     @property
     def omitted_count(self) -> int:
-        """How many candidates are not in; paragraphs that filled no room are none. Cost: none."""
+        """How many candidates are not in; paragraphs that filled no room do not count. Cost: none."""
         return len(self._fitted.admitted.omitted) + len(self._fitted.omitted)
 
     def __repr__(self) -> str:

@@ -261,7 +261,7 @@ def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
 
 @cache
 def _roles() -> Phrases[bool]:
-    """Words for who somebody is to another; true of kin. One character (子 in 房子) is none."""
+    """Words for who somebody is to another; true of kin. One character (子 in 房子) does not count."""
     rows = {word: True for name, words in table("kin").items() if name not in _CHOSEN for word in words}
     rows |= {word: False for name in _CHOSEN for word in table("kin")[name]}
     rows |= {word: False for words in table("roles").values() for word in words}

@@ -37,7 +37,7 @@ def check_name(name: str, what: str) -> str:
     """A name of at most 512 bytes of UTF-8, without NUL; `what` it is stands in the message.
 
     Raises:
-        ContractError: It is none.
+        ContractError: It is invalid.
     """
     return _checked(name, what, _NAME)
 
@@ -46,7 +46,7 @@ def check_path(path: str) -> str:
     """A relative posix path of at most 1,024 bytes without `.` and `..`, as a project may hold it.
 
     Raises:
-        ContractError: It is none.
+        ContractError: It is invalid.
     """
     _checked(path, "path", _PATH)
     if path.startswith("/") or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):

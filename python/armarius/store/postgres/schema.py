@@ -45,7 +45,7 @@ def schema_name(name: str) -> str:
     """The name of a schema of tables, such as one for each tenant: small letters, digits and `_`.
 
     Raises:
-        ContractError: It is none.
+        ContractError: It is no name of a schema.
     """
     if not _SCHEMA.fullmatch(name):
         raise ContractError(f"schema: {shown(name)} is no name of small letters, digits and _")

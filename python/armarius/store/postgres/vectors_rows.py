@@ -56,7 +56,7 @@ class Form:
         """Vectors out of their columns: float32, shape (n, dimension).
 
         Raises:
-            StoreCorrupt: One is none, or of another length.
+            StoreCorrupt: One is invalid, or of another length.
         """
         matrix = np.zeros((len(columns), dimension), np.float32)
         try:
