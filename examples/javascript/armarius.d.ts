@@ -896,7 +896,7 @@ export interface Finding {
   also?: string[] | null;
   /** Unit of every offset, given and answered: `utf-16` (default of this client), `code-point` or `utf-8`. */
   positionEncoding?: "code-point" | "utf-16" | "utf-8" | null;
-  /** Of the page before; a page has at most 1,500 characters. */
+  /** Of the page before; a page has at most 800 characters. */
   cursorPosition?: number | null;
 }
 

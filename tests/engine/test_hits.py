@@ -165,7 +165,7 @@ def test_an_agent_with_find_sees_answers_that_one_with_grep_does_not():
         assert figures["find"][2_500] >= len(questions) - 1
 
 
-def test_pages_of_find_have_at_most_1500_characters_and_follow_each_other(tmp_path):
+def test_pages_of_find_have_at_most_800_characters_and_follow_each_other(tmp_path):
     text = "\n\n".join(f"The lamp number {number} was lit over the long quay at night." for number in range(120))
     (tmp_path / "a.md").write_text(text, encoding="utf8")
     with armarius.open(tmp_path, watch=False, index_dir=tmp_path / "index") as engine:

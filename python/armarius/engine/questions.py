@@ -349,7 +349,7 @@ class Questions:
 
         Args:
             query: Words in any order, or a question; what is in quotation marks alone is looked up as it is written.
-            cursor: Of the page before; a page has at most 1,500 characters.
+            cursor: Of the page before; a page has at most 800 characters.
             kinds: Only documents of these kinds, one or several; empty is all.
             chapters: First and last chapter, inclusive, either None; one number is that chapter alone.
             as_of: Nothing of a later chapter than this.

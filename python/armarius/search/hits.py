@@ -116,7 +116,7 @@ def row_of(hit: Hit) -> str:
     return f"{hit.path}:{hit.line} ¶{hit.paragraph}{level} {hit.text}"
 
 
-PAGE: Final = 1_500
+PAGE: Final = 800
 """Characters of a page of stretches, with their places."""
 _SENTENCES = 4
 _LONGEST = 400  # code points of a stretch: a row of a table may be longer

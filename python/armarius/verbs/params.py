@@ -341,7 +341,7 @@ class Searching(_Bounded):
 class Finding(_Bounded):
     """Words in any order, or a question; words in quotation marks as they are written."""
 
-    cursor: Count = Field(default=0, description="Of the page before; a page has at most 1,500 characters.")
+    cursor: Count = Field(default=0, description="Of the page before; a page has at most 800 characters.")
 
 
 class Retrieving(_Bounded):
