@@ -404,3 +404,33 @@ def test_the_channel_the_command_line_and_mcp_ask_and_apply(engine, folder, tmp_
     assert json.loads(capsys.readouterr().out)["items"]
     assert main(["understand", str(folder), "--apply"]) == 2
     assert main(["understand", str(folder), "--reply", str(tmp_path / "none.txt")]) == 2
+
+
+def test_a_line_that_is_proposed_again_stays_before_the_pattern_and_keeps_its_model(tmp_path):
+    for name in ("一", "二", "三"):
+        (tmp_path / "库").mkdir(exist_ok=True)
+        (tmp_path / "库" / f"{name}库.md").write_text(f"# {name}\n\n- 词条：{name}\n- 用处：写作\n", "utf-8")
+    with armarius.open(tmp_path, watch=False, index_dir=tmp_path.parent / "index") as engine:
+        both = {"files": [{"path": "库/*库.md", "kind": "summary"}, {"path": "库/一库.md", "kind": "template"}]}
+        engine.understanding_request().parse(json.dumps(both), model="m").apply()
+        again = {"files": [{"path": "库/一库.md", "kind": "template"}, {"path": "库/二库.md", "kind": "outline"}]}
+        engine.understanding_request().parse(json.dumps(again), model="m2").apply()
+        assert {file.path: file.kind for file in engine.map()} == {
+            "库/一库.md": "template", "库/二库.md": "outline", "库/三库.md": "summary",
+        }  # fmt: skip
+        text = (tmp_path / "armarius.toml").read_text("utf-8")
+        assert '"库/*库.md" = "summary"  # proposed by m\n' in text
+        assert '"库/二库.md" = "outline"  # proposed by m2\n' in text
+
+
+def test_a_broken_configuration_refuses_proposals_and_a_reply_that_gives_nothing_is_not_kept(tmp_path):
+    (tmp_path / "a.md").write_text("# A\n\nMara lit the lamp.\n", "utf-8")
+    with armarius.open(tmp_path, watch=False, index_dir=tmp_path.parent / "index") as engine:
+        found = engine.understanding_request().parse('[{"path": "a.md"}]')
+        assert (len(found), found.refused) == (0, ("a.md: no kind, edition or place is given",))
+        assert not (tmp_path / ".armarius" / "understanding.toml").exists()
+        found = engine.understanding_request().parse('{"about": {"form": "novel"}}')
+        assert str(found) == "project: form: – -> novel"
+        (tmp_path / "armarius.toml").write_text("[x\n", "utf-8")
+        with pytest.raises(armarius.ConfigError, match=r"armarius\.toml"):
+            found.apply()

@@ -9,7 +9,6 @@ What is proposed weighs as a guess: a line of the user's own goes before it, and
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -241,7 +240,7 @@ class Understanding:
         proposals = Reading(asking).proposals(reply, model, partial(self._write, asking))
         text = reply_text(reply).strip() or json.dumps(reply, ensure_ascii=False, default=str)
         with suppress(StoreError):  # a folder that nobody may write into: the next time it costs a call
-            if not proposals.cut:
+            if not proposals.cut and (proposals or proposals.unsure or not proposals.refused):
                 self._keep(hash=asking.hash, model=model, text=text)
         return proposals
 
@@ -301,8 +300,9 @@ _HEAD: Final = re.compile(r"[ \t]*\[(\[?)[ \t]*([^\]\n]*)\]", re.ASCII)
 
 
 def _proposed(text: str) -> Iterator[tuple[str, str, Any]]:
-    """The lines that an earlier reply has put into armarius.toml."""
-    for table, rows in tomllib.loads(text).get("proposed", {}).items():
+    """The lines that an earlier reply has put into armarius.toml. Raises ConfigError where it is wrong."""
+    parse_config(text)
+    for table, rows in parse_toml(text).get("proposed", {}).items():
         for key, value in rows.items():
             yield from (((table, key, item) for item in value) if (table, key) in _LISTS else [(table, key, value)])
 
@@ -315,12 +315,14 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
     """
     before = parse_config(text)
     end = "\r\n" if "\r\n" in text else "\n"
-    kept, inside = list[str](), False
+    kept, inside, earlier = list[str](), False, dict[str, str]()
     for line in text.splitlines(keepends=True):
         if (head := _HEAD.match(line)) is not None:
             inside = head[2].strip().split(".")[0].strip(" \"'") == "proposed"
         if not inside or line.lstrip().startswith("#"):
             kept.append(line)
+        elif (row := line.strip().rpartition("  # proposed by "))[1]:
+            earlier[row[0]] = row[2]
     whole = "".join(kept).rstrip()
     name = _printable(model)
     tables = dict[str, dict[str, Any]]()
@@ -334,9 +336,10 @@ def _with_proposed(text: str, lines: Sequence[tuple[str, str, Any]], model: str)
             rows.setdefault(key, value)
     for table, rows in tables.items():
         whole += f"{end * 2 * bool(whole)}[proposed.{table}]  # a guess; what stands in [{table}] goes before it{end}"
-        whole += end.join(
-            f"{quoted(key, key=True)} = {value_of(value)}  # proposed by {name}" for key, value in rows.items()
-        )
+        # Of patterns the first that matches decides: a path stands before them.
+        order = sorted(rows, key=lambda key: table == "documents" and any(mark in key for mark in "*?["))
+        texts = [f"{quoted(key, key=True)} = {value_of(rows[key])}" for key in order]
+        whole += end.join(f"{row}  # proposed by {earlier.get(row, name)}" for row in texts)
     whole = f"{whole}{end}" if whole else ""
     after = parse_config(whole)
     own = [_person_part(config) for config in (before, after)]

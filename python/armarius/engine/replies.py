@@ -17,7 +17,7 @@ from armarius.engine.asking import Asking, Group, line_key, table_row
 from armarius.errors import ContractError
 from armarius.headings.display import ResultList, counted
 from armarius.lexicon import word_file
-from armarius.text.chat import read_answers
+from armarius.text.chat import read_answers, reply_text
 from armarius.text.unicode import fold, is_han
 from armarius.trust.settings import ABOUT, OF_PEOPLE, FileLine, PeopleTable
 from armarius.validation import shown
@@ -94,6 +94,17 @@ class Proposals(ResultList[Proposal]):
         many = [str(len(paths) or "") for paths in (row.enters, row.leaves)]
         return row.about, row.name, row.says, row.now, str(row.files or ""), *many, row.warning
 
+    def __str__(self) -> str:
+        """A line for each proposal, and below it the files that enter and leave prompts."""
+        lines = []
+        for row in self:
+            count = f" ({counted(row.files, 'file')})" if row.files else ""
+            lines.append(
+                f"{row.about}: {row.name}: {row.now or '–'} -> {row.says}{count}{row.warning and f'; {row.warning}'}"
+            )
+            lines += [f"  {verb}: {', '.join(paths)}" for verb in ("enters", "leaves") if (paths := getattr(row, verb))]
+        return "\n".join(lines) or repr(self)
+
     def to_wire(self) -> dict[str, Any]:
         """The proposals as plain JSON."""
         names = [part.name for part in fields(Proposal) if part.name != "lines"]
@@ -149,12 +160,8 @@ class Reading:
         """What is in it. Raises ContractError when there is nothing of the form."""
         parts, cut, formed = _parts_of(reply)
         if not parts and (cut or not formed):
-            what = (
-                "the reply holds no JSON with " + ", ".join(_PARTS[:4])
-                if not cut
-                else "the reply is cut before its end"
-            )
-            raise ContractError(f"model: {what}")
+            what = "is cut before its end" if cut else f"holds no JSON with {', '.join(_PARTS[:4])}"
+            raise ContractError(f"model: the reply {what}")
         if cut:
             self.refused.append("the reply ends in the middle: what is whole was taken, ask again for the rest")
         self._project(parts.get("about"))
@@ -206,6 +213,8 @@ class Reading:
                 stated = {key: value for key, value in values.items() if value}
                 if stated:
                     entries.append((name, paths, group, stated))
+                else:
+                    self.refused.append(f"{name}: no kind, edition or place is given")
         changes = [self._changes(paths, stated) for _, paths, _, stated in entries]
         moved = {path for paths in changes for path in paths}
         for (name, paths, group, stated), changed in sorted(
@@ -433,7 +442,7 @@ def _parts_of(reply: object) -> tuple[dict[str, Any], bool, bool]:
     if isinstance(reply, list) and reply and all(isinstance(item, dict) and "type" not in item for item in reply):
         reply = json.dumps(reply, ensure_ascii=False)  # what a library has read already
     answers = read_answers(reply)
-    sections, formed = dict[str, Any](), False
+    sections, formed = dict[str, Any](), "".join(reply_text(reply).split()).strip("`").removeprefix("json") == "{}"
     for value in reversed(answers.values):
         answer = _renamed(value)
         while isinstance(answer, dict) and not answer.keys() & {*_PARTS, "g", "path"}:  # a wrapper
