@@ -103,7 +103,7 @@ def long_enough(call, prose):
         heard, took = heard_during(functools.partial(call, text))
         if heard >= HEARD:
             return text, call(text)
-        assert len(text) < 40_000_000, f"{heard} times in {took:.2f} s, {len(text):,} characters"
+        assert len(text) < 100_000_000, f"{heard} times in {took:.2f} s, {len(text):,} characters"
         text += text
 
 
