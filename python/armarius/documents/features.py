@@ -6,7 +6,6 @@ templates, and pages of headings and labels with nothing behind them.
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
@@ -62,9 +61,6 @@ _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
 _HEADER: Final = re.compile(r"^\|(.{3,200})\|[ \t]*\n\|[ \t:|-]{3,}\|[ \t]*$", re.MULTILINE)
-_SPEAKER: Final = re.compile(
-    r"^[`*]{0,2}[\[【]([^\W\d_][^\[\]【】\n]{0,15})[\]】][`*]{0,2}[ \t]+(?=[^\s(])", re.MULTILINE
-)
 _SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
 _LONGEST_UNIT: Final = 24  # code points of the name of a chapter, and of the blanks before it
 _CITABLE: Final = ("chapter", "episode", "scene")
@@ -294,12 +290,6 @@ def stated_by(front_matter: FrontMatter) -> Kind | None:
     return next((kind for value in stated for kind in KINDS if value == kind), None)
 
 
-def _scripted(text: str) -> int:
-    """The lines that begin with who says them in brackets, as in the script of a game: `[Mara] Wait.`."""
-    speakers = Counter(_SPEAKER.findall(text))
-    return sum(count for count in speakers.values() if count > 2) if len(speakers) > 1 else 0
-
-
 class _Shape:
     """What the lines of a text look like; `lists` is 0 for prose and 1 for lists.
 
@@ -322,7 +312,6 @@ class _Shape:
         self.empty = self.forms = self.slots = 0
         self.filled = 1.0
         self.cited = len({*_citations(text)})
-        self.scripted = _scripted(text) / lines if "[" in text or "【" in text else 0.0
         self.files = len(_FILE_LINE.findall(text)) / lines if ".md" in text or ".txt" in text else 0.0
         if self.spoken >= 0.1:  # scenes with letters, lists, lines of a chat
             self.prose = min(1.0, self.prose + self.spoken)
@@ -481,8 +470,6 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
         yield Clue("most fields empty", (shape.empty, len(shape.labels)))
     if shape.files > 0.5:
         yield Clue("list of files")
-    if shape.scripted >= 0.5:
-        yield Clue("screenplay")
     if shape.cited >= 4:  # of 650 chapters one does
         yield Clue("citations", (shape.cited,))
     if is_prose:
@@ -556,10 +543,8 @@ def named(name: str) -> list[tuple[Kind, float, str]]:
     ends_it = not any(map(str.isalpha, lowered[last_end:]))
     share = covered / letters
     weights[KIND_OF_WORD[last]] = (max(share, 0.75 if ends_it else 0.3), last)
-    kind = KIND_OF_WORD[last]
-    of_review = kind == "note" and ("review" in weights or "beta" in lowered)
-    if of_review or (kind == "setting" and KIND_OF_WORD[hits[0][1]] == "review"):  # of the codex, or by one
-        weights["review"] = weights.pop(kind)
+    if KIND_OF_WORD[last] == "note" and ("review" in weights or "beta" in lowered):
+        weights["review"] = weights.pop("note")
     return [(kind, *pair) for kind, pair in sorted(weights.items(), key=lambda item: -item[1][0])]
 
 
