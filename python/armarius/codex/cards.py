@@ -14,7 +14,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final, Protocol
 
 from armarius.arguments import OPEN, Bounds, Chapters
@@ -137,7 +136,6 @@ _SPAN: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=1024)
 def parse_span(label: str) -> tuple[int | None, int | None] | None:
     """The chapters that `label` covers as `(since, until)`: since inclusive, until exclusive, None open.
 

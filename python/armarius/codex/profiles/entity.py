@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -108,7 +108,6 @@ def is_plausible(heading: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
 def is_name_shaped(name: str) -> bool:
     """Whether a name looks like one without its context.
 
