@@ -76,12 +76,13 @@ class FileScope:
         edition = of_edition(self._map, document) if document else None
         counted = edition not in self._uncounted
         later = frozenset() if counted else self._later(question, document)
-        called = frozenset(self._called(question) - hidden - {document})
+        by_file = self._called(question)
+        called = by_file - hidden - {document}
         if counted and not hidden:
             return Outside(asked=called) if called else NOTHING_OUTSIDE
         if edition in hidden:
             hidden = hidden - set(self._map.story(edition)) | set(self._map.story())
-        own, of_kind = self._named(question)
+        own, of_kind = self._named(question, by_file)
         chosen = self._numbered(question, of_kind)
         targets = (chosen or of_kind) | {
             path for path in hidden if files[path].kind in kinds and files[path].edition == "main"
@@ -127,12 +128,10 @@ class FileScope:
                 result.update(order)
         return frozenset(result)
 
-    def _named(self, question: str) -> tuple[set[str], set[str]]:
+    def _named(self, question: str, by_file: frozenset[str]) -> tuple[set[str], set[str]]:
         """The hidden files that a question calls by a name of their own, and those of kinds and names that it says."""
-        files = self._map.files
-        own: set[str] = set()
+        own = {path for path in by_file & self._map.hidden if self._map.files[path].edition == "main"}
         of_kind: set[str] = set()
-        own.update(path for path in self._called(question) & self._map.hidden if files[path].edition == "main")
         tokens = tokens_of(question)
         for match in self._names.find(question, tokens):
             (own if len(match.value) == 1 else of_kind).update(match.value)
@@ -140,18 +139,26 @@ class FileScope:
             of_kind.update(self._of_kind.get(kind, ()))
         return own, of_kind
 
-    def _called(self, question: str) -> set[str]:
+    def _called(self, question: str) -> frozenset[str]:
         """The files, but those of code, that a question calls by their names: `notes.md`, or `part-2` without suffix.
 
-        Cost: one look at each name where the question holds a mark of such names.
+        Cost: one search of the question for each name, where it holds a mark of such names.
         """
-        text, called = question.casefold(), set[str]()
-        for path, file in self._map.files.items() if any(mark in text for mark in "._-") else ():
+        text = question.casefold()
+        if not any(mark in text for mark in "._-"):
+            return frozenset()
+        return frozenset(path for name, path in self._file_names if name in text and _stands(name, text))
+
+    @cached_property
+    def _file_names(self) -> Sequence[tuple[str, str]]:
+        """Name, and stem where that has a mark, with the path, of each file but those of code."""
+        rows: list[tuple[str, str]] = []
+        for path, file in self._map.files.items():
             name = path.rpartition("/")[2].casefold()
             stem = name.rpartition(".")[0]
-            if _stands(name, text) or (("-" in stem or "_" in stem) and _stands(stem, text)):
-                called.update([path] if file.kind != "code" else ())
-        return called
+            if file.kind != "code":
+                rows += [(name, path), *([(stem, path)] if "-" in stem or "_" in stem else [])]
+        return rows
 
     def _numbered(self, question: str, paths: Collection[str]) -> set[str]:
         """Those of the number that a question says, or of the chapter whose title it says."""
