@@ -152,6 +152,13 @@ def test_a_project_in_memory_has_what_is_written_and_is_gone_when_it_is_closed()
     assert not place.exists()
 
 
+def test_a_text_that_is_written_as_it_stands_is_no_new_file(folder):
+    texts = {path: (folder.root / path).read_bytes() for path in ("chapters/ch001.md", "chapters/ch002.md")}
+    before = [(folder.root / path).stat() for path in texts]
+    folder.write(texts)
+    assert [(folder.root / path).stat() for path in texts] == before
+
+
 @pytest.mark.parametrize("path", ["../a.md", "/a.md", ".git/a.md", "a/../../b.md", "a\\b.md", "", "a\0.md"])
 def test_a_path_that_leads_out_of_a_project_is_refused_and_nothing_is_written(folder, path):
     with pytest.raises(armarius.ContractError, match="no path in the project"):

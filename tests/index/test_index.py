@@ -85,6 +85,15 @@ def test_a_touched_file_makes_no_generation_and_is_read_once(index, monkeypatch)
     assert not stamp.startswith("?")
 
 
+def test_a_touched_file_is_not_parsed_again(index, monkeypatch):
+    before = index.store.files()["outline.md"]
+    (index.root / "outline.md").touch()
+    monkeypatch.setattr("armarius.documents.document.make_document", None)
+    index.refresh()
+    after = index.store.files()["outline.md"]
+    assert (after.content_hash, after.stamp != before.stamp) == (before.content_hash, True)
+
+
 def test_a_touched_file_is_not_written_again(index):
     generation = index.status().generation
     (index.root / "outline.md").touch()

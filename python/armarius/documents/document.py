@@ -225,7 +225,7 @@ def list_documents(root: Path, config: Config | None = None) -> FolderListing:
         for result in read_documents(root, [stamp.path], config=config):
             if isinstance(result, Document):
                 documents.append(result)
-            elif result is not None:
+            elif isinstance(result, Skipped):
                 skipped.append(result)
     return FolderListing(tuple(documents), tuple(sorted(skipped, key=lambda item: item.path)))
 
@@ -309,16 +309,27 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
     return _made(relative_path, _read(root, relative_path, config.max_bytes), config)
 
 
-def read_documents(root: Path, paths: Sequence[str], *, config: Config) -> list[Document | Skipped | None]:
-    """Documents of a walk, None for files that are gone.
+def read_documents(
+    root: Path, paths: Sequence[str], *, config: Config, hashes: Mapping[str, str] | None = None
+) -> list[Document | Skipped | str | None]:
+    """Documents of a walk, None for files that are gone, and the content hash for those that still have it.
+
+    Args:
+        root: The project folder.
+        paths: As of the walk.
+        config: Its configuration.
+        hashes: Content hash by path; a file that has it is not parsed.
 
     Cost: all of them are read before the first is parsed.
     """
     read = read_files(root, paths, limit=config.max_bytes)
-    results: list[Document | Skipped | None] = []
-    for path, data in zip(paths, read, strict=True):
+    same = hashes or {}
+    results: list[Document | Skipped | str | None] = []
+    for path, raw in zip(paths, read, strict=True):
         try:
-            results.append(_made(path, _found(path, data, config.max_bytes), config))
+            data = _found(path, raw, config.max_bytes)
+            is_same = path in same and _hash(data) == same[path]
+            results.append(same[path] if is_same else _made(path, data, config))
         except DocumentSkipped as error:
             results.append(Skipped(error.path, error.reason))
         except UnknownDocument:
@@ -336,9 +347,13 @@ def reread_document(root: Path, document: Document, *, config: Config | None = N
     """
     config = config or Config()
     data = _read(root, document.path, config.max_bytes)
-    if hashlib.blake2b(data, digest_size=16).hexdigest() == document.content_hash:
+    if _hash(data) == document.content_hash:
         return document
     return _made(document.path, data, config)
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _made(path: str, data: bytes, config: Config) -> Document:
@@ -368,9 +383,7 @@ def make_document(
             text = unescaped(text)
         if reason := refused_text(text, prose=suffix in PROSE_SUFFIXES):
             raise Undecodable(reason)
-    document = document_of(
-        path, text, encoding, hashlib.blake2b(data, digest_size=16).hexdigest(), config=config, splitters=splitters
-    )
+    document = document_of(path, text, encoding, _hash(data), config=config, splitters=splitters)
     if document.front_matter.get("status") in _CUT and suffix not in CODE_SUFFIXES:
         raise NotInStory(f"status: {document.front_matter['status']}")
     return document

@@ -416,7 +416,7 @@ class ContextEngine:
             ProjectError: The project is no folder: its texts are written where they are kept.
             StoreFull: A file cannot be written; nothing is.
 
-        Cost: in a folder two fsyncs for each text, and reading those again.
+        Cost: in a folder two fsyncs for each text that differs, and reading those again; a few µs for the others.
         """
         root = self.root
         if root is None:

@@ -174,13 +174,15 @@ class ReadBatch:
         """New or changed documents."""
         return [change.document for change in self.changes if isinstance(change, Put)]
 
-    def take(self, path: str, stamp: str, read: Document | Skipped | None, row: FileRow | None, *, force: bool) -> None:
+    def take(
+        self, path: str, stamp: str, read: Document | Skipped | str | None, row: FileRow | None, *, force: bool
+    ) -> None:
         """Add what the index lacks of one document that was read.
 
         Args:
             path: Of the document.
             stamp: With which it was read.
-            read: None when it is gone.
+            read: Its content hash when only that was read, None when it is gone.
             row: Of the index.
             force: Put it also where its content is that of the index.
         """
@@ -190,11 +192,10 @@ class ReadBatch:
         if read is None:
             if row is not None:
                 self.changes.append(Remove(path))
-        elif row is not None and row.content_hash == read.content_hash and not force:
-            if row.stamp != stamp:
-                self.changes.append(Restamp(path, stamp, row.content_hash))
-        else:
+        elif isinstance(read, Document) and (row is None or force or row.content_hash != read.content_hash):
             self.changes.append(Put(read, stamp))
+        elif row is not None and row.stamp != stamp:
+            self.changes.append(Restamp(path, stamp, row.content_hash))
 
 
 def is_wanted(path: str, only: Collection[str]) -> bool:
@@ -361,7 +362,9 @@ class FolderSource:
         self, stamps: Sequence[FileStamp], files: Mapping[str, FileRow], batch: ReadBatch, *, force: bool
     ) -> None:
         begun = time.time_ns()
-        documents = read_documents(self.root, [stamp.path for stamp in stamps], config=self._config())
+        paths = [stamp.path for stamp in stamps]
+        hashes = {} if force else {path: files[path].content_hash for path in paths if path in files}
+        documents = read_documents(self.root, paths, config=self._config(), hashes=hashes)
         self._refuse_incomplete_listing([item for item in documents if isinstance(item, Skipped)])
         for stamp, document in zip(stamps, documents, strict=True):
             trusted = stamp.stamp

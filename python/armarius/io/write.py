@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from armarius.errors import ContractError, FileProtected, PageChanged, StoreConflict, StoreFull
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
-from armarius.io.read import read_file
+from armarius.io.read import read_file, read_files
 
 _LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -319,6 +319,8 @@ def private_folder(path: Path) -> None:
 def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()) -> None:
     """Write and remove files of a project, all of them or none; hold `folder_lock` around it.
 
+    A file that holds the bytes already is not written.
+
     Raises:
         ContractError: A path leads out of the project, or into a folder of another program; nothing is changed.
         StoreFull: A file cannot be written; what was written before it is undone.
@@ -331,8 +333,10 @@ def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()
             )
     with changed_files() as changes:
         try:
-            for path, data in files.items():
-                write_atomic(root / path, data, below=root)
+            there = read_files(root, [*files], limit=_MOST_HELD)
+            for (path, data), before in zip(files.items(), there, strict=True):
+                if data != before:
+                    write_atomic(root / path, data, below=root)
             for path in gone:
                 remove_file(root / path, below=root)
         except BaseException:
