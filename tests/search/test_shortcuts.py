@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import armarius
-from armarius.search.explain import _longest, words_in
+from armarius.search.explain import _traces, words_in
 from armarius.search.query import chapters
 from armarius.search.query.query import _functions, question, terms_of
 from armarius.search.rank import _cards
@@ -107,7 +107,8 @@ def test_words_count_where_they_begin_and_characters_anywhere():
 
 @given(st.lists(st.text("灯塔渡口\0a", max_size=4), unique=True, max_size=7))
 def test_what_is_a_part_of_a_longer_word_is_not_told_beside_it(words):
-    assert _longest(words) == tuple(one for one in words if not any(one in other for other in words if other != one))
+    traces = _traces("|".join(words), [], [(word, True) for word in words])
+    assert traces == tuple(one for one in words if not any(one in other for other in words if other != one))
 
 
 def test_a_request_asks_the_store_once_where_it_stands(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import armarius.doors as doors
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from armarius.search.query.coreference import Cast
 
 _WORDS = re.compile(r"[^\W_]+")
+_DETAIL = attrgetter("detail")
 _SHORT = 3  # letters of a word that headings are not looked through for
 _REMEMBERED = 8  # cached `Reworder`s of models passed per call
 
@@ -262,7 +264,7 @@ class Questions:
                 sources=view.sources, outside=outside,
             )  # fmt: skip
         leveled, language = _leveled(view), self._language or view.language
-        hits = [replace(hit, reason=sentence([one.detail for one in hit.evidence], language)) for hit in answer]
+        hits = [replace(hit, reason=sentence(map(_DETAIL, hit.evidence), language)) for hit in answer]
         answer = replace(answer, hits=tuple(map(leveled, hits)) if leveled else tuple(hits))
         warnings = (*view.stale, *answer.warnings, *worded.warnings)
         return replace(answer, warnings=warnings, carried=carried)

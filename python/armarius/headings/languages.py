@@ -116,6 +116,7 @@ def heading(key: HeadingKey, language: Language = DEFAULT_LANGUAGE) -> str:
 
 
 _MOST = 8  # values of a list that are said
+_PLAIN: Final = frozenset({str, int})
 
 
 class Reason(str):
@@ -139,7 +140,7 @@ class Reason(str):
 
     def __new__(cls, code: str, /, **parts: Any) -> Self:  # noqa: ANN401 - texts, numbers, reasons
         """The sentence in English."""
-        plain = not parts or {str, int}.issuperset(map(type, parts.values()))
+        plain = not parts or _PLAIN.issuperset(map(type, parts.values()))
         made = super().__new__(cls, reasons_table()[code]["en"].format(**parts) if plain else _said(code, parts, "en"))
         made.code, made.parts = code, parts
         return made
@@ -183,16 +184,23 @@ def say(reason: str, language: str) -> str:
 
 def sentence(parts: Iterable[str], language: str, most: int = 3) -> str:
     """The first `most` different ones of several, in `language`, as one sentence."""
-    return ("；" if language == "zh" else "; ").join(list(dict.fromkeys([say(one, language) for one in parts]))[:most])
+    sentences: dict[str, None] = {}
+    for part in parts:
+        if len(sentences) == most:
+            break
+        is_said = language == "zh" and isinstance(part, Reason)
+        sentences[_said(part.code, part.parts, "zh") if is_said else str(part)] = None
+    return ("；" if language == "zh" else "; ").join(sentences)
 
 
 def _said(code: str, parts: Mapping[str, Any], language: str) -> str:
-    values = dict(parts)
+    values, is_chinese = dict(parts), language == "zh"
     for name, part in parts.items():
         if isinstance(part, Reason):
-            values[name] = part.in_language(language)
+            values[name] = _said(part.code, part.parts, "zh") if is_chinese else str(part)
         elif isinstance(part, tuple | list):
-            values[name] = ("、" if language == "zh" else ", ").join(
-                [value.in_language(language) if isinstance(value, Reason) else str(value) for value in part[:_MOST]]
-            )
+            several = part[:_MOST]
+            if is_chinese and Reason in map(type, several):
+                several = [say(value, "zh") for value in several]
+            values[name] = ("、" if is_chinese else ", ").join(map(str, several))
     return reasons_table()[code][language].format(**values)

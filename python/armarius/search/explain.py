@@ -4,6 +4,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -176,24 +178,21 @@ class MatchHighlights:
             if written
             else []
         )
-        words = _longest(dict.fromkeys((*_stretches(text, self._runs), *_found(text.lower(), self._words))))
-        if not words:
-            words = self._inflected(text, named=bool(names))
+        words = _traces(text, self._runs, self._words) or self._inflected(text, named=bool(names))
         return (*words[:_SHOWN], *names[:_PEOPLE])
 
-    def _inflected(self, text: str, *, named: bool) -> tuple[str, ...]:
+    def _inflected(self, text: str, *, named: bool) -> list[str]:
         terms = set(_core.terms(text))
-        words = [term for term in self._read.terms if term in terms]
+        words = list(filter(terms.__contains__, self._read.terms))
         for word, others in self._read.alternatives.items():
             words += [
                 Reason("words.other", other=other, word=word) for other, _ in others if terms.issuperset(_terms(other))
             ]
-        begun = {word[0] for word in words}
-        words += [char for char in self._asked.singles if char in text and char not in begun]
-        if not words and not named:
-            card = (term for group in self._groups if group.family == "card" for term, _ in group.terms)
-            words = [Reason("words.profile", term=term) for term in card if term in terms]
-        return tuple(words)
+        words += filter(set(text).difference(map(itemgetter(0), words)).__contains__, self._asked.singles)
+        for group in self._groups if not words and not named else ():
+            if group.family == "card":
+                words += [Reason("words.profile", term=term) for term, _ in group.terms if term in terms]
+        return words
 
     @cached_property
     def _fitting(self) -> dict[str, tuple[str, str]]:
@@ -211,7 +210,7 @@ class MatchHighlights:
         for entity_id in question.entities:
             entity = self._entities[entity_id]
             words += [entity.name, *entity.aliases]
-        return _prepared(dict.fromkeys(word.lower() for word in words))
+        return _prepared(dict.fromkeys(map(str.lower, words)))
 
 
 _Runs = list[tuple[str, list[tuple[int, str]]]]
@@ -225,9 +224,9 @@ def _runs_of(text: str) -> _Runs:
     ]
 
 
-def _stretches(text: str, runs: _Runs) -> list[str]:
-    """The longest stretches of two characters or more that both hold, in order."""
-    stretches = []
+def _traces(text: str, runs: _Runs, words: Sequence[tuple[str, bool]]) -> tuple[str, ...]:
+    """The longest stretches of two characters or more that both hold, then the words in `text`; no part of another."""
+    traces: dict[str, None] = {}
     for run, pairs in runs:
         past = 0
         for at, pair in pairs:
@@ -235,36 +234,30 @@ def _stretches(text: str, runs: _Runs) -> list[str]:
                 past = at + 2
                 while past < len(run) and run[at : past + 1] in text:
                     past += 1
-                stretches.append(run[at:past])
-    return stretches
+                traces[run[at:past]] = None
+    lower = text.lower()
+    for word, anywhere in words:
+        if word in lower and (anywhere or _begins(word, lower)):
+            traces[word] = None
+    joined = "\0".join(traces)
+    if joined.count("\0") >= len(traces) > 0:  # somebody's word holds the mark between them
+        return tuple(word for word in traces if not any(word != other and word in other for other in traces))
+    return tuple(traces) if len(traces) < 2 else tuple([word for word in traces if joined.count(word) == 1])
 
 
 def shared(text: str, wording: str) -> tuple[str, ...]:
     """What of another wording of the question stands in `text`: stretches, and words of four letters or more."""
-    words = dict.fromkeys((*_stretches(text, _runs_of(wording)), *words_in(text, _LATIN.findall(wording.lower()))))
-    return _longest(words)[:_SHOWN]
+    return _traces(text, _runs_of(wording), _prepared(_LATIN.findall(wording.lower())))[:_SHOWN]
 
 
 def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """Those of `words` that stand in `text`; Latin ones at the beginning of a word."""
-    return tuple(_found(text.lower(), _prepared(words)))
-
-
-def _longest(words: Iterable[str]) -> tuple[str, ...]:
-    """Of different words those that are no part of another."""
-    kept = tuple(words)
-    joined = "\0".join(kept)
-    if joined.count("\0") >= len(kept):  # nobody's word holds the mark between them
-        return tuple(word for word in kept if not any(word != other and word in other for other in kept))
-    return tuple([word for word in kept if joined.count(word) == 1])
+    lower = text.lower()
+    return tuple([word for word in words if word in lower and (is_unspaced(word) or _begins(word, lower))])
 
 
 def _prepared(words: Iterable[str]) -> list[tuple[str, bool]]:
     return [(word, is_unspaced(word)) for word in words]
-
-
-def _found(lower: str, words: Sequence[tuple[str, bool]]) -> list[str]:
-    return [word for word, anywhere in words if word in lower and (anywhere or _begins(word, lower))]
 
 
 def _begins(word: str, lower: str) -> bool:
@@ -292,6 +285,7 @@ def reasons(
     near: Mapping[int, Near],
     item: "Ordered",
     highlights: MatchHighlights,
+    document: Document | None,
     worded: Evidence | None = None,
 ) -> tuple[Evidence, ...]:
     """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning, wordings.
@@ -304,6 +298,7 @@ def reasons(
         near: Texts near in meaning, by key.
         item: The candidate.
         highlights: Of this question.
+        document: That the candidate is of, as it may be seen.
         worded: What another wording found in it.
     """
     if item.is_section:
@@ -316,15 +311,23 @@ def reasons(
             result.append(Evidence("chapter", Reason("chapter.named", number=text.number, words=words), text.path))
     if item.how == "adjacent":
         result.append(Evidence("chapter", Reason("chapter.beside"), text.path))
-    result += _phrases(corpus, question, text)
+    if question.phrases and document is not None:
+        matches = [
+            (phrase, pattern_of(phrase).search(document.text, text.start, text.end)) for phrase in question.phrases
+        ]
+        result += [
+            Evidence("phrase", Reason("words.phrase", phrase=phrase), text.path, match.span())
+            for phrase, match in matches
+            if match
+        ]
     result += _mentions(corpus, people, text)
     if item.unit is not None:
-        document, span = corpus.document(text.path), (text.start, text.end)
         if item.unit.best is not None and document is not None:
-            result += _fulltext(highlights, document, span, item.unit.best)
+            result += _fulltext(highlights, document, (text.start, text.end), item.unit.best)
         if item.unit.told > 0:
             result.append(_outline(highlights, text.path, text.title, corpus.outline.get(text.key, ())))
-        if terms := highlights.in_text(ranked.told.lines.get((text.path, item.unit.unit), "")):
+        line = ranked.told.lines.get((text.path, item.unit.unit))
+        if line and (terms := highlights.in_text(line)):
             result.append(Evidence("outline", f"summary: {', '.join(terms)}", text.path))
     if (beside := near.get(item.key)) is not None:
         detail = Reason("vector.alike" if beside.by_wording else "vector.near", similarity=beside.similarity)
@@ -349,21 +352,15 @@ def _mentions(corpus: Corpus, people: Subjects, text: Text) -> list[Evidence]:
     return result
 
 
-def _phrases(corpus: Corpus, question: Understanding, text: Text) -> list[Evidence]:
-    document = corpus.document(text.path)
-    result = []
-    for phrase in question.phrases if document is not None else ():
-        match = pattern_of(phrase).search(document.text, text.start, text.end)  # type: ignore[union-attr]
-        if match:
-            result.append(Evidence("phrase", Reason("words.phrase", phrase=phrase), text.path, match.span()))
-    return result
-
-
 def _fulltext(highlights: MatchHighlights, document: Document, span: tuple[int, int], best: int) -> list[Evidence]:
     """The best paragraph and what of the question stands in it."""
     paragraphs = document.paragraphs
-    nearest = [at for step in range(_AROUND) for at in dict.fromkeys((best - step, best + step))]
-    for paragraph in [paragraphs[at] for at in nearest if 0 <= at < len(paragraphs)][:_AROUND]:
+    left = _AROUND
+    beside = zip(range(best - 1, best - left, -1), range(best + 1, best + left), strict=True)
+    for at in (best, *chain.from_iterable(beside)):
+        if not (left and 0 <= at < len(paragraphs)):
+            continue
+        left, paragraph = left - 1, paragraphs[at]
         if not span[0] <= paragraph.start < span[1]:
             continue
         if words := highlights.in_text(document.text[paragraph.start : paragraph.end]):

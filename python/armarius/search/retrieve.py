@@ -433,10 +433,10 @@ def _hits(
     by_wording = worded(corpus, ranked) if ranked.also and ordered else {}
     hits, highlights = [], MatchHighlights(corpus, question, ranked, people.related)
     for rated in ordered:
-        why = reasons(corpus, question, people, ranked, near, rated, highlights, by_wording.get(rated.key))
         text = None if rated.is_section else corpus.texts[rated.key]
         place = corpus.sections[rated.key] if text is None else text
-        document = corpus.document(place.path)
+        document, also = corpus.document(place.path), by_wording.get(rated.key)
+        why = reasons(corpus, question, people, ranked, near, rated, highlights, document, also)
         title, kind = ("", "") if document is None else (document.title, document.kind)
         heading, chapter = (place.section,) if place.section else (), None if text is None else text.number
         span, score = (place.start, place.end), round(rated.score, 4)
