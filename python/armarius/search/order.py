@@ -9,7 +9,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import Final, Literal
 
 from armarius._core import ScoredUnit
@@ -90,12 +91,15 @@ def in_order(
     found_any = ranked.outcome != "nothing found"
     # What is found by meaning stands behind all that is found by words, however many that are.
     most = _UNITS if backup else max(limit, _BASIS)
-    texts = _texts(corpus, question, _units(ranked) if found_any else (), corpus.units(ranked.core), bounds, most)
+    units = _units(ranked) if found_any else ()
+    texts = _texts(corpus, question, chain.from_iterable(units), corpus.units(ranked.core), bounds, most)
     sections = _sections(corpus, question, people, ranked, texts)
     texts = list({item.key: item for item in sorted(texts, key=_score)}.values())
     if bounds:
         sections = {key: pair for key, pair in sections.items() if _may_be_found(corpus, key, bounds)}
-    least = -math.inf if backup else _least([*map(_score, texts), *(score for score, _ in sections.values())], limit)
+    scores = sorted([*map(_score, texts), *map(itemgetter(0), sections.values())], reverse=True)
+    # Nothing below the last of the best can be among them, however ties are broken.
+    least = -math.inf if backup or not 0 < limit <= len(scores) else scores[limit - 1]
     rows = [item for item in texts if item.score >= least]
     rows += [Ordered(score, key, is_section=True, how=how) for key, (score, how) in sections.items() if score >= least]
     rows.sort(key=lambda item: (-item.score, item.is_section, corpus.place(item.key)))
@@ -111,17 +115,12 @@ def in_order(
 _score = attrgetter("score")
 
 
-def _least(scores: Sequence[float], limit: int) -> float:
-    """What the best `limit` have at the least: nothing below it can be among them, however ties are broken."""
-    return sorted(scores, reverse=True)[limit - 1] if 0 < limit <= len(scores) else -math.inf
-
-
-def _units(ranked: Ranked) -> Iterator[ScoredUnit]:
-    """The best units, best first; made as they are looked at."""
+def _units(ranked: Ranked) -> Iterator[list[ScoredUnit]]:
+    """The best units, best first, in lists that are made as they are looked at."""
     begin = 0
     for end in _LOOKED_AT:
         units = ranked.scores.units(end - begin, begin)
-        yield from units
+        yield units
         if len(units) < end - begin:
             return
         begin = end
@@ -140,7 +139,7 @@ def _texts(
     asked_for: list[tuple[int, ScoredUnit]] = []
     share = WEIGHTS["others"] if question.chapters else 1.0
     best = last = 0.0
-    enough = False
+    enough, keys = False, set[int]()
     for unit in units:
         rank, wanted = unit.rank, unit.asked > 0
         if not wanted and (rank <= STOP_SHARE * best or (enough and rank < last)):
@@ -158,9 +157,11 @@ def _texts(
             continue
         best, last = best or rank, rank
         result.append(Ordered(share * rank / best, key, is_section=False, how="words", unit=unit))
-        enough = enough or (len(result) >= most and len({item.key for item in result}) >= most)
-    numbers = {number: place for place, number in enumerate(question.chapters)}
-    asked_for.sort(key=lambda pair: (numbers.get(corpus.texts[pair[0]].number or 0, _FAR), corpus.place(pair[0])))
+        keys.add(key)
+        enough = len(keys) >= most
+    if asked_for:
+        numbers = {number: place for place, number in enumerate(question.chapters)}
+        asked_for.sort(key=lambda pair: (numbers.get(corpus.texts[pair[0]].number or 0, _FAR), corpus.place(pair[0])))
     first = [
         Ordered(WEIGHTS["asked"] - 0.001 * place, key, is_section=False, how="chapter", unit=unit)
         for place, (key, unit) in enumerate(asked_for, bool(corpus.outside.asked))
@@ -170,7 +171,9 @@ def _texts(
         for key, text in (corpus.texts.items() if corpus.outside.asked else ())
         if text.path in corpus.outside.asked
     ]
-    return [*named, *first, *_adjacent(corpus, question, [*named, *first, *result], bounds), *result]
+    first = [*named, *first]
+    beside = _adjacent(corpus, question, [*first, *result], bounds) if question.chapters else ()
+    return [*first, *beside, *result]
 
 
 def _adjacent(corpus: Corpus, question: Understanding, items: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
@@ -200,33 +203,32 @@ def _sections(
     ranked: Ranked,
     texts: Sequence[Ordered],
 ) -> dict[int, tuple[float, How]]:
-    result: dict[int, tuple[float, How]] = {}
-    described, nothing = corpus.described, (0.0, "")
-
-    def put(keys: Iterable[int], score: float, how: How) -> None:
-        for key in keys:
-            if score > result.get(key, nothing)[0]:
-                result[key] = (score, how)
-
+    described = corpus.described
+    rows: list[tuple[Sequence[int], float, How]] = []
     for place, entity_id in enumerate(people.named):
-        put(described.get(entity_id, ()), WEIGHTS["named"] - 0.01 * place, "mention")
+        rows.append((described.get(entity_id, ()), WEIGHTS["named"] - 0.01 * place, "mention"))
     for entity_id, (factor, _, _) in people.related.items():
-        put(described.get(entity_id, ()), WEIGHTS["related"] * factor, "relation")
+        rows.append((described.get(entity_id, ()), WEIGHTS["related"] * factor, "relation"))
     present = _present(corpus, question, people, ranked.described, texts)
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
-        if keys := described.get(entity_id):
-            put(keys, WEIGHTS["present"] * amount / most, "present")
-    if ranked.outcome == "nothing found":
-        return result
-    numbered = corpus.units(ranked.core)
-    by_words = ranked.scores.by_own(numbered.headed, _UNITS)[:_SECTIONS]
-    terms = {*ranked.read.terms} if not question.entities else set()
-    for number, own in by_words:
-        key = numbered.sections[number]
-        assert key is not None, "`headed` says so"
-        is_named = len(terms) > 1 and terms.issubset(terms_of(_title(corpus, key)))
-        put((key,), WEIGHTS["related"] if is_named else WEIGHTS["fulltext"] * own / by_words[0][1], "fulltext")
+        rows.append((described.get(entity_id, ()), WEIGHTS["present"] * amount / most, "present"))
+    if ranked.outcome != "nothing found":
+        numbered = corpus.units(ranked.core)
+        by_words = ranked.scores.by_own(numbered.headed, _UNITS)[:_SECTIONS]
+        terms = {*ranked.read.terms} if not question.entities else set()
+        for number, own in by_words:
+            key = numbered.sections[number]
+            assert key is not None, "`headed` says so"
+            is_named = len(terms) > 1 and terms.issubset(terms_of(_title(corpus, key)))
+            score = WEIGHTS["related"] if is_named else WEIGHTS["fulltext"] * own / by_words[0][1]
+            rows.append(((key,), score, "fulltext"))
+    result: dict[int, tuple[float, How]] = {}
+    nothing = (0.0, "")
+    for keys, score, how in rows:
+        for key in keys:
+            if score > result.get(key, nothing)[0]:
+                result[key] = (score, how)
     return result
 
 
