@@ -10,9 +10,10 @@ Fetchers and search ask the recipe and not the task: what a row's prompt holds s
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, Literal, cast
 
 from armarius.documents.units import CHAPTERS, SPELLED, names, volume_number
@@ -22,6 +23,7 @@ from armarius.search.query.words import KinshipMatch, Phrases, SetWord, WordSets
 from armarius.types import Recipe, TaskName
 
 _NOTHING = Recipe()
+_SETS = attrgetter("sets")
 _MOST_LOOKED_UP = 400  # code points
 _BEFORE = 60  # code points before a chapter in which "up to and including the end of" stands
 _OF_CHAPTERS = re.compile(
@@ -145,10 +147,10 @@ def _task(text: str) -> TaskName | None:
     return next(filter(None, map(_asked_for, sentences)), None)
 
 
-def _sets_in(text: str) -> set[str]:
+def _sets_in(text: str, words: list[SetWord]) -> set[str]:
     """The sets of the words in a text, and what else a rule may ask for."""
     by = _patterns()
-    sets = {name for word in _words().find(text) for name in word.sets}
+    sets = set[str]().union(*map(_SETS, words))
     sets |= {name for name in ("several", "brief", "more", "who", "pair", "quoted", "colon") if by[name].search(text)}
     sets |= {"asks"} if "who" in sets else set()
     return sets | ({"place"} if _CHAPTER in text else set())
@@ -160,15 +162,15 @@ def _asked_for(sentence: str) -> TaskName | None:
     clauses = [clause for clause in map(str.strip, _CLAUSE.findall(sentence)) if clause]
     if not clauses:
         return None
-    sets, last = _sets_in(sentence), clauses[-1]
     matches = {clause: _words().find(clause) for clause in clauses}
+    sets, last = _sets_in(sentence, matches[sentence] if sentence in matches else _words().find(sentence)), clauses[-1]
     wishes = {clause: _wishes(clause, matches[clause]) for clause in clauses}
     is_polite = any(wishes.values())
     questions = [
         item for item in (clauses if is_marked or not is_spaced else clauses[:1]) if by["questions"].search(item)
     ]
     is_query = not is_polite and (is_marked or bool(questions))
-    ruled = _ruled(sets, asked=is_query) or (_ruled(_sets_in(last), asked=True) if is_query else None)
+    ruled = _ruled(sets, asked=is_query) or (_ruled(_sets_in(last, matches[last]), asked=True) if is_query else None)
     is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets)
     if ruled == "rename" or is_told or (is_query and ruled):
         return ruled
@@ -176,7 +178,7 @@ def _asked_for(sentence: str) -> TaskName | None:
         return "continue"
     if not is_spaced and not _HAN_ALONE.fullmatch(sentence):
         clauses.reverse()
-        clauses.sort(key=lambda clause: not any(one.rows("v") for one in matches[clause]))
+        clauses.sort(key=lambda clause: not any(word.verbs for word in matches[clause]))
     again = [(True, clause) for clause in clauses if is_polite and not wishes[clause]]
     for wish, clause in [*((wishes[clause], clause) for clause in clauses), *again]:
         commanded = _commanded if _UNSPACED.search(clause) is None else _commanded_unspaced
@@ -187,7 +189,7 @@ def _asked_for(sentence: str) -> TaskName | None:
             return ruled
         if not is_query or (clause not in questions and (clause != last or task in _OF_FRAGMENTS)):
             return task
-        begin = next((word.start for word in matches[clause] if word.rows("v")), len(clause))
+        begin = next((word.start for word in matches[clause] if word.verbs), len(clause))
         if task in _OF_STATES and not is_spaced and _is_bare(clause[:begin].replace(_NAMED, "a")):
             return task
     return ruled
@@ -226,17 +228,17 @@ def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool,
     while True:
         at += len(clause[at:]) - len(clause[at:].lstrip(f" {_CHAPTER}'-"))
         word = ahead.get(at)
-        if word is None or not word.sets & {"wish", "skip"} or word.rows("v"):
+        if word is None or not word.sets & {"wish", "skip"} or word.verbs:
             break
         at = word.end
     article = by["article"].match(clause, at)
     begin = article.end() if article else at
     word = ahead.get(begin)
     if word is None and not article and (head := _HEAD.match(clause, at)) and (verb := _respelled(head[0])):
-        word = SetWord(at, head.end(), frozenset({f"v:{verb}"}))
+        word = SetWord(at, head.end(), frozenset({f"v:{verb}"}), (verb,), ())
     rest = [item for item in words if item.start >= begin]
     near, nouns, is_chapter = _near_words(clause, rest), _nouns_of(clause, begin, rest), _CHAPTER in clause
-    if word is not None and not article and (verbs := word.rows("v")):
+    if word is not None and not article and (verbs := word.verbs):
         behind = _nouns_of(clause, word.end, rest[1:])
         is_given = by["indefinite"].match(clause, word.end) is not None or is_chapter
         if verbs[0] == "check" and by["asked"].match(clause, word.end):
@@ -263,7 +265,7 @@ def _commanded(clause: str, words: list[SetWord], sets: set[str], *, wish: bool,
 def _near_words(clause: str, words: list[SetWord]) -> set[str]:
     """The sets of the words of a clause, "several" of them, and "goal" where something is to become a summary."""
     by = _patterns()
-    near = {name for word in words for name in word.sets} | ({"goal"} if by["goals"].search(clause) else set())
+    near = set[str]().union(*map(_SETS, words)) | ({"goal"} if by["goals"].search(clause) else set())
     for word in words:
         if by["goal"].search(clause[: word.start]) or by["goal_behind"].match(clause, word.end):
             near |= {name for noun, name in (("n:summarise", "goal"), ("n:write", "text goal")) if noun in word.sets}
@@ -281,9 +283,7 @@ def _nouns_of(clause: str, begin: int, words: list[SetWord]) -> list[str]:
     words = _of_object(clause, begin, words)
     wanted = [word for word in words if _patterns()["wanted"].search(clause[: word.start])]
     words.sort(key=lambda word: "n:write" in word.sets)
-    rows = [
-        word.rows("n") or [name for name in word.rows("v") if word in wanted and name not in _LIGHT] for word in words
-    ]
+    rows = [word.nouns or [name for name in word.verbs if word in wanted and name not in _LIGHT] for word in words]
     return [name for row in rows for name in row]
 
 
@@ -292,24 +292,23 @@ def _commanded_unspaced(
 ) -> TaskName | None:
     """The same of a clause in Chinese, where the verb stands first, in Japanese and Korean, where it stands last."""
     by = _patterns()
-    verbs = [word for word in words if word.rows("v") and not by["done"].match(clause, word.end)]
-    nouns, near = [name for word in reversed(words) for name in word.rows("n")], _near_words(clause, words)
+    verbs = [word for word in words if word.verbs and not by["done"].match(clause, word.end)]
+    nouns, near = [name for word in reversed(words) for name in word.nouns], _near_words(clause, words)
     last = words[-1].end if words else 0
     tail, is_order = len(clause[last:].strip()), "more" in near or by["orders"].search(clause) is not None
     if _HAN_ALONE.fullmatch(clause):
         verbs = [word for word in verbs if wish or _is_led(clause, word, words)]
         refers = bool(sets & {"text", "name", "quoted", "tongue"} or nouns or by["amount"].search(clause))
         if not (wish or refers or _is_bare(clause)):
-            verbs = [word for word in verbs if word.rows("v")[0] not in _LIGHT or "resumes" in word.sets]
+            verbs = [word for word in verbs if word.verbs[0] not in _LIGHT or "resumes" in word.sets]
         ordered = wish or bool(verbs) or (refers and is_order)
     else:
         verbs.reverse()
         ordered = wish or is_order or (bool(verbs) and verbs[0].end == last and tail < 2)
-    rows = [name for word in verbs for name in word.rows("v")]
+    rows = [name for word in verbs for name in word.verbs]
     if not ordered:
-        ends = (
-            [name for kind in "nv" for name in words[-1].rows(kind) if name not in _LIGHT] if words and tail < 3 else []
-        )
+        last_rows = (*words[-1].nouns, *words[-1].verbs) if words and tail < 3 else ()
+        ends = [name for name in last_rows if name not in _LIGHT] if last_rows else []
         refers = bool(sets & _TEXTS or nouns[:1] == ["continue"] or _is_bare(clause))
         return _settled([], ends, sets, near, given=False) if ends and refers and not ruled else None
     if not rows and is_order and not ruled and "wish" not in near and nouns[:1] in ([], ["polish"], ["rewrite"]):
@@ -332,7 +331,7 @@ def _is_led(clause: str, verb: SetWord, words: list[SetWord]) -> bool:
     return not _UNSPACED.search(_patterns()["counted"].sub("", text))
 
 
-def _settled(verbs: list[str], nouns: list[str], sets: set[str], near: set[str], *, given: bool) -> TaskName | None:
+def _settled(verbs: Sequence[str], nouns: list[str], sets: set[str], near: set[str], *, given: bool) -> TaskName | None:
     """The task of the verbs and nouns of a clause, the first of each counting most.
 
     Args:
@@ -389,7 +388,7 @@ def _is_bare(text: str) -> bool:
 
 def _commanding(text: str) -> list[SetWord | KinshipMatch[bool]]:
     """The words of a text that only command: verbs, nouns, courtesy, places, words that say nothing."""
-    words = [word for word in _words().find(text) if word.sets & {"wish", "skip"} or word.rows("v") or word.rows("n")]
+    words = [word for word in _words().find(text) if word.sets & {"wish", "skip"} or word.verbs or word.nouns]
     fillers = [match for match in _commands().find(text) if "_" not in text[max(0, match.start - 1) : match.end + 1]]
     return [*words, *fillers]  # delete is no word of `delete_where`
 
@@ -438,7 +437,7 @@ def _looked_up(recipe: Recipe, words: str, spelled: TaskName) -> Recipe:
     chapters = " ".join(words[ref.start : ref.end] for ref in named if ref.numbers)
     bare = (tells or (recipe.task == "ask" and bool(recipe.chapters))) and _is_bare(_folded(blanked(words, named)))
     if not tells:
-        verbs = [word for word in _words().find(_folded(words)) if word.rows("v")] if _CODE.search(words) else []
+        verbs = [word for word in _words().find(_folded(words)) if word.verbs] if _CODE.search(words) else []
         if verbs and _is_bare(_folded(words[: verbs[0].start])):  # what is done to code is no word of it
             words = words[verbs[0].end :].strip()
         return replace(recipe, query=words, bare=bare and bool(chapters))

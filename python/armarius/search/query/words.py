@@ -105,15 +105,16 @@ class Phrases(Generic[T]):
 
 
 class SetWord(NamedTuple):
-    """A word in a text: `text[start:end]`, and the names of the sets that it is in."""
+    """A word in a text: `text[start:end]`, the names of the sets that it is in, the rest of `v:…` and `n:…` sorted."""
 
     start: int
     end: int
     sets: frozenset[str]
+    verbs: tuple[str, ...]
+    nouns: tuple[str, ...]
 
-    def rows(self, kind: str) -> list[str]:
-        """The rest of the names that begin with `kind:`, in alphabetical order."""
-        return [name[len(kind) + 1 :] for name in sorted(self.sets) if name.startswith(f"{kind}:")]
+
+_Names = tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]
 
 
 class WordSets:
@@ -135,10 +136,11 @@ class WordSets:
             for word in words.split():
                 for spelled in (word.replace("-", " "), word.replace("-", " " if word[0] <= _LAST_LATIN else "")):
                     sets.setdefault(spelled, set()).add(name)
-        self._by_first: dict[str, list[tuple[str, bool, frozenset[str]]]] = {}
+        self._by_first: dict[str, list[tuple[str, bool, _Names]]] = {}
         for word in sorted(sets, key=lambda word: (-len(word), word)):
-            entry = (word.rstrip("~"), word.endswith("~"), frozenset(sets[word]))
-            self._by_first.setdefault(word[0], []).append(entry)
+            verbs, nouns = (tuple(sorted(name[2:] for name in sets[word] if name[:2] == kind)) for kind in ("v:", "n:"))
+            names = (frozenset(sets[word]), verbs, nouns)
+            self._by_first.setdefault(word[0], []).append((word.rstrip("~"), word.endswith("~"), names))
 
     def find(self, text: str) -> list[SetWord]:
         """The words in a text, leftmost, of several at a place the longest."""
@@ -146,7 +148,7 @@ class WordSets:
         words: list[SetWord] = []
         at = 0
         while at < len(plain):
-            for word, is_open, sets in self._by_first.get(plain[at], ()):
+            for word, is_open, names in self._by_first.get(plain[at], ()):
                 end = at + len(word)
                 is_inside = at > 0 and word[0] <= _LAST_LATIN and (text[at - 1] == "-" or _LATIN.match(text, at - 1))
                 if is_inside or not plain.startswith(word, at):
@@ -154,7 +156,7 @@ class WordSets:
                 while is_open and _LATIN.match(plain, end):
                     end += 1
                 if word[-1] > _LAST_LATIN or not _LATIN.match(plain, end):
-                    words.append(SetWord(at, end, sets))
+                    words.append(SetWord(at, end, *names))
                     at = end - 1
                     break
             at += 1
