@@ -77,6 +77,8 @@ class Bounds:
         Raises:
             ContractError: Anything else, with the name of the argument.
         """
+        if (chapters is None or chapters is OPEN) and isinstance(kinds, tuple) and not kinds and as_of is None:
+            return EVERYTHING
         return cls(
             checked("chapters", read_chapters, chapters),
             checked("kinds", read_kinds, kinds),

@@ -188,8 +188,8 @@ def sentence(parts: Iterable[str], language: str, most: int = 3) -> str:
     for part in parts:
         if len(sentences) == most:
             break
-        is_said = language == "zh" and isinstance(part, Reason)
-        sentences[_said(part.code, part.parts, "zh") if is_said else str(part)] = None
+        text = _said(part.code, part.parts, language) if isinstance(part, Reason) and language == "zh" else part
+        sentences[str(text)] = None
     return ("；" if language == "zh" else "; ").join(sentences)
 
 

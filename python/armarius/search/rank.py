@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from operator import add
+from itertools import compress, count
+from operator import add, attrgetter
 from typing import Final, Literal
 
 from armarius._core import Corpus as CoreCorpus
@@ -368,10 +369,10 @@ def _is_grounded(groups: Sequence[TermGroup], scores: CorpusScores, paragraphs: 
     A pair that function words were cut out of counts where the other character is one of the question and no common
     one: 继之 does, 为什 does not, nor 你说.
     """
-    counts = scores.frequencies if not boost.held else map(add, scores.frequencies, boost.held)
-    pairs = [(group, count) for group, count in zip(groups, counts, strict=True) if count]
-    if any(group.family not in _FAINT for group, _ in pairs):
+    counts = scores.frequencies if not boost.held else list(map(add, scores.frequencies, boost.held))
+    if not _FAINT.issuperset(map(attrgetter("family"), compress(groups, counts))):
         return True
+    pairs = [(group, count) for group, count in zip(groups, counts, strict=True) if count]
     common = max(_COMMON * paragraphs, _COMMON_LEAST)
     telling = {
         term for group, count in pairs if group.family == "single" and count <= common for term, _ in group.terms
@@ -421,8 +422,10 @@ def _query(
     leads: Sequence[Signal] = (),
     told: Told = _NOT_TOLD,
 ) -> CorpusQuery:
-    first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
-    alike = {word: first + at for at, word in enumerate(read.alternatives)}
+    alike: dict[str, int] = {}
+    if read.alternatives:
+        first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
+        alike = dict(zip(read.alternatives, count(first)))
     concepts: list[tuple[str | None, str | None, float, int | None]] = [
         (word, None, _SINGLE if len(word) == 1 and _HAN.match(word) else 1.0, alike.get(word)) for word in read.words
     ]
@@ -524,7 +527,8 @@ def _outcome(
     window holds; fitted on the absent questions of two books (docs/decisions/0065).
     """
     coverage = scores.coverage
-    missing = _joined([read.words[at] for at in coverage.missing if at < len(read.words)], analysis.query)
+    absent = [read.words[at] for at in coverage.missing if at < len(read.words)] if coverage.missing else []
+    missing = _joined(absent, analysis.query) if absent else ()
     named_alone = bool(analysis.entities) and not read.words
     all_together = coverage.lost <= 0 and coverage.best >= _ALL * coverage.total
     if coverage.total <= 0 or named_alone or all_together:
@@ -536,7 +540,7 @@ def _outcome(
 
 def _best(core: CoreCorpus, analysis: Understanding, read: QueryWords, scores: CorpusScores) -> float:
     """How much the best paragraph holds of what that of a question usually does."""
-    scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, analysis.query)) else _BEST_LATIN
+    scale = _BEST_HAN if any(map(_HAN.match, (*read.words, analysis.query))) else _BEST_LATIN
     return scores.strongest["paragraph"] / math.log(1 + max(len(core), 1) / 0.5) / scale
 
 
