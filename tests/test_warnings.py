@@ -137,6 +137,11 @@ def config_kept(folder):
         return index.freshen()
 
 
+def snapshot_ignored(folder):
+    with armarius.open(None, snapshot=b"no snapshot") as engine:
+        return engine.status().warnings
+
+
 def setting_ignored(folder):
     put(folder, "armarius.toml", '[documents]\nindex_dir = "idx"\n')
     return told(folder)
@@ -293,6 +298,7 @@ SITUATIONS = {
     "INDEX_FAILED": index_failed,
     "INDEX_UNCOMPARED": uncompared,
     "WATCH_UNAVAILABLE": not_followed,
+    "SNAPSHOT_IGNORED": snapshot_ignored,
     "CONFIG_KEPT": config_kept,
     "SETTING_IGNORED": setting_ignored,
     "CODE_INDEX_STALE": code_stale,

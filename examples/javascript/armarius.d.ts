@@ -210,6 +210,10 @@ export interface Methods {
   "projects:list": { params: ListProjects; result: { items: ListedProject[]; warnings: string[]; } };
   /** With `--store` or `--memory`: delete a project with all that it holds. */
   "projects:delete": { params: OneProject; result: { projectId: string; } };
+  /** With `--memory`: texts, records and index of a project, in base64, for `projects:restore` at the next start. */
+  "projects:snapshot": { params: OneProject; result: { data: string; } };
+  /** With `--memory`: a new project of a snapshot; what is damaged or of another version is left out (`warnings`). */
+  "projects:restore": { params: Snapshot; result: { projectId: string; warnings: string[]; } };
 }
 
 /** What is in a prompt and what is not, without the prompt. */
@@ -1781,6 +1785,14 @@ export interface ShownPlace {
 export interface Skipped {
   path: string;
   reason: string;
+}
+
+/** A project of a snapshot. */
+export interface Snapshot {
+  /** Names the project. */
+  projectId: string;
+  /** The `data` of `projects:snapshot`, of a project of this name. */
+  data: string;
 }
 
 /** One sentence that speaks of an attribute of an entity. */

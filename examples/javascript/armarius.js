@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { WITH_POSITIONS } from "./positions.js";
 
 const AT_ONCE = 64; // requests under way; the others wait here, in order. The channel refuses more than 256.
-const LONGEST = 8 << 20; // bytes of a message that the channel reads
+const LONGEST = 64 << 20; // bytes of a message that the channel reads
 const PATIENCE_MS = 30_000; // for a process that was asked to end
 const PAUSE_MS = 1_000; // before a program that ended without an answer is started again
 

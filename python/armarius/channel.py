@@ -30,7 +30,7 @@ from armarius.verbs.wire import Failure, describe
 
 Method = Callable[[Mapping[str, Any]], Any]
 
-MAX_MESSAGE_BYTES = 8 << 20
+MAX_MESSAGE_BYTES = 64 << 20
 """A longer message is refused and skipped."""
 MAX_WAITING = 256
 """More requests at once than this are refused with CONTEXT_BACKPRESSURE."""

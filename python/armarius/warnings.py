@@ -75,6 +75,11 @@ INDEX_AWAY: Final = WarningRow(
     "INDEX_STALE", "the database server cannot be reached; the answer uses the snapshot in memory",
     "{error}; answered from generation {generation}",
 )  # fmt: skip
+SNAPSHOT_IGNORED: Final = WarningRow(
+    "SNAPSHOT_IGNORED",
+    "the snapshot of a project in memory is damaged, or of another version or project; the index is built anew",
+    "the snapshot was not used: {why}",
+)
 CONFIG_KEPT: Final = WarningRow("INDEX_STALE", "armarius.toml is invalid; the last valid settings are used", "{error}")
 SETTING_IGNORED: Final = WarningRow(
     "SETTING_IGNORED",

@@ -159,6 +159,108 @@ def test_a_text_that_is_written_as_it_stands_is_no_new_file(folder):
     assert [(folder.root / path).stat() for path in texts] == before
 
 
+BOOK = {f"chapters/{n:03}.md": f"# {n}\n\nThe zebra of day {n} swam.\n" for n in range(1, 41)}
+
+
+@pytest.fixture
+def snapshot():
+    with armarius.open(None) as engine:
+        engine.write({**BOOK, "people.md": "# People\n\n## Ada\n\n- Type: character\n"})
+        engine.constraints.create("Past tense.")
+        engine.search("zebra")
+        return engine.snapshot()
+
+
+def test_a_snapshot_opens_texts_records_and_index_and_nothing_is_read_anew(snapshot, monkeypatch):
+    monkeypatch.setattr("armarius.documents.document.make_document", None)
+    monkeypatch.setattr("armarius.documents.document.document_of", None)
+    with armarius.open(None, snapshot=snapshot) as engine:
+        assert engine.status().warnings == ()
+        assert len(engine.search("zebra", limit=50)) == 40
+        assert [entity.name for entity in engine.entities()] == ["Ada"]
+        assert [rule.text for rule in engine.constraints] == ["Past tense."]
+        generation = engine.status().generation
+        engine.write(BOOK)
+        assert "day 7 swam" in engine.assemble("the zebra of day 7").prompt
+        assert engine.status().generation == generation
+
+
+def test_a_text_that_differs_from_the_snapshot_is_read(snapshot):
+    with armarius.open(None, snapshot=snapshot) as engine:
+        engine.write({"chapters/001.md": "# 1\n\nThe otter swam.\n"}, remove=["chapters/002.md"])
+        assert engine.search("otter")[0].path == "chapters/001.md"
+        assert len(engine.search("zebra", limit=50)) == 38
+
+
+def test_a_snapshot_has_the_vectors(monkeypatch):
+    with armarius.open(None, embedder=lexical()) as engine:
+        engine.write(BOOK)
+        engine.recall.embed()
+        hits = [hit.path for hit in engine.similar("zebra of day 9", limit=3)]
+        snapshot = engine.snapshot()
+    monkeypatch.setattr(type(lexical()), "embed_documents", None)
+    with armarius.open(None, snapshot=snapshot, embedder=lexical()) as engine:
+        assert [hit.path for hit in engine.similar("zebra of day 9", limit=3)] == hits
+    assert len(hits) == 3
+
+
+@pytest.mark.parametrize("harm", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:-9000] + bytes(9000)])
+def test_a_damaged_snapshot_is_an_empty_project_with_a_warning(snapshot, harm):
+    with armarius.open(None, snapshot=harm(snapshot)) as engine:
+        assert [warning.code for warning in engine.status().warnings] == ["SNAPSHOT_IGNORED"]
+        engine.write(BOOK)
+        assert len(engine.search("zebra", limit=50)) == 40
+
+
+@pytest.mark.parametrize("changed", [("armarius.engine.build.SCHEMA_VERSION", 999), None])
+def test_a_snapshot_of_another_version_or_project_keeps_its_texts_with_a_warning(snapshot, monkeypatch, changed):
+    if changed:
+        monkeypatch.setattr(*changed)
+    with armarius.open(None, snapshot=snapshot, project_id="memory" if changed else "other") as engine:
+        assert [warning.code for warning in engine.status().warnings] == ["SNAPSHOT_IGNORED"]
+        assert len(engine.search("zebra", limit=50)) == 40
+        assert len(engine.constraints) == 1
+
+
+def test_a_member_of_a_snapshot_that_leads_elsewhere_is_left_out(tmp_path):
+    from armarius.io.read import packed
+
+    members = {"texts/../../x.md": b"x", "texts/.git/hooks/x": b"x", "/x.md": b"x", "x.md": b"x", "texts/a.md": b"# A"}
+    with armarius.open(None, snapshot=packed(members)) as engine:
+        assert [document.path for document in engine.documents()] == ["a.md"]
+        assert [path.name for path in engine.root.iterdir()] == ["a.md"]
+
+
+def test_only_a_project_in_memory_has_a_snapshot(folder):
+    with pytest.raises(armarius.ContractError, match="only a project in memory"):
+        folder.snapshot()
+    for path, data in ((folder.root, b""), (None, "text")):
+        with pytest.raises(armarius.ContractError, match="expected the bytes of one"):
+            armarius.open(path, snapshot=data)
+
+
+def test_snapshots_go_out_and_in_over_a_wire_where_projects_are_in_memory(folder):
+    from armarius.verbs import methods_of_shelf
+
+    with armarius.shelf(None) as shelf:
+        call = methods_of_shelf(shelf)
+        call["documents:write"]({"projectId": "a", "files": BOOK, "createIfMissing": True})
+        kept = call["projects:snapshot"]({"projectId": "a"})
+        again = call["projects:restore"]({"projectId": "a", **kept})
+        assert "the project is there" in again["warnings"][0]
+    with armarius.shelf(None) as shelf:
+        call = methods_of_shelf(shelf)
+        assert call["projects:restore"]({"projectId": "a", **kept}) == {"projectId": "a", "warnings": []}
+        assert call["documents:list"]({"projectId": "a"})["total"] == 40
+        (warning,) = call["projects:restore"]({"projectId": "b", "data": "%"})["warnings"]
+        assert warning.startswith("SNAPSHOT_IGNORED: the snapshot was not used")
+        assert call["documents:list"]({"projectId": "b"})["total"] == 0
+    with armarius.shelf(folder.root.parent) as shelf:
+        assert "projects:snapshot" not in methods_of_shelf(shelf, write=True)
+        with pytest.raises(armarius.ContractError, match="only a project in memory"):
+            shelf.restore("c", b"")
+
+
 @pytest.mark.parametrize("path", ["../a.md", "/a.md", ".git/a.md", "a/../../b.md", "a\\b.md", "", "a\0.md"])
 def test_a_path_that_leads_out_of_a_project_is_refused_and_nothing_is_written(folder, path):
     with pytest.raises(armarius.ContractError, match="no path in the project"):

@@ -94,6 +94,19 @@ def test_a_touched_file_is_not_parsed_again(index, monkeypatch):
     assert (after.content_hash, after.stamp != before.stamp) == (before.content_hash, True)
 
 
+def test_the_map_is_not_decided_again_when_files_are_touched(index, monkeypatch):
+    for number in range(3, 80):
+        put(index.root, f"chapters/ch{number:03}.md", f"# {number}\n\n钟停了。\n")
+    index.refresh()
+    for path in index.root.glob("chapters/*"):
+        path.touch()
+    index.refresh()
+    index.refresh(["outline.md"])
+    monkeypatch.setattr("armarius.index.derived.decide", None)
+    with ProjectIndex.open(index.root) as other:
+        assert other.map.files
+
+
 def test_a_touched_file_is_not_written_again(index):
     generation = index.status().generation
     (index.root / "outline.md").touch()

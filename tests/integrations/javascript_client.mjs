@@ -28,7 +28,7 @@ const CLAIMS = {
     assert(error instanceof ArmariusError);
     assert.deepEqual([error.code, error.method], ["UNKNOWN_DOCUMENT", "documents:get"]);
     assert.equal((await failed(armarius.call("memories:create", { text: "\ud83d" }))).code, "INVALID_TEXT");
-    assert.equal((await failed(armarius.call("memories:create", { text: "雨".repeat(3e6) }))).code, "REQUEST_TOO_LARGE");
+    assert.equal((await failed(armarius.call("memories:create", { text: "雨".repeat(23e6) }))).code, "REQUEST_TOO_LARGE");
   },
 
   async a_cancelled_call_is_rejected_with_the_reason_and_the_next_is_answered(armarius) {

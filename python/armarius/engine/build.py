@@ -2,34 +2,46 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
+from typing import cast
 
 import armarius.doors as doors
+from armarius.codex.authored.record_file import FOLDER
 from armarius.deadline import SingleFlight
 from armarius.engine.maps import Maps, Understanding
 from armarius.engine.project import Project
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import FollowUps, QueryRewriter, Questions
-from armarius.errors import ContractError, EmbeddingError, MissingExtra
+from armarius.errors import BookError, ContextWarning, ContractError, EmbeddingError, MissingExtra
 from armarius.graph.entity_cache import read_graph_options
 from armarius.graph.protocol import GraphStore
 from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
+from armarius.io import folder_lock
 from armarius.io.folder import project_folder, project_name
+from armarius.io.read import Archive, files_in, packed
+from armarius.io.write import fill_folder, is_project_path
 from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter
 from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.prompt.request import CounterFor, Resolver
 from armarius.search.models import Reranker, Reranking, VectorGuard, VectorSearch
+from armarius.store.sqlite.location import place_for
+from armarius.store.sqlite.schema import SCHEMA_VERSION
+from armarius.store.sqlite.store import SqliteStore
 from armarius.text.tokens import TokenCounter
 from armarius.trust.folders import read_user_config
 from armarius.trust.settings import Config, Permissions, load_config, without
 from armarius.types import LAYERS, Fetcher, VectorHits
+from armarius.warnings import SNAPSHOT_IGNORED
 
 NO_EMBEDDER = (
     "opened without an embedder; give one to armarius.open(..., embedder=armarius.embedders.text2vec(folder)), "
     "or .lexical() for one without a model, or have armarius.toml name one: [embedding] model"
 )
+
+_TEXTS = "texts/"  # before the paths of a project in its snapshot
 
 _GRAPH_METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "delete_entity", "snapshot")
 
@@ -110,6 +122,37 @@ class EngineParts:
         self.questions = Questions(project, rewords, follow_ups, settings.language)
         rewords.project = project
         self.maps, self.understanding = Maps(project), Understanding(project)
+
+
+def snapshot(parts: EngineParts) -> bytes:
+    """Texts, records and index of a project in a folder of ours, as a zip. Cost: reads and packs all of them."""
+    root = parts.index.root
+    assert root is not None
+    with folder_lock(root / FOLDER, below=root):
+        files = {_TEXTS + path: data for path, data in files_in(root).items() if is_project_path(path)}
+        index = parts.index.ask(lambda store: cast("SqliteStore", store).serialize())
+    return packed({**files, _index_of(root): index})
+
+
+def restore(snapshot: bytes, root: Path, index_dir: Path) -> tuple[ContextWarning, ...]:
+    """Write what `snapshot` packed into a new folder; a warning says why index, or all of it, was left out."""
+    try:
+        archive = Archive(snapshot, "snapshot")
+        members = {name: archive.read(name) for name in archive.names}
+    except BookError as error:
+        return (SNAPSHOT_IGNORED(why=error.message),)
+    texts = {name.removeprefix(_TEXTS): data for name, data in members.items() if name.startswith(_TEXTS)}
+    fill_folder(root, {path: data for path, data in texts.items() if is_project_path(path)})
+    index = members.get(_index_of(root))
+    if index is None:
+        return (SNAPSHOT_IGNORED(why="its index is of another version of armarius, or of another project"),)
+    place_for(root, index_dir).put(index)
+    return ()
+
+
+def _index_of(root: Path) -> str:
+    """The member that is the index of the project, by version and name: another one's would be built anew."""
+    return f"index-{SCHEMA_VERSION}-{root.name}.sqlite"
 
 
 def _check_fetchers(fetchers: Sequence[Fetcher]) -> None:

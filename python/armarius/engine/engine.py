@@ -13,12 +13,20 @@ from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.codex.authored.record_file import FOLDER
 from armarius.deadline import awaitable, verb_of
+from armarius.engine import build
 from armarius.engine.build import NO_EMBEDDER, EngineParts
 from armarius.engine.maps import Maps, Understanding
 from armarius.engine.project import counter_for
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
-from armarius.errors import ArmariusError, ContractError, EmbeddingError, ProjectError, StoreError
+from armarius.errors import (
+    ArmariusError,
+    ContextWarning,
+    ContractError,
+    EmbeddingError,
+    ProjectError,
+    StoreError,
+)
 from armarius.graph.protocol import GraphStore
 from armarius.headings.display import html_table, rich_table
 from armarius.index.project_index import ProjectIndex
@@ -163,6 +171,7 @@ class ContextEngine:
 
     Attributes:
         root: The project folder; None for other sources.
+        in_memory: Whether the texts are gone when it is closed.
         config: `armarius.toml`, read when the engine was opened.
         index: Paragraphs, mentions and full text of the folder's files, kept equal to it.
         recall: Recall by meaning: progress, focus, cancel, status.
@@ -175,6 +184,9 @@ class ContextEngine:
         graph: The graph that was given or configured; else the project's own: entities and relations of its files.
             `armarius.open(other).graph.snapshot().load_into(engine.graph)` copies a project into it.
     """
+
+    in_memory = False
+    _restored: tuple[ContextWarning, ...] = ()  # of its snapshot
 
     def __init__(
         self,
@@ -380,7 +392,7 @@ class ContextEngine:
         status = self.index.status()
         recall = self._parts.recall
         trouble = self._parts.no_recall if recall is None else recall.trouble
-        warnings = (EMBEDDING_UNAVAILABLE(why=trouble),) if trouble else ()
+        warnings = (*self._restored, *([EMBEDDING_UNAVAILABLE(why=trouble)] if trouble else ()))
         return replace(status, warnings=(*status.warnings, *warnings))
 
     @contextmanager
@@ -443,6 +455,20 @@ class ContextEngine:
         data = text.encode() if root is None else read_file(root / document, limit=MAX_BYTES, below=root)
         return self.write({to: data}, remove=[document])
 
+    def snapshot(self) -> bytes:
+        """Texts, records and index of a project in memory, for `open(None, snapshot=…)` at the next start.
+
+        It is derived and never the only copy: another version of armarius takes its texts and builds the index anew.
+
+        Raises:
+            ContractError: The project is no project in memory; the index of a folder is kept.
+
+        Cost: a copy of all of it, packed: 2 to 3 times the packed texts, 0.1 s for a novel.
+        """
+        if not self.in_memory:
+            raise ContractError("snapshot: only a project in memory has one; the index of a folder is kept")
+        return build.snapshot(self._parts)
+
     def close(self) -> None:
         """Stop watching and building, close the index. Again it does nothing; any other call raises StoreError."""
         parts = self._made.mine()
@@ -500,6 +526,7 @@ class ContextEngine:
 def open(  # noqa: A001 - armarius.open
     path: str | PathLike[str] | None,
     *,
+    snapshot: bytes | None = None,
     project_id: str | None = None,
     watch: bool = True,
     wait: bool = True,
@@ -517,6 +544,8 @@ def open(  # noqa: A001 - armarius.open
     Args:
         path: A folder of text files. None is a project in memory: `write` gives it its texts, and all of it is gone
             when it is closed (it lies in a temporary folder that is this user's alone).
+        snapshot: What `snapshot()` of a project in memory gave: its texts, records and index are there at once. One
+            that is damaged or of another version is left out, as far as it is, with `SNAPSHOT_IGNORED` in `status()`.
         project_id: Requests that name another project are refused.
         watch: Whether changes are followed as they happen; without, every request looks first.
         wait: Whether to return when the index equals the folder, or at once and build in the background:
@@ -546,20 +575,24 @@ def open(  # noqa: A001 - armarius.open
             A missing folder gives the warning `SERIES_UNAVAILABLE`.
 
     Raises:
-        ContractError: `graph` is no GraphStore, `embedder` none, `rerank` cannot be called, `reword` is no model, or
-            `with_` no list of folders.
+        ContractError: `snapshot` is no bytes, or given for a folder; `graph` is no GraphStore, `embedder` none,
+            `rerank` cannot be called, `reword` is no model, or `with_` no list of folders.
         ProjectError: `path` is no folder, or `index_dir` no path; or a folder of `with_` lies in another one.
         ConfigError: Its `armarius.toml`, or the user's own configuration, is wrong.
         StoreError: The index can be neither used nor rebuilt.
     """
+    in_memory, restored = path is None, tuple[ContextWarning, ...]()
+    if snapshot is not None and not (in_memory and isinstance(snapshot, bytes)):
+        raise ContractError("snapshot: expected the bytes of one, for a project in memory, which `path` None is")
     with ExitStack() as stack, progress_bar() if progress is None and wait else nullcontext(progress) as report:
         if path is None:
             index_dir = stack.enter_context(scratch_folder())
             path = index_dir / (project_id or "memory")
             make_folder(path)
+            restored = () if snapshot is None else build.restore(snapshot, path, index_dir)
         engine = ContextEngine(
             path, project_id=project_id, watch=watch, wait=wait, index_dir=index_dir, progress=report,
             embedder=embedder, graph=graph, rerank=rerank, trusted=trusted, reword=reword, with_=with_,
         )  # fmt: skip
-        engine._scratch = stack.pop_all()
+        engine._scratch, engine.in_memory, engine._restored = stack.pop_all(), in_memory, restored
         return engine

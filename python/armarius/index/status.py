@@ -137,7 +137,8 @@ class Commits:
 
     def flush(self) -> bool:
         """Commit the collected batch; more will follow. False when the refresh was cancelled."""
-        return not self._documents or self._commit(self.pending_notes())
+        is_whole = all(isinstance(change, Restamp) for change in self._batch)  # stamps leave an index complete
+        return not self._documents or self._commit(() if is_whole else self.pending_notes())
 
     def finish(self, changes: Iterable[Change]) -> bool:
         """Commit the remaining changes and `changes`. False when the refresh was cancelled."""

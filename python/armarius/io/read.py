@@ -127,6 +127,13 @@ def names_in(path: Path, *, below: Path | None = None) -> list[str]:
         return []
 
 
+def files_in(root: Path) -> dict[str, bytes]:
+    """The bytes of the regular files in a folder, by path; links are left out. Cost: reads all of them."""
+    paths = [(Path(at) / name).relative_to(root).as_posix() for at, _, names in os.walk(root) for name in names]
+    read = zip(paths, read_files(root, paths, limit=MAX_BYTES), strict=True)
+    return {path: data for path, data in read if isinstance(data, bytes)}
+
+
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one file, of one member of an archive, and of the decoded text of a picture."""
 MAX_UNPACKED: Final = 256 * 1024 * 1024
@@ -152,6 +159,15 @@ def check_size(size: int, name: str, limit: int = MAX_BYTES) -> None:
 def looks_like_archive(data: bytes) -> bool:
     """Whether a zip begins at the front or behind something else."""
     return data.find(_SIGNATURE, 0, _FRONT) >= 0 and data.rfind(b"PK\x05\x06", max(0, len(data) - 66_000)) >= 0
+
+
+def packed(members: Mapping[str, bytes]) -> bytes:
+    """A zip of these members. Cost: 50 MB/s."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
+        for name, data in members.items():
+            target.writestr(name, data)
+    return made.getvalue()
 
 
 class Archive:

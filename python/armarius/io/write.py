@@ -316,6 +316,25 @@ def private_folder(path: Path) -> None:
         raise StoreFull(f"{path}: not used: {error.strerror or error}") from error
 
 
+def is_project_path(path: str) -> bool:
+    """Whether it leads to a place in the project, and into no folder of another program."""
+    return bool(path) and not _HIDDEN.search(path) and "\0" not in path
+
+
+def fill_folder(root: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a new folder of ours, whose loss harms nobody: nothing is synced.
+
+    Raises:
+        StoreFull: A file cannot be written; some are there.
+    """
+    for path, data in files.items():
+        try:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(data)
+        except OSError as error:
+            raise write_error(path, error, root) from error
+
+
 def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()) -> None:
     """Write and remove files of a project, all of them or none; hold `folder_lock` around it.
 
@@ -327,7 +346,7 @@ def write_files(root: Path, files: Mapping[str, bytes], gone: Iterable[str] = ()
     """
     gone = list(gone)
     for path in (*files, *gone):
-        if not path or _HIDDEN.search(path) or "\0" in path:
+        if not is_project_path(path):
             raise ContractError(
                 f"path: {path!r:.200} is no path in the project: parts between /, none hidden, no \\ and no :"
             )

@@ -72,6 +72,12 @@ class OneProject(Params):
     project_id: str = Field(min_length=1, description="Names the project.")
 
 
+class Snapshot(OneProject):
+    """A project of a snapshot."""
+
+    data: str = Field(description="The `data` of `projects:snapshot`, of a project of this name.")
+
+
 class ProjectOfRequest(OneProject):
     """The project of many that a request is about."""
 

@@ -4,7 +4,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import armarius.doors as doors
 from armarius.arguments import Bounds
@@ -58,7 +58,7 @@ VERBS: Final[list[Verb]] = []
 WRITES: Final[list[Verb]] = []
 """What writes the texts of a project: of one in a folder only where that is allowed."""
 SHELF: Final[list[Verb]] = []
-"""What a host may ask of many projects together; of folders only the first."""
+"""What a host may ask of many projects together; of folders only the first, on a server the first two."""
 
 
 def methods_of(engine: "Engine", *, write: bool = False) -> Methods:
@@ -628,6 +628,23 @@ def _delete_project(of: _Tenant, request: p.OneProject) -> Json:
     return {"projectId": request.project_id}
 
 
+@_verb("projects:snapshot", {"data": str}, "snapshot", table=SHELF)
+def _snapshot(of: _Tenant, request: p.OneProject) -> Json:
+    """With `--memory`: texts, records and index of a project, in base64, for `projects:restore` at the next start."""
+    return {"data": b64encode(of.project(request.project_id).snapshot()).decode()}
+
+
+@_verb("projects:restore", {"projectId": str, "warnings": list[str]}, "restore", table=SHELF)
+def _restore(of: _Tenant, request: p.Snapshot) -> Json:
+    """With `--memory`: a new project of a snapshot; what is damaged or of another version is left out (`warnings`)."""
+    try:
+        data = b64decode(request.data)
+    except ValueError:
+        data = b""
+    warnings = cast("LocalShelf", of.shelf).restore(request.project_id, data)
+    return {"projectId": request.project_id, "warnings": _texts(warnings)}
+
+
 @_verb("documents:write", {"version": int}, "write", table=WRITES)
 def _write(engine: "Engine", request: p.WriteFiles) -> Json:
     """Replace and remove files of a project, all or none; on a server others take the version as `atLeast`."""
@@ -655,7 +672,8 @@ def methods_of_shelf(shelf: "doors.Shelf | LocalShelf", tenant: str | None = Non
         write: Whether files of folders may be written; those on a server and in memory may.
     """
     of, named = _Tenant(shelf, tenant or ""), {"projectId", "createIfMissing"}
-    own = tenant is not None or getattr(shelf, "in_memory", False)
+    in_memory = getattr(shelf, "in_memory", False)
+    own, rows = tenant is not None or in_memory, SHELF if in_memory else SHELF[: 1 if tenant is None else 2]
 
     def of_project(row: Verb) -> Callable[[Mapping[str, Any]], Any]:
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
@@ -671,5 +689,5 @@ def methods_of_shelf(shelf: "doors.Shelf | LocalShelf", tenant: str | None = Non
 
     verbs = (*VERBS, *(WRITES if own or write else ()))
     return {row.name: of_project(row) for row in verbs} | {
-        row.name: lambda sent, row=row: row.answer(of, row.params(**sent)) for row in (SHELF if own else SHELF[:1])
+        row.name: lambda sent, row=row: row.answer(of, row.params(**sent)) for row in rows
     }

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import armarius.doors as doors
-from armarius.engine.build import EngineParts
+from armarius.engine.build import EngineParts, restore
 from armarius.engine.project import counter_for
-from armarius.errors import ContractError, MissingExtra, ProjectError, StoreError
+from armarius.errors import ContextWarning, ContractError, MissingExtra, ProjectError, StoreError
 from armarius.index.status import Progress
 from armarius.index.watcher import Watcher
 from armarius.io import make_folder, scratch_folder
@@ -27,7 +27,7 @@ from armarius.io.processes import PerProcess, close_abandoned
 from armarius.io.write import remove_folder
 from armarius.search.models import Reranker, Reranking
 from armarius.validation import shown, text, valid_text, whole
-from armarius.warnings import WATCH_UNAVAILABLE
+from armarius.warnings import SNAPSHOT_IGNORED, WATCH_UNAVAILABLE
 from armarius.workspace.engines import (
     Counters,
     EngineCache,
@@ -124,7 +124,7 @@ class LocalNovel(ShelvedEngine):
     """
 
     def __init__(self, shelf: "LocalShelf", name: str) -> None:
-        self.name = name
+        self.name, self.in_memory = name, shelf.in_memory
         self._shelf = shelf
 
     @property
@@ -303,6 +303,22 @@ class LocalShelf:
         folder = self.project(name, tenant=tenant).root
         self.forget(name)
         remove_folder(folder, below=self.root)
+
+    def restore(self, name: str, snapshot: bytes, *, tenant: str = "") -> tuple[ContextWarning, ...]:
+        """Make a project in memory of the `snapshot()` of one of this name; one that is there stays as it is.
+
+        Returns:
+            `SNAPSHOT_IGNORED` where it is damaged, or of another version or name (its texts are then indexed anew), or
+            where the project is there.
+
+        Raises:
+            ContractError: The shelf is one of folders.
+        """
+        if not self.in_memory:
+            raise ContractError("restore: only a project in memory has a snapshot; the index of a folder is kept")
+        if name and (self.root / name).is_dir():
+            return (SNAPSHOT_IGNORED(why="the project is there"),)
+        return restore(snapshot, self.project(name, tenant=tenant, create=True).root, self._index_dir or self.root)
 
     def used(self, name: str) -> AbstractContextManager[HotEngine]:
         """The engine of a project; not evicted inside the `with` block."""

@@ -243,6 +243,16 @@ class IndexPlace:
                 self._remove(self.folder / name)
         move_atomic(draft, self.index, below=self.below)
 
+    def put(self, database: bytes) -> None:
+        """Write a closed index where there is none, with its seal.
+
+        Raises:
+            StoreFull: It cannot be written.
+        """
+        make_folder(self.folder, below=self.below, mode=0o700)
+        write_atomic(self.index, database, below=self.below, mode=0o600)
+        self.write_seal()
+
     def discard(self, draft: Path) -> None:
         """Delete a draft that was not finished.
 

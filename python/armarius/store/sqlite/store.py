@@ -334,6 +334,11 @@ class SqliteStore:
         documents, paragraphs, entities = row
         return StoreState(documents, paragraphs, entities, self._session.size(), at)
 
+    def serialize(self) -> bytes:
+        """The whole index as the bytes of a closed file. Cost: a copy of it in memory."""
+        with self._reading() as connection:
+            return connection.serialize("main")
+
     def generation(self) -> int:
         """See `Store`. Cost: one statement; every request asks it."""
         with self._reading() as connection:
