@@ -210,8 +210,10 @@ def wait_until(wait: Callable[[float], bool], at_most: float) -> bool:
     Cost: a call that can be cancelled checks for that every 50 ms.
     """
     call = current()
+    if call is None or (call.until is None and call.cancel is None):
+        return wait(at_most)
     seconds = remaining(at_most)
-    if call is None or call.cancel is None:
+    if call.cancel is None:
         return wait(seconds)
     end = time.monotonic() + seconds
     while True:

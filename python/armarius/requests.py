@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
+from operator import is_
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -205,7 +207,9 @@ class Wire(BaseModel):
 
     def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
         kind = type(self)
-        fields = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
+        fields = values
+        if any(map(is_, values.values(), repeat(None))):
+            fields = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
         try:
             super().__init__(**fields)
         except ValidationError as error:

@@ -12,7 +12,7 @@ Every value is written on one line, so that it cannot be read as another card or
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -282,12 +282,18 @@ def tidy(text: str) -> str:
     return "\n".join(filter(str.strip, text.split("\n")))
 
 
-def settings_until(text: str, paragraph: Paragraph, chapter: int) -> str:
-    """A paragraph of settings without blank lines and the lines about chapters after `chapter`."""
-    context = " ".join(" ".join([*paragraph.heading_path, text]).split())
-    if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", context)) is not None:
-        text = "" if _begins_later(paragraph, chapter) else without_later(text, chapter)
-    return "\n".join(filter(str.strip, text.split("\n")))
+def settings_until(document: Document, paragraphs: Iterable[Paragraph], chapter: int) -> list[str]:
+    """Paragraphs of settings without blank lines and the lines about chapters after `chapter`."""
+    texts, later = [], dict[tuple[str, ...], bool]()  # by the headings above
+    for block in paragraphs:
+        text = document.text[block.start : block.end]
+        context = " ".join(" ".join([*block.heading_path, text]).split())
+        if _NAMED_CHAPTER.search(unicodedata.normalize("NFKC", context)) is not None:
+            if block.heading_path not in later:
+                later[block.heading_path] = _begins_later(block, chapter)
+            text = "" if later[block.heading_path] else without_later(text, chapter)
+        texts.append("\n".join(filter(str.strip, text.split("\n"))))
+    return texts
 
 
 def _begins_later(paragraph: Paragraph, chapter: int, pattern: re.Pattern[str] | None = None) -> bool:

@@ -28,6 +28,8 @@ from armarius.types import Evidence, OmitReason, PassageRow, Shares
 if TYPE_CHECKING:
     from armarius.search.reading import Reading
 
+_TEXT: Final = attrgetter("text")
+_PLAIN, _ASKED, _AROUND = Reason("words.plain"), Reason("chapter.asked"), Reason("words.around")
 _start: Final = attrgetter("start")
 _place: Final = attrgetter("place")
 _LAST = 1 << 30  # after every chapter
@@ -252,11 +254,12 @@ class RankedPassages:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]
         if row.plain:
-            return Evidence("fulltext", Reason("words.plain"), row.path, (span.start, span.end))
+            return Evidence("fulltext", _PLAIN, row.path, (span.start, span.end))
         if self.reading is not None:
             return Evidence("chapter", self.reading.why(row), row.path, (span.start, span.end))
-        kind, code = ("chapter", "chapter.asked") if row.asked else ("fulltext", "words.around")
-        return Evidence(kind, Reason(code), row.path, (span.start, span.end))
+        if row.asked:
+            return Evidence("chapter", _ASKED, row.path, (span.start, span.end))
+        return Evidence("fulltext", _AROUND, row.path, (span.start, span.end))
 
     def explain(self, row: PassageRow, /) -> tuple[Evidence, ...]:
         """What of the question, and of each other wording, stands in it; without any, why it is near the question."""
@@ -389,14 +392,18 @@ class RankedPassages:
         is_later = self.chapter is not None and rows and max(map(_place, rows))[0] > self.chapter
         outside = document.kind in STORY_KINDS and (is_later or self.asked.excluded)
         doubtful = self._bounded or outside or document.kind == "code" or document.path == self.current[0]
-        return [row for row in rows if row.text and not (doubtful and self._barred(row))]
+        if not doubtful:
+            return list(filter(_TEXT, rows))
+        return [row for row in rows if row.text and not self._barred(row)]
 
     def _rows(
         self, document: Document, paragraphs: Iterable[Paragraph], score: float | None = None, *, plain: bool = False
     ) -> list[PassageRow]:
         """Paragraphs of a document, each with its worth, or the `score` of another."""
         path, kind, is_story = document.path, document.kind, document.kind in STORY_KINDS
-        until = self._until if kind in ("setting", "state", "note") and not document.past else None
+        texts: Sequence[str] = ()
+        if self._until is not None and kind in ("setting", "state", "note") and not document.past:
+            texts = settings_until(document, paragraphs := list(paragraphs), self._until)
         if self._bounded and path not in self._hidden:
             headings = [(one.heading_path, one.start, one.end) for one in document.paragraphs if one.role == "heading"]
             blank = [above for above, start, end in headings if not document.text[start:end].strip()]
@@ -405,12 +412,13 @@ class RankedPassages:
         under: tuple[str, ...] | None = None
         within: int | None = -1  # the number that the last one says of its chapter
         place, title, wish = _LAST, "", path in self._named
-        for block in paragraphs:
-            start, index, text = block.start, block.index, document.text[block.start : block.end]
-            if until is not None:
-                text = settings_until(text, block, until)
+        is_titled = kind in ("chapter", "code")  # of others the heading is the title
+        for at, block in enumerate(paragraphs):
+            start, index = block.start, block.index
+            text = texts[at] if texts else document.text[start : block.end]
             if block.heading_path != under:
-                under, title = block.heading_path, title_of(document, block)
+                under = block.heading_path
+                title = title_of(document, block) if is_titled or not under else under[-1]
             if is_story and block.chapter != within:
                 within, chapter = block.chapter, chapter_at(document, block)
                 place = self._place(document, chapter)
@@ -422,8 +430,8 @@ class RankedPassages:
             if worth is None:
                 reading = self.reading
                 worth = reading.worth(path, index) if reading else self.ranked.scores.score_of(path, index) or 0.0
-            line, at = document.line_at(start) if kind == "code" else 0, (place, path, start)
-            rows.append(PassageRow(path, index, worth, at, title, text.strip(), wish, line, plain=plain))
+            line, where = document.line_at(start) if kind == "code" else 0, (place, path, start)
+            rows.append(PassageRow(path, index, worth, where, title, text.strip(), wish, line, plain=plain))
         return rows
 
 

@@ -72,7 +72,7 @@ class Collection(Listed[Item]):
 
     def list(self) -> tuple[Item, ...]:
         """All records; an invalid one keeps its last valid state."""
-        return tuple(self._item(block) for block in self._file.records())
+        return tuple(map(self._item, self._file.records()))
 
     def get(self, id_: str, /) -> Item:
         """One record; UnknownId (a KeyError) lists similar ids when no record has the id."""

@@ -69,7 +69,8 @@ class ListedEntities:
 
 def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> ListedEntities:
     """Ask `source` and read its answer; errors of the source are raised."""
-    answer = resolve(source.entity_list(project_id, level))
+    answer = source.entity_list(project_id, level)
+    answer = answer if isinstance(answer, tuple) else resolve(answer)
     if isinstance(answer, tuple) and {Entity}.issuperset(map(type, answer)):
         return ListedEntities(answer)
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
@@ -143,8 +144,9 @@ def resolve(answer: Any) -> Any:  # noqa: ANN401 - what a host returns
 
 def file_warnings(source: object) -> list[ContextWarning]:
     """What `source` says is wrong with its file, if it is kept in one: `CODEX_INVALID` with file and line."""
-    problems = getattr(source, "problems", None)
-    return [CODEX_INVALID(problem=problem) for problem in problems()] if callable(problems) else []
+    read = getattr(source, "problems", None)
+    problems = read() if callable(read) else ()
+    return [CODEX_INVALID(problem=problem) for problem in problems] if problems else []
 
 
 def as_entity(item: object, level: ContextLevel = "when_detected") -> Entity:

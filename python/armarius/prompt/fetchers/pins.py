@@ -76,7 +76,7 @@ class _Project:
         Returns:
             How many entities are muted; while there are as many as `before`, nothing is left to do.
         """
-        muted = {wish.key: wish for wish in by_key.values() if wish.mute and wish.kind == "entity"}
+        muted = {wish.key: wish for wish in by_key.values() if wish.mute and wish.kind == "entity"} if by_key else {}
         if len(muted) == before:
             return before
         ids_of = frozenset(muted)
