@@ -141,14 +141,17 @@ def _headings(candidates: Sequence[Candidate]) -> set[str]:
 
 def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
     """Each as it may stand in a prompt; most are returned unchanged after a few checks."""
-    fast = len(candidates) > _MANY
-    doubts = doubtful([item.content for item in candidates], groups) if fast else range(len(candidates))
+    if len(candidates) > _MANY:
+        doubts = doubtful([item.content for item in candidates], groups)
+    else:  # that `escape` remembers
+        doubts = {at for at, item in enumerate(candidates) if escape(item.content, groups) is not item.content}
     steady = {group for group in {item.group for item in candidates} if not group or group_heading(group) == group}
     return [
         item
         if (
             place not in doubts
-            and item.short is None
+            and (not (short := item.short) or (short.strip() == short and escape(short, groups) is short))
+            and short != ""
             and not item.marks
             and item.group in steady
             and 0 <= item.anchor <= len(item.content)

@@ -218,7 +218,7 @@ class BudgetProfile:
         Minima that together exceed three quarters of what is available are scaled down to that, so
         that a layer without a minimum is not shut out of a small prompt.
         """
-        layers = [self.layers[name] for name in LAYERS]
+        layers = list(map(self.layers.__getitem__, LAYERS))
         minima = [_tokens(layer.min, available, "min") or 0 for layer in layers]
         total, bound = sum(minima), available * _MINIMA_PERCENT // 100
         return [

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import compress, count
+from itertools import compress, count, filterfalse
 from operator import add, attrgetter
 from typing import Final, Literal
 
@@ -491,7 +491,7 @@ def _cards(corpus: Corpus, core: CoreCorpus, analysis: Understanding, read: Quer
                     shared = sorted(wanted.intersection(terms_of(sentence)))
                 else:
                     shared = list(filter(sentence.__contains__, pairs))
-                if strange := [term for term in shared if term not in rarities]:
+                if strange := list(filterfalse(rarities.__contains__, shared)):
                     rarities.update(zip(strange, core.rarities(strange), strict=True))
                 worth = sum(map(rarities.__getitem__, shared))
                 if worth > best:

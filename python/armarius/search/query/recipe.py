@@ -91,12 +91,15 @@ def understand(
 def _read(query: str) -> Recipe:
     """What the words of a request say."""
     text = _folded(query)
-    references = [ref for ref in chapter_references(text) if not ref.excluded] if _OF_CHAPTERS.search(text) else []
-    references = [ref for ref in references if text[ref.start : ref.end] not in _folded(_table()["scene"]).split()]
-    named = [ref for ref in references if ref.numbers and _OF_CHAPTERS.search(text[ref.start : ref.end])]
+    references, named = list[ChapterReference](), list[ChapterReference]()
+    if _OF_CHAPTERS.search(text):
+        scenes = _folded(_table()["scene"]).split()
+        all_references = chapter_references(text)
+        references = [ref for ref in all_references if not (ref.excluded or text[ref.start : ref.end] in scenes)]
+        named = [ref for ref in references if ref.numbers and _OF_CHAPTERS.search(text[ref.start : ref.end])]
     following = not named and _NEXT.search(text) is not None
     recipe = Recipe(
-        chapters=tuple(dict.fromkeys(number for ref in named for number in ref.numbers)),
+        chapters=tuple(dict.fromkeys(number for ref in named for number in ref.numbers)) if named else (),
         volume=volume_number(text) if named else None,
         plans=_patterns()["plans"].search(text) is not None and bool(references or following),
     )
@@ -111,7 +114,7 @@ def _read(query: str) -> Recipe:
         task = "ask" if is_count and moment else "state"
     if task == "ask" and following and _is_bare(masked):
         task = "write"
-    is_scene, is_story = (_words_of(name).occur_in(masked) for name in ("scene", "story"))
+    is_scene, is_story = _words_of("scene").occur_in(masked), _words_of("story").occur_in(masked)
     if task == "continue" and following:
         task = "write"
     recipe = replace(_of_row("write" if task == "continue" and named else task, recipe), task=task)
@@ -174,13 +177,13 @@ def _asked_for(sentence: str) -> TaskName | None:
     is_told = "tells" in sets or ("seek" in sets and "n:check" not in sets)
     if ruled == "rename" or is_told or (is_query and ruled):
         return ruled
-    if {name for name in sets if name[:2] == "n:"} == {"n:continue"} and _is_bare(sentence):
+    if "n:continue" in sets and sum(name[:2] == "n:" for name in sets) == 1 and _is_bare(sentence):
         return "continue"
     if not is_spaced and not _HAN_ALONE.fullmatch(sentence):
         clauses.reverse()
         clauses.sort(key=lambda clause: not any(word.verbs for word in matches[clause]))
-    again = [(True, clause) for clause in clauses if is_polite and not wishes[clause]]
-    for wish, clause in [*((wishes[clause], clause) for clause in clauses), *again]:
+    again = [(True, clause) for clause in clauses if not wishes[clause]] if is_polite else []
+    for wish, clause in [*zip(map(wishes.__getitem__, clauses), clauses, strict=True), *again]:
         commanded = _commanded if _UNSPACED.search(clause) is None else _commanded_unspaced
         task = commanded(clause, matches[clause], sets, wish=wish, ruled=ruled is not None)
         if task is None or (not is_spaced and task == "check" and "asks" in sets and not sets & _JUDGES):

@@ -91,6 +91,8 @@ class Phrases(Generic[T]):
             tokens = tokens_of(text)
         matches: list[KinshipMatch[T]] = []
         past, end, longest = 0, len(tokens), self._longest
+        if longest.keys().isdisjoint(map(_TOKEN_OF, tokens)):
+            return matches
         for at in [at for at, token in enumerate(tokens) if token[0] in longest]:
             if at < past:
                 continue
