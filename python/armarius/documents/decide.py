@@ -56,6 +56,8 @@ def decide(
 
     Cost: linear in the files, and in the pairs of folders that hold story text; 1,000 files take some milliseconds.
     """
+    if rules.keys() == {""}:
+        return ProjectMap.joined({"": _decide(features, rules[""], lines.get("", ()))})
     folders: dict[str, dict[str, Features]] = {name: {} for name in rules}
     for path, traits in features.items():
         name, own = inside(path, rules)
@@ -145,8 +147,11 @@ def _file(
 def _number(traits: Features, beside: Sequence[Vote]) -> int | None:
     if traits.chapter is not None:
         return traits.chapter
-    numbers = (traits.marked, *traits.numbers[:1], traits.bare, _counted(traits, beside))
-    return next((number for number in numbers if number is not None), None)
+    if traits.marked is not None:
+        return traits.marked
+    if traits.numbers:
+        return traits.numbers[0]
+    return _counted(traits, beside) if traits.bare is None else traits.bare
 
 
 def _counted(traits: Features, beside: Sequence[Vote]) -> int | None:
@@ -189,8 +194,10 @@ def _beside(
                 clues[path].append(Clue("in an order", (), is_text))
     for path in features:
         if path not in aside:
-            folders[folder_of(path)].append(path)
+            folders[path.rpartition("/")[0]].append(path)
     for folder, paths in folders.items():
+        if len(paths) < 2:
+            continue
         _runs(paths, features, clues)
         if folder:  # the root is no group
             _alike("alike in its folder", paths, features, clues)
@@ -225,12 +232,14 @@ def _alike(
     feature: str, paths: Collection[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]
 ) -> None:
     """What most files of a series, or of a folder, are, the others are too, whatever their names speak of."""
+    if len(paths) < 3:
+        return
     kind, count = Counter([features[path].kind for path in paths]).most_common(1)[0]
     kind = "chapter" if kind == "manuscript" else kind
     share = count / len(paths)
     of_folder = feature == "alike in its folder"
     least = _NOTES if kind == "note" else _MOST if kind in _ALIKE else 1
-    if len(paths) < 3 or share <= 0.5 or (share < least and (of_folder or kind in _ALIKE)):
+    if share <= 0.5 or (share < least and (of_folder or kind in _ALIKE)):
         return
     if of_folder and kind == "note" and len(paths) < _MANY:
         return
@@ -314,9 +323,10 @@ class _Stories:
     by_name: set[str] = field(default_factory=set)  # folders whose files the numbers in their names put in order
     listed: dict[str, int] = field(default_factory=dict)  # places that a file gives which puts them in order
     folder: Mapping[str, str] = field(default_factory=dict)  # of each file
+    places: dict[str, Place] = field(default_factory=dict)  # of each story file; no number is `_END`
 
     def place(self) -> None:
-        self.folder = {path: folder_of(path) for path in self.features}
+        self.folder = {path: path.rpartition("/")[0] for path in self.features}
         spoken: Counter[str] = Counter()
         folders: defaultdict[str, list[str]] = defaultdict(list)
         home = {**self.folder, **{path: run.home for run in self.series for path in run.paths}}
@@ -336,16 +346,18 @@ class _Stories:
             if None not in numbers and len({*numbers}) == len(numbers):
                 self.by_name.add(folder)
         self._name_volumes(folders)
+        self.places = {path: self._place(path) for path in of_story}
         self._mark_others()
         for folder, paths in folders.items():
             self._take_out(folder, paths)
         runs = [self._run(folder, paths) for folder, paths in folders.items()]
         worth: defaultdict[str, float] = defaultdict(float)  # of a folder; of all volumes beside each other
-        for run in runs:
-            worth[run.whole] += self._worth(run)
-        runs.sort(key=lambda run: (-worth[run.whole], -self._worth(run), run.folder))
+        rows = [(run.whole, self._worth(run), run.folder, run) for run in runs]
+        for whole, own, _, _ in rows:
+            worth[whole] += own
+        rows.sort(key=lambda row: (-worth[row[0]], -row[1], row[2]))
         main: list[_Run] = []
-        for run in runs:
+        for _, _, _, run in rows:
             self._take_in(run, main)
         for run in main:
             self._in_order(run, "main")
@@ -403,11 +415,11 @@ class _Stories:
             is_draft = "draft" in run.marks or "draft" in story.marks
             again = {path for path in run.paths if self._is_copy(path, story)}
             if 2 * len(again) >= len(run.paths):
-                rest = {path for path in run.paths if path not in again and self._place(path) not in story.places}
+                rest = {path for path in run.paths if path not in again and self.places[path] not in story.places}
                 main[at] = self._without(run, rest | self._own(run, story), story, "copy")
                 return
             if overlap and is_draft:  # a text of the same place is finished
-                rest = {path for path in run.paths if self._place(path) not in shared}
+                rest = {path for path in run.paths if self.places[path] not in shared}
                 main[at] = self._without(run, rest | self._own(run, story), story, "copy", "draft")
                 return
             if overlap >= 0.5 and run.marks & {"copy"}:
@@ -460,12 +472,17 @@ class _Stories:
         languages: Counter[str] = Counter()
         places, shingles, named = set[Place](), set[int](), set[str]()
         for path in paths:
-            traits = self.features[path]
+            traits, place = self.features[path], self.places[path]
             languages[traits.language] += traits.length
-            places.update(self._places(path))
+            if self.files[path].kind == "manuscript":
+                places.update(self._places(path))
+            elif place[1] != _END:
+                places.add(place)
             shingles.update(traits.shingles)
-            if (text := _before_number(traits)) is not None:
-                named.add(text)
+            if traits.marked is not None:
+                named.add("第")
+            elif traits.counted is not None:
+                named.add(traits.counted[0])
         marks = editions_of(folder) | ({"copy"} if kind_of_folder(folder) not in (None, *STORY_KINDS) else set())
         return _Run(
             folder, paths, languages.total(), _most(languages), frozenset(places), frozenset(shingles), marks,
@@ -476,7 +493,7 @@ class _Stories:
         file = self.files[path]
         if file.kind == "manuscript":
             return [(file.volume, float(number)) for number in self.features[path].numbers]
-        place = self._place(path)
+        place = self.places[path]
         return [place] if place[1] != _END else []
 
     def _place(self, path: str) -> Place:
@@ -489,7 +506,7 @@ class _Stories:
         return (file.volume, traits.dated) if traits.dated is not None else (file.volume, _END)
 
     def _key(self, path: str) -> tuple[object, ...]:
-        volume, number = self._place(path)
+        volume, number = self.places[path]
         stem = parts_of(path).stem
         where = -1 if number == _END and _FIRST.search(stem) else 1 if number == _END and _LAST.search(stem) else 0
         if path in self.said and (place := self.said[path].place):
@@ -500,7 +517,8 @@ class _Stories:
                 where = -1 if word == "first" else 1
                 volume = volume if beside else None if word == "first" else int(_END)
         by_number = (0, (0, 0, 0), number) if isinstance(number, float | int) else (1, number, 0.0)
-        return (volume or 0, where if volume is not None or where <= 0 else 0, by_number, where, _natural(path))
+        parts = [(0, float(part), "") if at % 2 else (1, 0.0, part) for at, part in enumerate(_NUMBER.split(path))]
+        return (volume or 0, where if volume is not None or where <= 0 else 0, by_number, where, parts)
 
     def _name_volumes(self, folders: Mapping[str, list[str]]) -> None:
         """Folders beside each other that begin with numbers are volumes."""
@@ -542,7 +560,3 @@ def _main(files: Mapping[str, MappedFile], features: Mapping[str, Features]) -> 
         if file.order is not None and file.edition == "main":
             lengths[file.story] += features[path].length
     return max(lengths, key=lambda story: (lengths[story], story), default=None)
-
-
-def _natural(path: str) -> tuple[object, ...]:
-    return (*[(0, float(part), "") if at % 2 else (1, 0.0, part) for at, part in enumerate(_NUMBER.split(path))],)
