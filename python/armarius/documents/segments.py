@@ -232,17 +232,17 @@ class _Prose:
         )
 
     def _close(self) -> None:
-        if self.start >= 0:
-            start, self.start = self.start, -1
-            self._add(start, self.end, "body")
+        if self.start < 0:
+            return
+        start, self.start = self.start, -1
+        for left, right in cut(self.text, start, self.end):
+            named = chapter_number(self.text[left : min(right, left + 40)]) if self.outline else None
+            number = self.chapter if named is None else named
+            self.found.append(Paragraph(len(self.found), left, right, self.path, "body", number))
 
     def _add(self, start: int, end: int, role: Role) -> None:
         for left, right in cut(self.text, start, end):
-            number = self.chapter
-            if self.outline and role == "body":
-                named = chapter_number(self.text[left : min(right, left + 40)])
-                number = self.chapter if named is None else named
-            self.found.append(Paragraph(len(self.found), left, right, self.path, role, number))
+            self.found.append(Paragraph(len(self.found), left, right, self.path, role, self.chapter))
 
 
 def cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
