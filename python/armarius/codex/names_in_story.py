@@ -73,7 +73,7 @@ class Story:
         inside, initial, small = self.uses.get(name, (0, 0, 0))
         if is_han_name(name):
             written = inside + initial
-            return written > 0 if is_name_shaped(name) else written > 1 and small * _NOUN <= written
+            return written > 0 and ((written > 1 and small * _NOUN <= written) or is_name_shaped(name))
         if " " in name or not name.isascii():
             return inside + initial > 0 and small * _SMALL <= inside + initial
         return inside > 0 and small * _SMALL <= inside
@@ -85,12 +85,13 @@ class Story:
     def appears(self, name: str, *, typed: bool = True) -> bool:
         """Whether a name in a list of who appears is one in the story: in two or three documents, and acting if any."""
         documents = self.documents.get(name, 0)
-        if not self.names(name) or documents < _TWICE or not (is_han_name(name) or is_name_shaped(name)):
+        if documents < _TWICE or not self.names(name):
             return False
-        if is_han_name(name) and is_name_shaped(name):
-            return True
+        is_han, is_shaped = is_han_name(name), is_name_shaped(name)
+        if is_han == is_shaped:
+            return is_han
         inside, acting, _ = self.uses[name]
-        return documents > _TWICE and (typed or not is_han_name(name) or acting * _NOUN >= inside + acting)
+        return documents > _TWICE and (typed or not is_han or acting * _NOUN >= inside + acting)
 
     def acts(self, name: str) -> bool:
         """Whether a Chinese word that only looks like a name is somebody: often used, in two documents, and acting."""
@@ -111,16 +112,11 @@ class Story:
 
     def verdict(self, names: Iterable[str]) -> tuple[object, ...]:
         """Everything of a story that `judged` looks at; two stories with one verdict judge alike."""
-        checks = (
-            self.names,
-            lambda name: self.names_by(name, f"{name} x"),
-            lambda name: self.names_by(name, name),
-            self.appears,
-            lambda name: self.appears(name, typed=False),
-            self.is_common,
-            self.acts,
-        )
-        return (self.length > 0, self.length < _ENOUGH, *[ask(name) for name in names for ask in checks])
+        verdict: list[object] = [self.length > 0, self.length < _ENOUGH]
+        for name in names:
+            verdict += self.names(name), self.names_by(name, f"{name} x"), self.names_by(name, name)
+            verdict += self.appears(name), self.appears(name, typed=False), self.is_common(name), self.acts(name)
+        return tuple(verdict)
 
     def is_common(self, name: str) -> bool:
         """Whether each word of a name is a plain word in the story."""
