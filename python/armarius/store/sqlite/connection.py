@@ -172,18 +172,18 @@ class Connections:
         with self._lock:
             if self._closed:
                 raise StoreError(f"{self.path}: the store is closed")
-            connection = self._idle.pop() if self._idle and not apart else None
+            idle = self._idle.pop() if self._idle and not apart else None
             self._used += 1
+        ended = None
         try:
-            connection = connection or connect(self.path)
+            connection = idle or connect(self.path)
             connection.execute("BEGIN")
             try:
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            if apart or not self._keeps(connection):
-                connection.close()
+            ended = connection
         except apsw.Error as error:
             translation = _translation(self.path, error)
             self.damaged |= isinstance(translation, StoreCorrupt)
@@ -194,14 +194,13 @@ class Connections:
         finally:
             with self._lock:
                 self._used -= 1
+                closed: bool = self._closed  # meanwhile, by another thread
+                if ended is not None and not (apart or closed or len(self._idle) >= _IDLE):
+                    self._idle.append(ended)
+                    ended = None
                 self._lock.notify_all()
-
-    def _keeps(self, connection: apsw.Connection) -> bool:
-        with self._lock:
-            if self._closed or len(self._idle) >= _IDLE:
-                return False
-            self._idle.append(connection)
-            return True
+            if ended is not None:
+                ended.close()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:

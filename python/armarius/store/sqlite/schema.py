@@ -76,8 +76,9 @@ def full_text_rows(
         without: Document to the numbers of paragraphs that are left out.
     """
     wanted = [
-        (number, document, [p for p in document.paragraphs if p.index not in without.get(number, ())])
+        (number, document, [p for p in document.paragraphs if p.index not in gone] if gone else document.paragraphs)
         for number, document in documents
+        for gone in [without.get(number)]
     ]
     tokens = iter(_core.index_tokens([document.text[p.start : p.end] for _, document, some in wanted for p in some]))
     rows = []
@@ -133,8 +134,8 @@ def unread_documents(connection: apsw.Connection, rows: Sequence[Sequence[Any]])
     return [
         Document.unread(
             _Packed(path, text, paragraphs.get(number, []), headings.get(number, [])),
-            path=path, kind=kind, title=title, chapter=chapter, front_matter=unpack_front_matter(front_matter),
-            encoding=encoding, content_hash=content_hash,
+            path=path, kind=kind, title=title, chapter=chapter, encoding=encoding, content_hash=content_hash,
+            front_matter={} if front_matter == "{}" else unpack_front_matter(front_matter),
         )
         for number, path, kind, title, chapter, encoding, content_hash, front_matter, text in rows
     ]  # fmt: skip
