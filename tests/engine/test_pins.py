@@ -265,3 +265,87 @@ def test_the_channel_pins_and_mutes(engine):
     assert methods["pins:list"]({})["items"] == [pin]
     assert methods["pins:remove"]({"target": "叶知秋", "documentId": THIRD}) == {"target": "叶知秋"}
     assert methods["pins:list"]({})["items"] == []
+
+
+def records(engine):
+    """Documents of the pins and of the summaries that fit their text, and paths that are pinned."""
+    engine.documents()
+    fresh = {summary.document: summary.text for summary in engine.summaries} if not engine.summaries.stale() else {}
+    return {pin.target for pin in engine.pins}, {pin.document for pin in engine.pins}, fresh
+
+
+def with_records(engine):
+    engine.summaries.set(FIRST, "He opens the door.")
+    engine.pins.add(FIRST)
+    engine.pins.add(f"{FIRST}#2")
+    engine.pins.add("lin", document=FIRST)
+    return {FIRST, f"{FIRST}#2", "lin"}, {"", FIRST}, {FIRST: "He opens the door."}
+
+
+def at(path, before):
+    """The same records, of another path."""
+    targets, documents, summaries = before
+    changed = lambda text: text.replace(FIRST, path)  # noqa: E731
+    return (
+        set(map(changed, targets)),
+        set(map(changed, documents)),
+        {changed(doc): text for doc, text in summaries.items()},
+    )
+
+
+@pytest.mark.parametrize("is_on_disk", [False, True])
+def test_a_document_that_is_moved_keeps_its_summary_and_its_pins(engine, is_on_disk):
+    before = with_records(engine)
+    assert records(engine) == before
+    if is_on_disk:
+        (engine.root / FIRST).rename(engine.root / "chapters/ch009.md")
+    else:
+        engine.move(FIRST, "chapters/ch009.md")
+    assert records(engine) == at("chapters/ch009.md", before)
+    engine.write({FIRST: "# 第一章\n\n新的一章。\n"})
+    engine.summaries.set(FIRST, "A new one.")
+    engine.pins.add(FIRST)
+    assert engine.summaries.get("chapters/ch009.md").text == "He opens the door."
+    assert {FIRST, "chapters/ch009.md"} < {pin.target for pin in engine.pins}
+
+
+def test_a_document_that_is_moved_while_nobody_looks_keeps_its_records(engine):
+    before = with_records(engine)
+    root = engine.root
+    engine.close()
+    (root / "part1").mkdir()
+    (root / FIRST).rename(root / "part1/ch001.md")
+    with armarius.open(root, watch=False) as again:
+        assert records(again) == at("part1/ch001.md", before)
+
+
+def test_a_chapter_that_is_put_before_others_moves_their_records(engine):
+    before = with_records(engine)
+    engine.summaries.set(SECOND, "The key sinks.")
+    one, two, three = ((engine.root / path).read_bytes() for path in (FIRST, SECOND, THIRD))
+    engine.write({FIRST: "# 序\n\n新的一章。\n", SECOND: one, THIRD: two, "chapters/ch004.md": three})
+    targets, documents, summaries = at(SECOND, before)
+    assert records(engine) == (targets, documents, {**summaries, THIRD: "The key sinks."})
+
+
+def test_records_stay_with_a_document_that_is_copied_and_then_changed(engine):
+    with_records(engine)
+    text = (engine.root / FIRST).read_text("utf-8")
+    (engine.root / "chapters/copy.md").write_text(text, "utf-8")
+    (engine.root / FIRST).write_text(text + "\n门开了。\n", "utf-8")
+    engine.documents()
+    assert {pin.target for pin in engine.pins} == {FIRST, f"{FIRST}#2", "lin"}
+    assert engine.summaries.stale() == (FIRST,)
+
+
+def test_records_that_may_not_be_written_stay_with_the_former_path(engine, monkeypatch):
+    with_records(engine)
+    monkeypatch.setattr(type(engine.pins), "follow", None)
+
+    def fail(*_):
+        raise armarius.StoreError("read-only")
+
+    monkeypatch.setattr("armarius.codex.authored.collection.Summaries.follow", fail)
+    (engine.root / FIRST).rename(engine.root / "chapters/ch009.md")
+    assert "chapters/ch009.md" in {document.path for document in engine.documents()}
+    assert engine.summaries.stale() == (FIRST,)

@@ -112,6 +112,16 @@ def test_a_write_that_changes_nothing_is_no_version(novel):
     assert novel.write(remove=["none.md"]) == before
 
 
+def test_a_document_that_is_moved_keeps_its_summary_and_its_pins_for_every_worker(novel, open_shelf, tenant):
+    old, new = "chapters/ch001.md", "chapters/ch099.md"
+    novel.summaries.set(old, "A watch stops.")
+    novel.pins.add(old)
+    novel.move(old, new)
+    for project in (novel, open_shelf().project("novel", tenant=tenant)):
+        assert ([pin.target for pin in project.pins], project.summaries.get(new).text) == ([new], "A watch stops.")
+        assert project.summaries.stale() == ()
+
+
 def test_a_failing_write_leaves_nothing_in_memory_either(novel, monkeypatch):
     before, request = novel.version, requests(1)[0]
     expected = novel.assemble(**request).prompt

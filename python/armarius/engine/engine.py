@@ -443,7 +443,7 @@ class ContextEngine:
         return 0
 
     def move(self, document: str, to: str) -> int:
-        """Give a document another path; what `write` says of paths and versions holds.
+        """Give a document another path, with its summary and its pins; what `write` says of paths and versions holds.
 
         Raises:
             UnknownDocument: There is no such document.
@@ -453,7 +453,9 @@ class ContextEngine:
             raise ContractError(f"to: there is a document at {to!r}")
         root, text = self.root, self.document(document).text
         data = text.encode() if root is None else read_file(root / document, limit=MAX_BYTES, below=root)
-        return self.write({to: data}, remove=[document])
+        version = self.write({to: data}, remove=[document])
+        self.documents()  # its records follow
+        return version
 
     def snapshot(self) -> bytes:
         """Texts, records and index of a project in memory, for `open(None, snapshot=…)` at the next start.

@@ -7,7 +7,7 @@ fetchers.
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
@@ -422,7 +422,12 @@ class Project:
         if self._graph is not None:
             self._graph.cast.look()
         with self._lock:
-            return self._present(self.index.freshen(patience))
+            view = self._present(self.index.freshen(patience))
+        for moved in self.index.moves():
+            with suppress(StoreError):  # records that may not be written stay with the former path
+                self.summaries.follow(moved)
+                self._pins.follow(moved)
+        return view
 
     @property
     def characters(self) -> int:

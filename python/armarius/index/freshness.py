@@ -208,6 +208,21 @@ class IndexContents:
         return replace(self, generation=generation, files=files, notes=notes)
 
 
+def moved_paths(before: Mapping[str, FileRow], after: Mapping[str, str]) -> dict[str, str]:
+    """Where texts lie that left their paths, by the path that they left.
+
+    A text that is at a new path as well as, changed, at its old one is a copy.
+
+    Args:
+        before: The files that the index had.
+        after: The content hash of each path that differs now, "" of one that is gone.
+    """
+    left = {before[path].content_hash: path for path, content in after.items() if path in before}
+    came = {content: path for path, content in after.items() if content}
+    paths = ((left[content], came[content]) for content in left.keys() & came.keys())
+    return {old: new for old, new in paths if not after[old] or after[old] in left or new in before}
+
+
 class Freshness:
     """Knows whether a store equals what it is made from; everything else of the index asks it. Not thread-safe.
 

@@ -28,6 +28,7 @@ from armarius.index.freshness import (
     Freshness,
     IndexContents,
     Snapshot,
+    moved_paths,
     pending_changes,
     snapshot_after,
     snapshot_of,
@@ -55,6 +56,8 @@ class Refresher:
         progress: Progress of the current or last refresh.
         cancelled: Set it to stop after the current transaction.
         loaded: Set once there is a snapshot.
+        moves: Where texts that were moved lie now, by their former path, of each refresh; for whoever has records of
+            them, who takes them out.
     """
 
     def __init__(self, source: DocumentSource, authored: Authored, config: LiveConfig, fresh: Freshness) -> None:
@@ -65,6 +68,7 @@ class Refresher:
         self.progress = Progress(0, 0, "")
         self.cancelled = threading.Event()
         self.loaded = threading.Event()
+        self.moves: list[dict[str, str]] = []
         self._source = source
         self._authored = authored
         self._describing = ProfileCache(authored, config)
@@ -112,11 +116,17 @@ class Refresher:
         )  # fmt: skip
         decision = self._decision(contents)
         written: dict[str, str] = {}  # path to the digest of the names that were matched in it
+        after: dict[str, str] = {}
         rest: list[Change] = []
         graph, is_kept = contents.notes[GRAPH], self._fresh.is_kept(contents)
         for batch in self._decided(self._source.read(difference, contents.files), decision, commits):
             if not commits.flush():
                 break
+            for change in batch.changes:
+                if isinstance(change, Put):
+                    after[change.document.path] = change.document.content_hash
+                elif isinstance(change, Remove):
+                    after[change.path] = ""
             if self._take_in(store, batch) or self._fresh.is_codex_changed():
                 # Build the codex again from profiles and the user's files
                 self.snapshot = self._fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
@@ -133,6 +143,8 @@ class Refresher:
             if force:
                 rest.append(Note(READER, reader))
             commits.finish(rest)
+        if moved := moved_paths(contents.files, after):
+            self.moves.append(moved)
         self._fresh.wrote(contents, commits, decision.noted, all_texts=not only)
         outcome = commits.outcome
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))

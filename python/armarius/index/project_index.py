@@ -228,6 +228,11 @@ class ProjectIndex:
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
+    def moves(self) -> list[dict[str, str]]:
+        """Where texts that were moved lie now, by their former path, in order; each is returned once."""
+        moves, self._refresher.moves = self._refresher.moves, []
+        return moves
+
     def features(self) -> Mapping[str, Features]:
         """The evidence of what each file is, by path."""
         return self.ask(self._refresher.features)

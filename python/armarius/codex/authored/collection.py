@@ -1,7 +1,7 @@
 """Collections of small records in a `RecordFile`: memories, constraints, pins, summaries."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import MISSING, asdict, fields
@@ -144,6 +144,11 @@ class Collection(Listed[Item]):
             if (id_ := f"{self._table[0]}-{digest[:size]}") not in ids:
                 return id_
         return f"{self._table[0]}-{digest}-{len(ids)}"
+
+    def _unused(self, id_: str) -> str:
+        """The id, or another one where a record has it whose document was moved."""
+        ids = [item.id for item in self.list()]
+        return f"{id_}-{len(ids)}" if id_ in ids else id_
 
     def _item(self, block: Block) -> Item:
         return self._kind(**_data(self._kind, block))
@@ -293,7 +298,7 @@ class Pins(Collection[Pin]):
         """
         self._see({"id": "new", "target": target, "mute": mute, "document": document})
         pin = self._find(target, document)
-        data = {"id": _id(target, document), "target": target, "mute": mute, "document": document}
+        data = {"id": self._unused(_id(target, document)), "target": target, "mute": mute, "document": document}
         if pin is None:
             return self._write(data, self._append)
         return pin if pin.mute == mute else self.update(pin.id, mute=mute)
@@ -315,6 +320,14 @@ class Pins(Collection[Pin]):
         close = near(target, [pin.target for pin in self.list() if pin.document == document])
         where = f" while {shown(document)} is open" if document else ""
         raise UnknownId(f"{shown(target)} is neither pinned nor muted{where}{suggestion(close)}", close)
+
+    def follow(self, moved: Mapping[str, str]) -> None:
+        """Change former paths of documents to the present ones."""
+        for pin in self.list():
+            path, mark, paragraph = pin.target.partition("#")
+            target, document = moved.get(path, path) + mark + paragraph, moved.get(pin.document, pin.document)
+            if (target, document) != (pin.target, pin.document):
+                self.update(pin.id, target=target, document=document)
 
     def of(self, document: str) -> tuple[Pin, ...]:
         """The pins and mutes that apply while `document` is open, its own first."""
@@ -375,7 +388,17 @@ class Summaries(Collection[Summary]):
         if summary is not None:
             return self.update(summary.id, **data)
         digest = hashlib.blake2b(document.encode("utf-8", "replace"), digest_size=6).hexdigest()
-        return self._write({"id": f"s-{digest}", **data}, self._append)
+        return self._write({"id": self._unused(f"s-{digest}"), **data}, self._append)
+
+    def follow(self, moved: Mapping[str, str]) -> None:
+        """Change former paths of documents to the present ones, in the place of what was said of another text there."""
+        summaries = self.list()
+        taken = {moved[summary.document] for summary in summaries if summary.document in moved}
+        for summary in summaries:
+            if summary.document in moved:
+                self.update(summary.id, document=moved[summary.document])
+            elif summary.document in taken:
+                self.delete(summary.id)
 
     def of(self, document: str) -> Summary | None:
         """The summary of a document."""
