@@ -117,7 +117,7 @@ def by_find(reader, engine, question):
     cursor = 0
     while cursor is not None:
         found = engine.find(question, cursor=cursor)
-        cursor = found.cursor
+        cursor = found.next_cursor
         rows = [(hit.path, hit.line, hit.text) for hit in found]
         if not reader.saw(str(found), "\n".join(text for *_, text in rows)) or not reader.around(rows):
             break

@@ -900,8 +900,8 @@ export interface Finding {
   also?: string[] | null;
   /** Unit of every offset, given and answered: `utf-16` (default of this client), `code-point` or `utf-8`. */
   positionEncoding?: "code-point" | "utf-16" | "utf-8" | null;
-  /** Of the page before; a page has at most 800 characters. */
-  cursorPosition?: number | null;
+  /** `nextCursor` of the page before; a page has at most 800 characters. */
+  cursor?: number | null;
 }
 
 /** A document or a section of one, with every reason; `text` when `excerpts` are asked for. */
@@ -935,13 +935,13 @@ export interface FoundPassage {
   line?: number | null;
 }
 
-/** A page of `documents:find`: without `cursor` it is the last; `missing` are words that stand nowhere. */
+/** A page of `documents:find`: without `nextCursor` it is the last; `missing` are words that stand nowhere. */
 export interface FoundSentences {
   items: FoundPassage[];
   missing: string[];
   confidence: number;
   warnings: string[];
-  cursorPosition?: number | null;
+  nextCursor?: number | null;
 }
 
 /** What an import is, or would be: the report of `armarius import --json`. */

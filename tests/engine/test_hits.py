@@ -149,7 +149,7 @@ def test_words_in_any_order_find_sentences_that_hold_them_together_then_those_th
             "01.md:3 ¶1 Nobody had savings after the blackout. Rain fell. The dog slept. The cat woke."
         )
         assert {(hit.path, hit.line) for hit in found[1:]} >= {("02.md", 3), ("02.md", 5), ("02.md", 7)}
-        assert found.cursor is None
+        assert found.next_cursor is None
         gone = engine.find("zorgon savings")
         assert (gone.missing, "savings" in gone[0].text) == (("zorgon",), True)
         assert str(engine.find("zorgon")) == "nowhere: zorgon"
@@ -174,5 +174,5 @@ def test_pages_of_find_have_at_most_800_characters_and_follow_each_other(tmp_pat
             found = engine.find("lamp quay", cursor=cursor)
             assert len(str(found)) <= 1_530
             lines += [hit.line for hit in found]
-            cursor = found.cursor
+            cursor = found.next_cursor
         assert sorted(lines) == list(range(1, 240, 2))

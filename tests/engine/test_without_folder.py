@@ -298,6 +298,22 @@ def test_many_projects_in_memory_are_written_over_a_wire_and_deleted():
     assert not place.exists()
 
 
+def test_a_page_that_is_found_over_a_wire_goes_on_with_the_next_cursor_of_the_one_before():
+    from armarius.verbs import methods_of_shelf
+
+    with armarius.shelf(None) as shelf:
+        call = methods_of_shelf(shelf)
+        call["documents:write"]({"projectId": "a", "files": BOOK, "createIfMissing": True})
+        find, lines, cursor = {"projectId": "a", "query": "zebra"}, [], 0
+        while cursor is not None:
+            page = call["documents:find"]({**find, "cursor": cursor})
+            lines += [item["path"] for item in page["items"]]
+            cursor = page.get("nextCursor")
+        assert sorted(lines) == sorted(BOOK)
+        with pytest.raises(armarius.ContractError, match="cursorPosition is unknown"):
+            call["documents:find"]({**find, "cursorPosition": 3})
+
+
 def test_folders_are_written_over_a_wire_only_where_that_is_allowed(folder):
     from armarius.verbs import methods_of, methods_of_shelf
 

@@ -66,7 +66,7 @@ def _find(arguments: argparse.Namespace) -> int:
     with open_engine(arguments.path, watch=False, with_=arguments.series) as engine:
         result = engine.find(query, **fields_of(arguments, _FOUND))
     if arguments.json:
-        values = {"cursor": result.cursor, "missing": result.missing, "confidence": result.confidence}
+        values = {"nextCursor": result.next_cursor, "missing": result.missing, "confidence": result.confidence}
         show_json({"items": result, **values, "warnings": [str(warning) for warning in result.warnings]})
     else:
         print(result)

@@ -401,7 +401,7 @@ class Questions:
             hit = replace(hit if leveled is None else leveled(hit), score=1 / (1 + at))
             room -= len(row_of(hit)) + 1
             if room < 0 and results:
-                results.cursor = at
+                results.next_cursor = at
                 break
             results.append(hit)
         if exact:

@@ -93,12 +93,12 @@ class Stretches(Hits):
     """Some sentences each, four at most, best first: a page of them, and where the next one begins.
 
     Attributes:
-        cursor: For the next page; None when there is nothing more.
+        next_cursor: The `cursor` of the next page; None when there is nothing more.
         missing: Words of the query that the project holds nowhere.
         confidence: As of `Retrieval`; 1 for words in quotation marks that are there.
     """
 
-    cursor: int | None = None
+    next_cursor: int | None = None
     missing: tuple[str, ...] = ()
     confidence: float = 0.0
 
@@ -107,7 +107,7 @@ class Stretches(Hits):
         rows = [row_of(hit) for hit in self]
         rows += [f"nowhere: {', '.join(self.missing)}"] if self.missing else []
         rows += [] if self or self.missing else ["nothing found"]
-        return "\n".join([*rows, f"[more: cursor {self.cursor}]"] if self.cursor is not None else rows)
+        return "\n".join([*rows, f"[more: cursor {self.next_cursor}]"] if self.next_cursor is not None else rows)
 
 
 def row_of(hit: Hit) -> str:

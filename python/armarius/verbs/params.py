@@ -347,7 +347,14 @@ class Searching(_Bounded):
 class Finding(_Bounded):
     """Words in any order, or a question; words in quotation marks as they are written."""
 
-    cursor: Count = Field(default=0, description="Of the page before; a page has at most 800 characters.")
+    cursor: Count = Field(
+        default=0, alias="cursor", description="`nextCursor` of the page before; a page has at most 800 characters."
+    )
+
+    @classmethod
+    def field_name(cls, name: str) -> str:
+        """As of all requests; but this cursor is no place in a text."""
+        return name if name == "cursor" else super().field_name(name)
 
 
 class Retrieving(_Bounded):

@@ -110,16 +110,19 @@ def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
     result = {key: _camel(value, optional_null=optional_null) for key, value in schema.items() if key != "properties"}
     if not isinstance(schema.get("properties"), Mapping):
         return result
-    required = {wire_name(name) for name in schema.get("required", ())}
+    required = {_name(name) for name in schema.get("required", ())}
     properties = {
-        wire_name(name): {
-            key: value for key, value in _camel(body, optional_null=optional_null).items() if key != "title"
-        }
+        _name(name): {key: value for key, value in _camel(body, optional_null=optional_null).items() if key != "title"}
         for name, body in schema["properties"].items()
     }
     if optional_null:
         properties = {name: body if name in required else _or_null(body) for name, body in properties.items()}
     return {**result, "properties": properties, **({"required": sorted(required)} if required else {})}
+
+
+def _name(name: str) -> str:
+    """As it travels: an alias already does, a field of a dataclass has none; no dataclass here has a cursor."""
+    return name if name == "cursor" else wire_name(name)
 
 
 def _or_null(body: dict[str, Any]) -> dict[str, Any]:
@@ -217,13 +220,13 @@ class FoundPassage(Wire):
 
 
 class FoundSentences(Wire):
-    """A page of `documents:find`: without `cursor` it is the last; `missing` are words that stand nowhere."""
+    """A page of `documents:find`: without `nextCursor` it is the last; `missing` are words that stand nowhere."""
 
     items: list[FoundPassage]
     missing: list[str]
     confidence: float
     warnings: list[str]
-    cursor: int | None = None
+    next_cursor: int | None = None
 
 
 class DocumentSummary(Wire):

@@ -391,7 +391,7 @@ def _find(engine: "Engine", request: p.Finding) -> Json:
     """Sentences that hold the words together or any of them, or answer a question: a page, with path and line."""
     hits = engine.find(**request.stated("position_encoding"))
     fields = {"missing": list(hits.missing), "confidence": hits.confidence}
-    fields |= {} if hits.cursor is None else {wire_name("cursor"): hits.cursor}
+    fields |= {} if hits.next_cursor is None else {"nextCursor": hits.next_cursor}
     return {**_items(hits, positions_of(engine, request.position_encoding)), **fields}
 
 

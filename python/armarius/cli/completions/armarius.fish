@@ -165,7 +165,7 @@ complete -c armarius -n '_shtab_armarius_using propose' -l json -d json
 complete -c armarius -n '_shtab_armarius_using propose; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a find -d 'Where words stand, or what answers a question: some sentences each, best first'
 complete -c armarius -n '_shtab_armarius_using find' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using find' -l cursor -x -d 'of the page before; a page has at most 800 characters'
+complete -c armarius -n '_shtab_armarius_using find' -l cursor -x -d 'nextCursor of the page before; a page has at most 800 characters'
 complete -c armarius -n '_shtab_armarius_using find' -l chapters -x -d 'look into these chapters alone: 3, 1-40, 5- or -40'
 complete -c armarius -n '_shtab_armarius_using find' -l kind -xka "chapter outline setting state summary review note template tool data code manuscript" -d 'look into documents of this kind alone; several times for several'
 complete -c armarius -n '_shtab_armarius_using find' -l as-of -x -d 'nothing of a later chapter than this: no paragraph, outline line, fact or relation, even if the query names it'

@@ -251,7 +251,7 @@ _shtab_armarius_export_defaults_added=0
 
 _shtab_armarius_find_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--cursor[of the page before\; a page has at most 800 characters]:N:"
+  "--cursor[nextCursor of the page before\; a page has at most 800 characters]:N:"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter outline setting state summary review note template tool data code manuscript)"
   "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
