@@ -75,11 +75,13 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
     total = sum(singles.values())
     if total < 1_000:
         return []
-    grams: Counter[str] = Counter()
-    for run in runs:
-        for size in range(2, _LONGEST + 1):
-            grams.update(run[at : at + size] for at in range(len(run) - size + 1))
-    barred = (letters("han", "function") | frozenset(_BOUND)) - _SOFT
+    whole, grams = "\n".join(runs), Counter[str]()
+    places: Iterable[int] = range(len(whole) - 1)
+    for size in range(2, _LONGEST + 1):  # the parts of a frequent form are frequent
+        grams.update(whole[at : at + size] for at in places)
+        often = dict.fromkeys(at for at in places if grams[whole[at : at + size]] >= least)
+        places = [at for at in often if at + 1 in often]
+    barred = (letters("han", "function") | frozenset(f"{_BOUND}\n")) - _SOFT  # a line is a run
     acts, no_end = letters("han", "acts"), letters("han", "no_end")
     no_name = words("han", "no_name")
     closed = frozenset(word_file("functions")["han"].split())
@@ -128,9 +130,11 @@ def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
     acts, done_to = letters("han", "acts"), letters("han", "done_to")
     going, numbers = letters("han", "going"), letters("han", "numbers")
     measures = letters("han", "measures") | _CLASSIFIERS
-    seen: dict[str, _Seen] = defaultdict(_Seen)
+    seen, starts = defaultdict[str, _Seen](_Seen), {gram[:2] for gram in candidates}
     for run in runs:
         for at in range(len(run) - 1):
+            if run[at : at + 2] not in starts:
+                continue
             for size in range(2, min(_LONGEST, len(run) - at) + 1):
                 gram = run[at : at + size]
                 if gram not in candidates:
@@ -482,7 +486,8 @@ def grouped(items: Sequence[RawName]) -> list[RawName]:
     by_name = {item.name: item for item in items}
     under: dict[str, str] = {}
     for item in items:
-        longer = [other for other in items if _holds(other.name, item.name) and not _is_wife(other, item)]
+        longer = [other for other in items if item.name in other.name and _holds(other.name, item.name)]
+        longer = [other for other in longer if not _is_wife(other, item)]
         titled = [other for other in longer if _untitled(other.name) == item.name]
         if titled and len({title_gender(other.name.split()[0]) or "" for other in titled} - {""}) < 2:
             under |= {other.name: titled[0].name for other in titled[1:]}  # Mr. Vale, Uncle Vale
