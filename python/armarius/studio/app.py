@@ -136,25 +136,16 @@ async def watched(engine: ContextEngine, request: Request) -> StreamingResponse:
 
 
 async def _told(engine: ContextEngine, request: Request) -> AsyncIterator[str]:
-    event, quiet = "", 0.0
+    event, quiet = ("", 0, 0, 0), 0.0
     while not await request.is_disconnected():
         try:
-            status = await asyncio.to_thread(engine.index.status)
+            now = await asyncio.to_thread(engine.index.moment)
         except StoreError:  # the engine was closed; the page shows that it is disconnected
             return
-        now = json.dumps(
-            {
-                "state": status.state,
-                "generation": status.generation,
-                "documents": status.documents,
-                "done": status.progress.done,
-                "total": status.progress.total,
-            }
-        )
         quiet += _LOOK_S
         if now != event:
             event, quiet = now, 0.0
-            yield f"data: {now}\n\n"
+            yield f"data: {json.dumps(now)}\n\n"
         elif quiet >= _BEAT_S:
             quiet = 0.0
             yield ": still here\n\n"

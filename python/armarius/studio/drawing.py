@@ -49,7 +49,7 @@ class Appearances:
 
     def _read(self) -> dict[str, Counter[str]]:
         index = self._engine.index
-        generation = index.status().generation
+        generation = index.moment()[1]
         with self._lock:
             if generation != self._generation:
                 counts: dict[str, Counter[str]] = {}

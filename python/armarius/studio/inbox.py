@@ -64,8 +64,9 @@ class Inbox:
         self._engine = engine
         self._limits = limits
         self._settled = settled
-        self._search: BackgroundSearch[Doubt] = BackgroundSearch(
-            self._searched, lambda: engine.index.status().generation
+        self._search = BackgroundSearch[Doubt](self._searched, lambda: engine.index.moment()[1])
+        self._asking = BackgroundSearch(
+            lambda: iter([engine.understanding_request()]), lambda: engine.index.moment()[1]
         )
 
     def count(self) -> int:
@@ -75,6 +76,7 @@ class Inbox:
     def page(self, query: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Every doubt that is not settled, by kind."""
         results, done = self._search.now()
+        self._asking.now()  # its button stands on this page
         doubts = sorted(self._open(results), key=lambda doubt: _ORDER.index(doubt.kind))
         return "inbox.html", {
             "doubts": [(kind, list(alike)) for kind, alike in groupby(doubts, lambda doubt: doubt.kind)],
@@ -88,7 +90,8 @@ class Inbox:
 
     def question(self, query: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """What a language model of the writer's can be asked about the project, once."""
-        return "question.html", {"question": self._engine.understanding_request(), "found": None}
+        made, done = self._asking.now()
+        return "question.html", {"question": made[0] if done else self._engine.understanding_request(), "found": None}
 
     def _open(self, doubts: list[Doubt]) -> list[Doubt]:
         settled, every = self._settled(), self._engine.entities()
@@ -111,7 +114,7 @@ class Inbox:
         for shared in shared_names(self._engine.entities()):
             ids = " ".join(entity.id for entity in shared.entities)
             yield Doubt("shared", shared.name, ids, shared.entities)
-        for file in self._engine.status().skipped:
+        for file in self._engine.index.skipped:
             yield Doubt("skipped", file.path, f"{file.path} {file.reason}", file.reason)
 
     def _searched(self) -> Iterator[Doubt]:

@@ -20,7 +20,6 @@ from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import UnknownId
 from armarius.headings.languages import Reason, say
-from armarius.io import stat_of
 from armarius.prompt.profile import read_settings
 from armarius.prompt.report.items import ROWS, Explanation, PackItem, PackOmission
 from armarius.prompt.report.pack import Pack
@@ -33,7 +32,7 @@ Page = tuple[str, dict[str, Any]]
 _MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")
 BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
 _MOST_ROWS = 80
-_MOST_SHOWN = 30_000  # code points of a text that stand on a page
+_MOST_SHOWN = 20_000  # code points of a text that stand on a page
 
 
 class Refused(ValueError):
@@ -307,7 +306,7 @@ def _whole_number(text: str) -> int:
 
 
 TYPES = ("character", "location", "item", "faction", "event", "foreshadowing", "other")
-_AT_ONCE_S = 60.0  # files that were copied together have no last one
+_AT_ONCE_NS = 60 * 10**9  # files that were copied together have no last one
 _MOST_STATEMENTS = 60
 _MOST_LISTED = 200
 _MOST_FOLLOWED = 8  # texts whose changes are followed
@@ -343,11 +342,10 @@ class ProjectPages:
         if not story:
             return "desk.html", {**self._around(query, None), "document": None}
 
-        def saved(path: str) -> int:
-            info = None if root is None else stat_of(root / path, below=root)
-            return 0 if info is None else int(info.st_mtime // _AT_ONCE_S)
-
-        return self.chapter({"seen": "", **query, "path": max(reversed(story), key=saved)})
+        rows = {} if root is None else self._engine.index.ask(lambda store: store.files())
+        saved = {path: int(row.stamp.split(":")[1]) // _AT_ONCE_NS for path, row in rows.items() if row.stamp}
+        path = max(reversed(story), key=lambda path: saved.get(path, 0))
+        return self.chapter({"seen": "", **query, "path": path})
 
     def chapter(self, query: dict[str, Any]) -> Page:
         """The desk: binder, text, and the prompt at the cursor; `seen` is the hash of the text that was shown last."""

@@ -361,16 +361,16 @@ const live = $("#live"), LIVE = live.textContent;
 const events = new EventSource("/events");
 let first = null;
 events.onmessage = (event) => {
-  const now = JSON.parse(event.data);
+  const [state, generation, done, total] = JSON.parse(event.data), building = state === "building";
   if (live.className === "gone") live.textContent = LIVE;
-  live.className = now.state === "building" ? "busy" : "";
-  if (now.state === "building") live.textContent = `${now.done} / ${now.total}`;
-  else if (first !== null && now.generation !== first) {
+  live.className = building ? "busy" : "";
+  if (building) live.textContent = `${done} / ${total}`;
+  else if (first !== null && generation !== first) {
     live.textContent = live.dataset.said;
     if (desk) follow();
   }
-  first = now.state === "building" ? first ?? -1 : now.generation;
-  live.dataset.generation = now.generation;
+  first = building ? first ?? -1 : generation;
+  live.dataset.generation = generation;
 };
 const dead = () => {
   live.className = "gone";
