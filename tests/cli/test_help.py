@@ -1,16 +1,19 @@
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from armarius.cli import build_parser
 from armarius.cli.options import COMMANDS as ROWS
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMANDS = sorted(next(iter(build_parser()._subparsers._group_actions)).choices)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_example_of_a_command_is_one_that_it_takes(command):
+def test_the_example_of_a_command_is_one_that_it_takes(command, monkeypatch):
+    monkeypatch.chdir(EXAMPLES)
     words = shlex.split(ROWS[command].example.partition(" | ")[0])
     assert words[:2] == ["armarius", command]
     assert build_parser().parse_args(words[1:]).run

@@ -43,9 +43,15 @@ def _near(wanted: str, names: Sequence[str]) -> str:
     return suggestion(near(wanted, names))
 
 
-def _near_folders(name: str) -> str:
-    there = [entry.name for entry in os.scandir() if entry.is_dir() and abs(len(entry.name) - len(name)) <= _SLIP]
-    return _near(name, there)
+def _near_folders(path: Path) -> str:
+    from armarius.validation import near, suggestion
+
+    try:
+        names = [entry.name for entry in os.scandir(path.parent) if entry.is_dir()]
+    except OSError:
+        return ""
+    close = near(path.name, [name for name in names if abs(len(name) - len(path.name)) <= _SLIP])
+    return suggestion([str(path.parent / name) for name in close])
 
 
 _UNRECOGNISED = "unrecognized arguments: "  # as argparse says it
@@ -78,9 +84,10 @@ class _Parser(argparse.ArgumentParser):
         if folder is places[0].default and os.path.isdir(words if isinstance(words, str) else words[0]):  # noqa: PTH112
             self.error(f"the following arguments are required: {places[1].dest}")  # a folder, and nothing to look for
         if isinstance(words, list):  # the words of a query, the first of which may have been taken for the folder
-            if folder is not places[0].default and not os.path.isdir(folder) and len(folder.parts) < 2:  # noqa: PTH112
-                if close := _near_folders(folder.name):
-                    self.error(f"{folder.name!r} is no folder{close}; or quote the query")
+            if folder is not places[0].default and not os.path.isdir(folder):  # noqa: PTH112
+                is_path = len(folder.parts) > 1 or not {f"{folder}/", f"{folder}{os.sep}"}.isdisjoint(args or ())
+                if (close := _near_folders(folder)) or is_path:
+                    self.error(f"{str(folder)!r} is no folder{close}{'' if is_path else '; or quote the query'}")
                 words, result.path = [str(folder), *words], places[0].default
             setattr(result, places[1].dest, " ".join(words))
         return result, rest
