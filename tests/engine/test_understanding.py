@@ -200,6 +200,22 @@ def test_what_is_applied_twice_stays(engine, folder):
     assert engine.document(".story/状态.md")
 
 
+def test_the_preview_names_the_people_of_a_table_and_the_files_that_would_be_read(engine):
+    reply = json.dumps({
+        "people_tables": [{"path": "设定/名册.md", "name": "谁", "aliases": ["代号"]}], "read": [".story/"],
+    })  # fmt: skip
+    before = {entity.name for entity in engine.entities()}
+    proposals = engine.understanding_request().parse(reply)
+    by_name = {proposal.about: proposal for proposal in proposals}
+    assert by_name["read"].enters == (".story/状态.md",)
+    assert (by_name["read"].files, "enters: .story/状态.md" in str(proposals)) == (1, True)
+    proposals.apply()
+    new = {entity.name for entity in engine.entities()} - before
+    assert set(by_name["table"].enters) == {f"card {name}" for name in new}
+    assert new
+    assert engine.document(".story/状态.md")
+
+
 def test_an_apply_that_fails_writes_nothing(engine, folder):
     before = 'proposed = {documents = {"style.md" = "note"}}\n'
     (folder / "armarius.toml").write_text(before, "utf-8")

@@ -216,14 +216,14 @@ def is_closed(pattern: str) -> bool:
     return not _NEVER.isdisjoint(pattern.split("/"))
 
 
-def has_files(root: Path, config: Config, pattern: str) -> bool:
-    """Whether a line of `[documents]` with `pattern` would match a file, below a folder that it opens too.
+def matching_files(root: Path, config: Config, pattern: str) -> list[str]:
+    """The files that a line of `[documents]` with `pattern` would match, below a folder that it opens too.
 
     Cost: a walk.
     """
     named = replace(config, kinds=(("note", pattern), *config.kinds))
     files, _, _ = _core.walk(str(root), list(config.exclude), [], opened(named))
-    return any(glob(pattern).matches(file.path.replace("\\", "/")) for file in files)
+    return [path for file in files if glob(pattern).matches(path := file.path.replace("\\", "/"))]
 
 
 def unread_files(root: Path, config: Config, read: Container[str], why: Mapping[str, str]) -> dict[str, int]:

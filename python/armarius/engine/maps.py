@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from armarius.arguments import KINDS, Kind
 from armarius.codex.authored.record_file import records_of
 from armarius.deadline import CALLER, calling, run_with_deadline
-from armarius.documents.classify import has_files, is_closed, unread_files
+from armarius.documents.classify import is_closed, matching_files, unread_files
 from armarius.documents.kinds import glob
 from armarius.documents.project_map import ShownMap
 from armarius.engine.project import Project, ProjectView
@@ -77,7 +77,7 @@ class Maps:
         view, index = self._project.view(), self._project.index
         if any(map(glob(pattern).matches, view.map.files)):
             return True
-        return index.root is not None and has_files(index.root, index.config, pattern)
+        return index.root is not None and bool(matching_files(index.root, index.config, pattern))
 
     def _unread(self, view: ProjectView) -> Mapping[str, int]:
         index = self._project.index

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal, cast, get_args
 
 from armarius.arguments import KINDS, Edition, Kind
-from armarius.documents.classify import has_files, is_closed
+from armarius.codex.load import profiles_in
+from armarius.documents.classify import is_closed, matching_files
 from armarius.documents.decide import decide
 from armarius.documents.kinds import EDITION_WORDS, KIND_OF_WORD, LANGUAGE_WORDS, glob
 from armarius.documents.project_map import ProjectMap
@@ -37,7 +38,7 @@ class Proposal:
         says: What is proposed.
         now: What it is now, "" where nothing is known.
         files: How many files it is about.
-        enters: Paths, or the name of a card, that prompts of tasks have with it and did not have.
+        enters: Paths, or names of cards, that prompts of tasks have with it and did not have; paths that are read then.
         leaves: That they had and have in answers to questions alone, or of somebody who is nobody.
         warning: Why it should be looked at, "" for nothing.
         lines: The lines that say it: table, key and value.
@@ -314,10 +315,12 @@ class Reading:
                 continue
             if not pattern or is_closed(pattern) or ".." in pattern.split("/") or index.root is None:
                 self.refused.append(f"{shown(item)}: stays closed")
-            elif not has_files(index.root, config, pattern):
+            elif not (paths := matching_files(index.root, config, pattern)):
                 self.refused.append(f"{pattern}: no file matches it")
             elif any(part.startswith(".") for part in pattern.split("/")):
-                self._add(Proposal("read", pattern, "is read", "not read", lines=(("documents", "read", pattern),)))
+                new = tuple(path for path in paths if path not in self.asking.view.documents)
+                line = ("documents", "read", pattern)
+                self._add(Proposal("read", pattern, "is read", "not read", len(new), new, lines=(line,)))
             elif not any(map(glob(pattern).matches, self.asking.view.map.files)):
                 self.refused.append(f"{pattern}: is no text that can be read")
 
@@ -388,11 +391,13 @@ class Reading:
                 self.refused.append(f"{shown(path or item)}: no table with a column {shown(name)}")
                 continue
             others = [text for text in map(_text, _list(item.get("aliases"))) if text in header and text != name]
-            row = table_row(PeopleTable(path, name, tuple(others)))
+            table = PeopleTable(path, name, tuple(others))
+            row, document = table_row(table), self.asking.view.documents[path]
             if row not in map(table_row, self.asking.config.people.tables):
-                self._add(
-                    Proposal("table", path, ", ".join((name, *others)), files=1, lines=(("people", "tables", row),))
-                )
+                people = profiles_in(document, path, (table,), self.asking.config.kinds).drafts
+                new = tuple(f"card {draft.name}" for draft in people if not self.asking.view.who.meant(draft.name))
+                says = ", ".join((name, *others))
+                self._add(Proposal("table", path, says, "", 1, new, lines=(("people", "tables", row),)))
 
     def _no_names(self, items: object) -> None:
         terms = (*self.asking.config.proposed_people.no_names, *(item.name for item in self.asking.view.codex.entities))
