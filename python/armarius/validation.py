@@ -268,6 +268,11 @@ def control_in(text: str) -> str:
     return f"U+{ord(match[0]):04X}" if match else ""
 
 
+def has_surrogate(text: str) -> bool:
+    """Whether a text holds a lone surrogate, which no file and no matcher can hold."""
+    return not text.isascii() and _LONE.search(text) is not None
+
+
 def cleaned(text: str) -> str:
     """Replace each lone surrogate by U+FFFD."""
     return text if text.isascii() else _LONE.sub("\ufffd", text)

@@ -20,7 +20,7 @@ from armarius.headings import FRAMES
 from armarius.headings.display import camel_case, is_terminal
 from armarius.io import read_file
 from armarius.types import Hit
-from armarius.validation import LONGEST_TEXT, shown
+from armarius.validation import LONGEST_TEXT, has_surrogate, shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -274,7 +274,7 @@ def words(value: str | None, option: str) -> str:
         except UnicodeDecodeError as error:
             raise ContractError(f"standard input for {option} is not UTF-8 at byte {error.start}") from None
     text = value or ""
-    if any("\ud800" <= char <= "\udfff" for char in text):
+    if has_surrogate(text):
         raise ContractError(f"{option} is not UTF-8")
     return text
 

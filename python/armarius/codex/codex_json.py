@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin, RejectedName
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles
@@ -31,10 +31,12 @@ from armarius.documents.segments import parts_of
 from armarius.documents.titles import group_of, is_generic, page_type, parse_front_matter
 from armarius.errors import CodexError
 from armarius.text.unicode import joined
-from armarius.validation import expected, shown
+from armarius.validation import expected, has_surrogate, shown
 
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
+
+Stated = TypeVar("Stated", list[Any], dict[Any, Any])
 
 _LEVEL_NAMES = ("level", "ai_context_level")
 _ENTITY_FIELDS = frozenset(
@@ -104,13 +106,7 @@ class EntryReader:
         self._each(data, "relations", self.relation)
 
     def _each(self, data: dict[str, Any], key: str, read: Callable[[dict[str, Any], str], None]) -> None:
-        entries = data.get(key)
-        if entries is None:
-            return
-        if not isinstance(entries, list):
-            self._error(key, f"expected a list, got {_kind(entries)}")
-            return
-        for index, entry in enumerate(entries):
+        for index, entry in enumerate(self._stated(data, key, "", list, "a list")):
             where = f"{key}[{index}]"
             if isinstance(entry, dict):
                 name = entry.get("id", entry.get("name"))
@@ -154,66 +150,49 @@ class EntryReader:
                 draft.add_attribute(key, str(entry[key]))
         self.result.drafts.append(draft)
 
-    def _aliases(self, entry: dict[str, Any], where: str, key: str = "aliases") -> list[str]:
+    def _stated(self, entry: dict[str, Any], key: str, where: str, kind: type[Stated], wanted: str) -> Stated:
+        """The value of a field, empty where it is missing or of another kind."""
         value = entry.get(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            self._error(where, f"{key}: expected a list of strings, got {_kind(value)}")
-            return []
-        if {*map(type, value)} == {str} and _encodable("".join(value)):
-            names = [name for item in value if (name := item.strip())]
-            if len(names) == len(value):
-                return names
+        if isinstance(value, kind):
+            return value
+        if value is not None:
+            self._error(where, f"{key}: expected {wanted}, got {_kind(value)}")
+        return kind()
+
+    def _aliases(self, entry: dict[str, Any], where: str, key: str = "aliases") -> list[str]:
         names = []
-        for index, item in enumerate(value):
-            if isinstance(item, str) and (name := item.strip()) and _encodable(name):
-                names.append(name)
+        for index, item in enumerate(self._stated(entry, key, where, list, "a list of strings")):
+            if isinstance(item, str) and item.strip() and not has_surrogate(item):
+                names.append(item.strip())
             else:
                 self._error(where, f"{key}[{index}]: expected a non-empty string, got {shown(item)}")
         return names
 
     def _level(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
         value = entry.get("aiContextLevel")
-        if value is None:
-            return
-        level = next((level for level in CONTEXT_LEVELS if level == value), None)
-        if level is None:
+        draft.level = next((level for level in CONTEXT_LEVELS if level == value), None)
+        if draft.level is None and value is not None:
             self._error(where, f"aiContextLevel: {expected(CONTEXT_LEVELS, value)}")
-        draft.level = level
 
     def _attributes(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
-        value = entry.get("attributes")
-        if value is None:
-            return
-        if not isinstance(value, dict):
-            self._error(where, f"attributes: expected an object, got {_kind(value)}")
-            return
-        for key, item in value.items():
+        for key, item in self._stated(entry, "attributes", where, dict, "an object").items():
             if isinstance(item, list) and all(isinstance(part, str) for part in item):
                 item = joined(item, "、", str(key))
-            if not isinstance(key, str) or not _encodable(key):
+            if not isinstance(key, str) or has_surrogate(key):
                 self._error(where, f"attributes: expected names, got {shown(key)}")
-            elif isinstance(item, bool) or not isinstance(item, (str, int, float)) or not _encodable(str(item)):
+            elif isinstance(item, bool) or not isinstance(item, (str, int, float)) or has_surrogate(str(item)):
                 self._error(where, f"attributes.{key}: expected a string or number, got {_kind(item)}")
             else:
                 draft.add_attribute(key, str(item))
 
     def _facts(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
-        value = entry.get("facts")
-        if value is None:
-            return
-        if not isinstance(value, list):
-            self._error(where, f"facts: expected a list, got {_kind(value)}")
-            return
-        for index, item in enumerate(value):
+        for index, item in enumerate(self._stated(entry, "facts", where, list, "a list")):
             at = f"facts[{index}]"
-            if isinstance(item, str) and item and _encodable(item):
-                draft.facts.append(Fact(item))
-            elif isinstance(item, dict) and isinstance(text := item.get("text"), str) and text and _encodable(text):
-                draft.facts.append(
-                    Fact(text, self._chapter(item, "since", where, at), self._chapter(item, "until", where, at))
-                )
+            fact = {"text": item} if isinstance(item, str) else item
+            text = fact.get("text") if isinstance(fact, dict) else None
+            if isinstance(text, str) and text and not has_surrogate(text):
+                span = (self._chapter(fact, key, where, at) for key in ("since", "until"))
+                draft.facts.append(Fact(text, *span))
             else:
                 self._error(where, f"{at}: expected an object with text, got {_kind(item)}")
 
@@ -234,7 +213,7 @@ class EntryReader:
 
     def _text(self, entry: dict[str, Any], key: str, where: str, *, required: bool = False) -> str:
         value = entry.get(key)
-        if isinstance(value, str) and _encodable(value) and (value.strip() or not required):
+        if isinstance(value, str) and not has_surrogate(value) and (value.strip() or not required):
             return value
         if value is not None:
             self._error(where, f"{key}: expected a {'non-empty ' if required else ''}string, got {shown(value)}"[:200])
@@ -257,17 +236,6 @@ def card_draft(card: Mapping[str, Any], origin: Origin) -> Draft:
         if isinstance(value := card.get(key), str) and value.strip():
             draft.add_attribute(key, named(value, nickname or draft.name, NOBODY))
     return draft
-
-
-def _encodable(text: str) -> bool:
-    """Whether `text` has no lone surrogate, which no file and no matcher can hold."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _kind(value: object) -> str:

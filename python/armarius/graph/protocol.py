@@ -23,7 +23,7 @@ from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
 from armarius.errors import ContextWarning, ContractError
-from armarius.validation import expected, shown, texts, valid_text, whole
+from armarius.validation import expected, has_surrogate, shown, texts, valid_text, whole
 from armarius.warnings import CODE_DEPTH_LIMIT
 
 
@@ -188,10 +188,8 @@ def _text(field: str, value: object) -> None:
 def _encodable(field: str, value: object) -> None:
     if not isinstance(value, str):
         raise ContractError(f"{field}: expected text, got {type(value).__name__}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ContractError(f"{field}: holds a lone surrogate") from None
+    if has_surrogate(value):
+        raise ContractError(f"{field}: holds a lone surrogate")
 
 
 def _chapters(field: str, *chapters: object) -> None:

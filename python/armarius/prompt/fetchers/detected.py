@@ -361,7 +361,7 @@ class RetrievedFetcher:
             if len(piece.text) > MAX_SEARCHED:
                 detail = Reason("out.searched", most=MAX_SEARCHED, length=len(piece.text))
                 omitted.append(Omission(f"detection:{piece.origin}", "retrieved", "codex:detected", "excluded", detail))
-            texts.append(_Text(piece.origin, _encodable(piece.text[:MAX_SEARCHED]), piece.base))
+            texts.append(_Text(piece.origin, cleaned(piece.text[:MAX_SEARCHED]), piece.base))
         return texts, omitted
 
     def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> _Built:
@@ -484,12 +484,3 @@ def _shadowed(matcher: Any, text: _Text) -> dict[str, str]:  # noqa: ANN401
         return {}
     shadowed = [item for item in explain(text.text) if item.reason == "shadowed"]
     return {item.entity_id: Reason("out.shadowed", term=item.term, by=item.by) for item in shadowed}
-
-
-def _encodable(text: str) -> str:
-    """`text` with lone surrogates replaced, one code point for one: the matcher takes none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text
