@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import MISSING, asdict, fields
+from math import inf
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
 
@@ -13,7 +14,7 @@ from armarius.codex.authored.record_file import records_of
 from armarius.codex.model import Constraint, Deleted, Memory, PassageSummary, Pin, Summary
 from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.headings.display import counted
-from armarius.validation import LONGEST_NAME, MOST, expected, near, shown, suggestion
+from armarius.validation import LONGEST_NAME, MOST, expected, has_surrogate, near, shown, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
@@ -111,16 +112,10 @@ class Collection(Listed[Item]):
     def _create(self, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> Item:
         self._see(data | {"id": data["id"] or "new"})
         data["id"] = data["id"] or self._fresh(data["text"])
-        present = data["id"]
+        id_ = self._file.add(self._table, data, alike=alike)
+        return self._kind(**data) if id_ == data["id"] else self.get(id_)
 
-        def add(table: str, record: dict[str, Any]) -> None:
-            nonlocal present
-            present = self._file.add(table, record, alike=alike)
-
-        made = self._write(data, add)
-        return made if present == data["id"] else self.get(present)
-
-    def _write(self, data: dict[str, Any], write: Callable[[str, dict[str, Any]], None]) -> Item:
+    def _write(self, data: dict[str, Any], write: Callable[[str, dict[str, Any]], object]) -> Item:
         self._see(data)
         write(self._table, data)
         return self._kind(**data)
@@ -224,14 +219,15 @@ class Constraints(Collection[Constraint]):
         return self.list()
 
 
-def _wrong_text(data: dict[str, Any]) -> str:
-    for key in ("id", "text"):
+def _wrong_texts(data: dict[str, Any], keys: Sequence[str], *, may_be_blank: str = "", longest: float = inf) -> str:
+    """The first of these fields that is no text, blank, too long or no Unicode, or ""."""
+    for key in keys:
         value = data[key]
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str) or (not value.strip() and key != may_be_blank):
             return f"{key}: expected a non-empty string, got {shown(value)}"
-        if len(value) > LONGEST_RECORD:
-            return f"{key}: has {len(value):,} characters, at most {LONGEST_RECORD:,} are kept"
-        if any("\ud800" <= char <= "\udfff" for char in value):
+        if len(value) > longest:
+            return f"{key}: has {len(value):,} characters, at most {longest:,} are kept"
+        if has_surrogate(value):
             return f"{key}: holds a lone surrogate"
     return ""
 
@@ -239,7 +235,7 @@ def _wrong_text(data: dict[str, Any]) -> str:
 def _wrong_memory(data: dict[str, Any]) -> str:
     kinds = get_args(MemoryKind)
     confidence = data["confidence"]
-    if wrong := _wrong_text(data):
+    if wrong := _wrong_texts(data, ("id", "text"), longest=LONGEST_RECORD):
         return wrong
     if data["kind"] not in kinds:
         return f"kind: {expected(kinds, data['kind'])}"
@@ -250,7 +246,7 @@ def _wrong_memory(data: dict[str, Any]) -> str:
 
 def _wrong_constraint(data: dict[str, Any]) -> str:
     origins = get_args(ConstraintOrigin)
-    if wrong := _wrong_text(data):
+    if wrong := _wrong_texts(data, ("id", "text"), longest=LONGEST_RECORD):
         return wrong
     if data["source"] not in origins:
         return f"source: {expected(origins, data['source'])}"
@@ -269,7 +265,7 @@ class Pins(Collection[Pin]):
     _same: Callable[[str, Sequence[str]], str | None] | None = None  # without, targets are compared as text
 
     def __init__(self, authored: Authored | Path) -> None:
-        super().__init__(authored, "pins", "pin", Pin, _wrong)
+        super().__init__(authored, "pins", "pin", Pin, _wrong_pin)
 
     def with_targets(self, same: Callable[[str, Sequence[str]], str | None]) -> Self:
         """The same pins, with targets that are looked up.
@@ -298,9 +294,10 @@ class Pins(Collection[Pin]):
         """
         self._see({"id": "new", "target": target, "mute": mute, "document": document})
         pin = self._find(target, document)
-        data = {"id": self._unused(_id(target, document)), "target": target, "mute": mute, "document": document}
+        id_ = self._unused(_id("p", f"{target}\n{document}"))
+        data = {"id": id_, "target": target, "mute": mute, "document": document}
         if pin is None:
-            return self._write(data, self._append)
+            return self._write(data, self._file.add)
         return pin if pin.mute == mute else self.update(pin.id, mute=mute)
 
     create = add
@@ -334,9 +331,6 @@ class Pins(Collection[Pin]):
         pins = [pin for pin in self.list() if pin.document in ("", document)]
         return tuple(sorted(pins, key=lambda pin: not pin.document))
 
-    def _append(self, table: str, record: dict[str, Any]) -> None:
-        self._file.add(table, record)
-
     def _find(self, target: str, document: str) -> Pin | None:
         there = [pin for pin in self.list() if pin.document == document]
         targets = [pin.target for pin in there]
@@ -345,20 +339,13 @@ class Pins(Collection[Pin]):
         return next((pin for pin in there if pin.target == target), None)
 
 
-def _id(target: str, document: str) -> str:
-    named = f"{target}\n{document}".encode("utf-8", "replace")
-    return f"p-{hashlib.blake2b(named, digest_size=6).hexdigest()}"
+def _id(prefix: str, named: str) -> str:
+    return f"{prefix}-{hashlib.blake2b(named.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
 
 
-def _wrong(data: dict[str, Any]) -> str:
-    for key in ("id", "target", "document"):
-        value = data[key]
-        if not isinstance(value, str) or (not value.strip() and key != "document"):
-            return f"{key}: expected a non-empty string, got {shown(value)}"
-        if len(value) > LONGEST_NAME:
-            return f"{key}: has {len(value):,} characters, at most {LONGEST_NAME:,} are kept"
-        if any("\ud800" <= char <= "\udfff" for char in value):
-            return f"{key}: holds a lone surrogate"
+def _wrong_pin(data: dict[str, Any]) -> str:
+    if wrong := _wrong_texts(data, ("id", "target", "document"), may_be_blank="document", longest=LONGEST_NAME):
+        return wrong
     if not isinstance(data["mute"], bool):
         return f"mute: expected true or false, got {shown(data['mute'])}"
     return ""
@@ -387,8 +374,7 @@ class Summaries(Collection[Summary]):
         data = {"document": document, "text": text, "content_hash": content_hash, "passages": parts}
         if summary is not None:
             return self.update(summary.id, **data)
-        digest = hashlib.blake2b(document.encode("utf-8", "replace"), digest_size=6).hexdigest()
-        return self._write({"id": self._unused(f"s-{digest}"), **data}, self._append)
+        return self._write({"id": self._unused(_id("s", document)), **data}, self._file.add)
 
     def follow(self, moved: Mapping[str, str]) -> None:
         """Change former paths of documents to the present ones, in the place of what was said of another text there."""
@@ -404,17 +390,10 @@ class Summaries(Collection[Summary]):
         """The summary of a document."""
         return next((summary for summary in self.list() if summary.document == document), None)
 
-    def _append(self, table: str, record: dict[str, Any]) -> None:
-        self._file.add(table, record)
-
 
 def _wrong_summary(data: dict[str, Any]) -> str:
-    for key in ("id", "document", "text", "content_hash"):
-        value = data[key]
-        if not isinstance(value, str) or (not value.strip() and key != "content_hash"):
-            return f"{key}: expected a non-empty string, got {shown(value)}"
-        if any("\ud800" <= char <= "\udfff" for char in value):
-            return f"{key}: holds a lone surrogate"
+    if wrong := _wrong_texts(data, ("id", "document", "text", "content_hash"), may_be_blank="content_hash"):
+        return wrong
     passages = data.get("passages") or ()
     if not isinstance(passages, list | tuple):
         return f"passages: expected a list, got {shown(passages)}"
