@@ -64,42 +64,7 @@ _PASSAGE = (
 )
 
 
-def read_passages(connection: apsw.Connection, keys: Sequence[PassageKey]) -> list[Passage]:
-    """See `Store.passages`."""
-    texts: dict[str, str] = {}
-    results = []
-    for path, index in keys:
-        row = first_row(connection, _PASSAGE, (PARAGRAPH_BITS, index, path))
-        if row is None or not 0 <= index < 1 << PARAGRAPH_BITS:
-            continue
-        kind, title, packed, start, end, role, chapter, titles = row
-        text = texts[path] = texts.get(path) or unpack_text(path, packed)
-        heading = tuple(json.loads(titles))
-        results.append(Passage(path, index, kind, title, chapter, heading, ROLES[role], start, end, text[start:end]))
-    return results
-
-
 _LISTED = "IN (SELECT value FROM json_each(?1))"
-
-
-def entities(connection: apsw.Connection, ids: Sequence[str] | None) -> list[EntityRow]:
-    """See `Store.entities`."""
-    select, values = "SELECT id, name, type, level, payload FROM entities", list[str]()
-    if ids is not None:
-        select, values = f"{select} WHERE id {_LISTED}", [json.dumps(list(ids))]
-    rows = all_rows(connection, f"{select} ORDER BY id", values)
-    return [EntityRow(*row) for row in rows]
-
-
-def relations(connection: apsw.Connection, touching: Sequence[str] | None) -> list[RelationRow]:
-    """See `Store.relations`."""
-    select, values = "SELECT * FROM relations", list[str]()
-    if touching is not None:
-        select = f"{select} WHERE source {_LISTED} UNION {select} WHERE target {_LISTED}"
-        values = [json.dumps(list(touching))]
-    return [RelationRow(*row) for row in all_rows(connection, f"{select} ORDER BY 1, 2, 3, 4, 5", values)]
-
-
 # So many removed paths are remembered; who looks after a longer time reads everything again.
 _REMEMBERED = 10_000
 
@@ -107,33 +72,6 @@ _REMEMBERED = 10_000
 def generation(connection: apsw.Connection) -> int:
     """See `Store.generation`."""
     return int(meta(connection, "generation") or 0)
-
-
-def claim_generation(connection: apsw.Connection, expect: int | None, *, same: bool) -> int:
-    """The generation of what is written now, inside a write transaction: the next one, unless it stays the `same`.
-
-    Raises:
-        StoreConflict: Somebody has written since `expect`.
-    """
-    now = generation(connection)
-    if expect is not None and now != expect:
-        raise StoreConflict(f"the index is at generation {now}, the changes were made from {expect}")
-    if same:
-        return now
-    keep_meta(connection, "generation", str(now + 1))
-    return now + 1
-
-
-def changed(connection: apsw.Connection, since: int) -> Changed:
-    """See `Store.changed`."""
-    now = generation(connection)
-    whole = not int(meta(connection, "forgotten") or 0) <= since <= now
-    after = 0 if whole else since
-    rows = all_rows(connection, f"{DOCUMENT} WHERE d.version > ? ORDER BY d.path", (after,))
-    gone = [] if whole else all_rows(connection, "SELECT path FROM gone WHERE version > ? ORDER BY path", (after,))
-    notes = dict(all_rows(connection, "SELECT key, value FROM notes WHERE version > ? ORDER BY key", (after,)))
-    documents = tuple(unread_documents(connection, rows))
-    return Changed(now, documents, tuple(path for (path,) in gone), notes, whole)
 
 
 def _sweep(connection: apsw.Connection) -> None:
@@ -347,7 +285,14 @@ class SqliteStore:
     def changed(self, since: int) -> Changed:
         """See `Store`."""
         with self._reading() as connection:
-            return changed(connection, since)
+            now = generation(connection)
+            whole = not int(meta(connection, "forgotten") or 0) <= since <= now
+            after = (0 if whole else since,)
+            rows = all_rows(connection, f"{DOCUMENT} WHERE d.version > ? ORDER BY d.path", after)
+            gone = [] if whole else all_rows(connection, "SELECT path FROM gone WHERE version > ? ORDER BY path", after)
+            notes = dict(all_rows(connection, "SELECT key, value FROM notes WHERE version > ? ORDER BY key", after))
+            documents = tuple(unread_documents(connection, rows))
+        return Changed(now, documents, tuple(path for (path,) in gone), notes, whole)
 
     def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
         """See `Store`."""
@@ -357,10 +302,14 @@ class SqliteStore:
                 raise StoreConflict(f"the index is at generation {now}, not {expect}")
             return now
         with self._writing() as connection:
-            same = all(isinstance(change, Restamp) for change in changes)  # what is read is what it was
-            version = claim_generation(connection, expect, same=same)
-            write(connection, changes, version)
-        return version
+            now = generation(connection)
+            if expect is not None and now != expect:
+                raise StoreConflict(f"the index is at generation {now}, the changes were made from {expect}")
+            if not all(isinstance(change, Restamp) for change in changes):  # else what is read is what it was
+                now += 1
+                keep_meta(connection, "generation", str(now))
+            write(connection, changes, now)
+        return now
 
     def note(self, key: str) -> str | None:
         """See `Store`."""
@@ -409,8 +358,18 @@ class SqliteStore:
 
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:
         """See `Store`."""
+        texts: dict[str, str] = {}
+        results = []
         with self._reading() as connection:
-            return read_passages(connection, keys)
+            for path, index in keys:
+                row = first_row(connection, _PASSAGE, (PARAGRAPH_BITS, index, path))
+                if row is None or not 0 <= index < 1 << PARAGRAPH_BITS:
+                    continue
+                kind, title, packed, start, end, role, chapter, titles = row
+                text = texts[path] = texts.get(path) or unpack_text(path, packed)
+                body, heading = text[start:end], tuple(json.loads(titles))
+                results.append(Passage(path, index, kind, title, chapter, heading, ROLES[role], start, end, body))
+        return results
 
     def search(self, query: TextQuery) -> list[TextHit]:
         """See `Store`. The full text that is still due is written first."""
@@ -440,13 +399,20 @@ class SqliteStore:
 
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """See `Store`."""
+        select, values = "SELECT id, name, type, level, payload FROM entities", list[str]()
+        if ids is not None:
+            select, values = f"{select} WHERE id {_LISTED}", [json.dumps(list(ids))]
         with self._reading() as connection:
-            return entities(connection, ids)
+            return [EntityRow(*row) for row in all_rows(connection, f"{select} ORDER BY id", values)]
 
     def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
         """See `Store`."""
+        select, values = "SELECT * FROM relations", list[str]()
+        if touching is not None:
+            select = f"{select} WHERE source {_LISTED} UNION {select} WHERE target {_LISTED}"
+            values = [json.dumps(list(touching))]
         with self._reading() as connection:
-            return relations(connection, touching)
+            return [RelationRow(*row) for row in all_rows(connection, f"{select} ORDER BY 1, 2, 3, 4, 5", values)]
 
     def records(self, collection: Collection) -> list[Record]:
         """See `Store`."""
