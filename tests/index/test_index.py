@@ -1,4 +1,3 @@
-import json
 import os
 import shutil
 import threading
@@ -9,11 +8,12 @@ from types import SimpleNamespace
 import pytest
 from tests.index.conftest import NOVEL, PROFILES, counts_of, mentions_of, put
 
-from armarius.codex import Constraints, Memories
+from armarius.codex import AuthoredCodex
 from armarius.documents.document import list_documents
 from armarius.errors import ProjectError, StoreError
 from armarius.index import source
 from armarius.index.derived import find_mentions, unpack_mentions
+from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.trust.settings import Config, Permissions
 
@@ -321,7 +321,7 @@ def test_a_background_build_leaves_the_world_to_be_asked_for(novel, cache):
 
 
 @pytest.mark.parametrize("name", ["codex.json", ".armarius/codex.toml"])
-def test_what_was_authored_while_no_index_was_open_reaches_the_stored_graph(novel, cache, name):
+def test_what_was_authored_while_no_index_was_open_reaches_the_graph(novel, cache, name):
     text = {
         "codex.json": '{"entities": [{"id": "gu", "name": "顾长明"}, {"id": "bai", "name": "白鹭"}],'
         ' "relations": [{"source": "gu", "target": "bai", "type": "师徒"}]}',
@@ -330,11 +330,10 @@ def test_what_was_authored_while_no_index_was_open_reaches_the_stored_graph(nove
     }[name]
     ProjectIndex.open(novel).close()
     put(novel, name, text)
-    put(novel, ".armarius/memories.toml", '[[memory]]\nid = "m"\ntext = "灯塔在东"\n')
     with ProjectIndex.open(novel) as index:
         assert index.status().entities == len(index.snapshot.codex.entities) == 4
-        assert [(r.source, r.target) for r in index.store.relations(touching=["gu"])] == [("gu", "bai")]
-        assert [record.id for record in index.store.records("memory")] == ["m"]
+        graph = ProjectGraph(index, AuthoredCodex(index.authored))
+        assert [(edge.source, edge.target) for edge in graph.neighbors("gu")] == [("gu", "bai")]
         time.sleep(0.1)  # what was written within a tick of the clock is looked at once more, and its stamp kept
         index.freshen()
         generation = index.store.generation()
@@ -344,19 +343,8 @@ def test_what_was_authored_while_no_index_was_open_reaches_the_stored_graph(nove
         assert index.store.generation() == generation
     (novel / name).unlink()
     with ProjectIndex.open(novel) as index:
-        assert (index.status().entities, index.store.relations(touching=["gu"])) == (2, [])
-
-
-def test_authored_memories_and_constraints_are_in_the_store_too(index):
-    memory = Memories(index.root).create("读者喜欢短句", confidence=0.5)
-    Constraints(index.root).create("第三人称", priority=3)
-    index.refresh()
-    [record] = index.store.records("memory")
-    assert (record.id, json.loads(record.payload)["confidence"]) == (memory.id, 0.5)
-    assert [json.loads(r.payload)["text"] for r in index.store.records("constraint")] == ["第三人称"]
-    Memories(index.root).delete(memory.id)
-    index.refresh()
-    assert index.store.records("memory") == []
+        graph = ProjectGraph(index, AuthoredCodex(index.authored))
+        assert (index.status().entities, graph.neighbors("gu")) == (2, ())
 
 
 def test_the_index_may_live_elsewhere_and_be_deleted(novel, cache, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from armarius.codex import Memories
 from armarius.errors import ConfigError, ProjectError, StoreError
 from armarius.index.project_index import ProjectIndex
-from armarius.store.protocol import DerivedRow, GraphRows, Note, Put, Records, Remove
+from armarius.store.protocol import DerivedRow, EntityIds, Note, Put, Remove
 from armarius.store.sqlite.location import IndexPlace
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeSource
@@ -105,9 +105,9 @@ def test_a_configuration_that_is_wrong_from_the_beginning_is_an_error(source, st
 def test_a_first_index_is_one_transaction(source, authored, store):
     with ProjectIndex.over(source, authored, lambda: store, project_id="novel"):
         (changes,) = store.applied
-    assert set(kinds_of(changes)) == {"GraphRows", "Note", "Put", "DerivedRow"}
+    assert set(kinds_of(changes)) == {"EntityIds", "Note", "Put", "DerivedRow"}
     notes = [change.key for change in changes if isinstance(change, Note)]
-    assert notes == ["graph", "names", "corpus", "map", "mapped", "reader"]
+    assert notes == ["codex", "names", "corpus", "map", "mapped", "reader"]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_first_index_is_one_transaction(source, authored, store):
         (
             "spec/people.md",
             "# 人物\n\n## 林默\n\n- 类型：人物\n",
-            {"Put": 1, "DerivedRow": 8, "Note": 4, "GraphRows": 1},
+            {"Put": 1, "DerivedRow": 8, "Note": 4, "EntityIds": 1},
         ),
     ],
 )
@@ -136,16 +136,13 @@ def test_a_new_name_reads_each_document_for_its_names_and_is_one_transaction(ind
     assert found == list(NOVEL)
     assert found == [change.path for change in changes if isinstance(change, DerivedRow) and change.kind == "corpus"]
     assert not [change for change in changes if isinstance(change, Put)]
-    assert len([change for change in changes if isinstance(change, GraphRows)]) == 1
+    assert len([change for change in changes if isinstance(change, EntityIds)]) == 1
 
 
-def test_a_memory_is_written_with_what_else_there_is(index, authored, source, store):
+def test_a_memory_is_not_in_the_index_and_writes_nothing_into_it(index, authored, store):
     Memories(authored).create("读者喜欢短句")
-    source.write("chapters/ch001.md", "改了。")
-    index.freshen()
-    (changes,) = store.applied
-    assert len([change for change in changes if isinstance(change, Records)]) == 1
-    assert len([change for change in changes if isinstance(change, Put)]) == 1
+    assert index.freshen() == ()
+    assert store.applied == []
 
 
 def test_many_documents_are_committed_by_thirty_two_and_the_last_batch_settles_what_depends_on_all(source, store):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from armarius.documents.document import make_document
-from armarius.store.protocol import EntityRow, GraphRows, Put, Remove
+from armarius.store.protocol import EntityIds, Put, Remove
 from armarius.store.sqlite.vectors_rows import changes_since, owners_named, read_vectors
 from armarius.vectors.embedder import Fingerprint
 
@@ -65,8 +65,8 @@ def removal(number: int) -> Remove:
     return Remove(f"chapters/ch{number:03}.md")
 
 
-def people(*names: str) -> GraphRows:
-    return GraphRows(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
+def people(*names: str) -> EntityIds:
+    return EntityIds(names)
 
 
 def embed_all(storage, embedder, state="serving", batch=7):

@@ -1,17 +1,15 @@
 """`Snapshot`: codex and matcher of an index at one moment; `Freshness`: whether a store equals what it is made from."""
 
 import hashlib
-import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Self
 
-from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.authored.protocol import Authored
-from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, NameIndex, Origin, Overruled
+from armarius.codex.model import Codex, Entity, NameIndex
 from armarius.codex.people import short_names
 from armarius.corpus.part import FORM
 from armarius.corpus.part import KIND as PART
@@ -20,14 +18,10 @@ from armarius.index.source import DocumentSource, LiveConfig, SourceChanges
 from armarius.index.status import Commits
 from armarius.store.protocol import (
     Change,
-    EntityRow,
+    EntityIds,
     FileRow,
-    GraphRows,
     Note,
     Put,
-    Record,
-    Records,
-    RelationRow,
     Remove,
     Store,
 )
@@ -36,12 +30,6 @@ from armarius.text.unicode import caseless
 from armarius.warnings import NAME_UNUSABLE
 
 RULES = 4  # raised when the same names are found elsewhere in the same text
-_FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in (Entity, Fact, Origin, Overruled)}
-_ENCODER = json.JSONEncoder(
-    ensure_ascii=False,
-    sort_keys=True,
-    default=lambda part: {name: getattr(part, name) for name in _FIELDS[type(part)]},
-)
 
 
 @dataclass(frozen=True)
@@ -78,11 +66,10 @@ class Snapshot:
         """The same snapshot with further entities, from a graph."""
         return snapshot_of(replace(self.codex, entities=(*self.codex.entities, *entities)))
 
-    def rows(self) -> GraphRows:
-        """Entities and relations as the store keeps them."""
-        entities = [EntityRow(e.id, e.name, e.type, e.level, _payload(e)) for e in self.codex.entities]
-        relations = [RelationRow(r.source, r.target, r.type, r.since, r.until) for r in self.codex.relations]
-        return GraphRows(tuple(entities), tuple(relations))
+    def rows(self) -> list[Change]:
+        """What the store keeps of the codex: the ids of its entities, and its digest."""
+        ids = EntityIds(tuple(entity.id for entity in self.codex.entities))
+        return [ids, Note(CODEX, self.codex_digest)]
 
 
 def snapshot_of(codex: Codex) -> Snapshot:
@@ -116,17 +103,6 @@ def _told(entity: Entity) -> tuple[object, ...]:
     return (*named, facts, origins, entity.overruled)
 
 
-def _payload(entity: Entity) -> str:
-    """As JSON of `asdict`, without the deep copy that a hundred thousand entities feel."""
-    return _ENCODER.encode({name: getattr(entity, name) for name in _FIELDS[Entity]})
-
-
-def read_records(authored: Authored) -> tuple[Records, Records]:
-    """The authored memories and constraints as the store keeps them, by id."""
-    memories, constraints = Memories(authored).list(), Constraints(authored).list()
-    return Records("memory", _records(memories)), Records("constraint", _records(constraints))
-
-
 def snapshot_after(snapshot: Snapshot | None, codex: Codex) -> Snapshot:
     """The snapshot of a codex that was built again; the matcher stays while the names are the same."""
     if snapshot is not None and snapshot.match_digest == _match_digest(codex):
@@ -134,33 +110,11 @@ def snapshot_after(snapshot: Snapshot | None, codex: Codex) -> Snapshot:
     return snapshot_of(codex)
 
 
-def pending_changes(snapshot: Snapshot, authored: Authored, store: Store, graph: str | None) -> list[Change]:
-    """The changes that make codex and records of the store equal to the snapshot and the user's files.
-
-    Args:
-        snapshot: The codex to store.
-        authored: The user's records.
-        store: Its records are compared one by one.
-        graph: Digest of the codex that the store holds.
-    """
-    changes: list[Change] = [
-        change for change in read_records(authored) if tuple(store.records(change.collection)) != change.records
-    ]
-    if graph != snapshot.codex_digest:
-        changes += (snapshot.rows(), Note("graph", snapshot.codex_digest))
-    return changes
-
-
-def _records(items: Iterable[Memory | Constraint]) -> tuple[Record, ...]:
-    rows = [Record(item.id, json.dumps(asdict(item), ensure_ascii=False, sort_keys=True)) for item in items]
-    return tuple(sorted(rows, key=lambda record: record.id))
-
-
 def _digest(value: Sequence[object]) -> str:
     return hashlib.blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-GRAPH: Final = "graph"  # note: digest of the codex
+CODEX: Final = "codex"  # note: its digest
 NAMES: Final = "names"  # note: digest of the matched names; "" while documents were matched with different ones
 READER: Final = "reader"  # note: version and settings of the document reader
 MAPPED: Final = "mapped"  # note: digests of what the map was decided from, and of the map
@@ -186,7 +140,7 @@ class IndexContents:
     @classmethod
     def of(cls, store: Store) -> Self:
         """The contents of the store as it is now."""
-        generation, keys = store.generation(), (GRAPH, NAMES, READER, PART, MAPPED)
+        generation, keys = store.generation(), (CODEX, NAMES, READER, PART, MAPPED)
         return cls(store, generation, store.files(), {key: store.note(key) for key in keys})
 
     def after(self, changes: Sequence[Change], generation: int) -> Self:
@@ -297,12 +251,12 @@ class Freshness:
     def is_of_another(self, contents: IndexContents) -> bool:
         """Whether there is no snapshot of this store, or another process has written a newer codex."""
         store, graph, names = self._world
-        is_same = contents.notes[GRAPH] in (None, graph) and contents.notes[NAMES] in (None, "", names)
+        is_same = contents.notes[CODEX] in (None, graph) and contents.notes[NAMES] in (None, "", names)
         return store is not contents.store or not is_same
 
     def is_kept(self, contents: IndexContents) -> bool:
         """Whether the store holds the codex of the snapshot, and the records."""
-        return self._kept == self._codex and contents.notes[GRAPH] == self._world[1]
+        return self._kept == self._codex and contents.notes[CODEX] == self._world[1]
 
     def has_map(self, contents: IndexContents) -> bool:
         """Whether the map that is held is that of the store, by the present configuration."""

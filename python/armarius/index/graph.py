@@ -1,17 +1,17 @@
-"""The graph that every project has: what its files say, kept in the index, written to `.armarius/codex.toml`.
+"""The graph that every project has: what its files say, written to `.armarius/codex.toml`.
 
-Reading asks the SQLite index. Writing edits the authored records, from which the index is made again: what is written
-here survives a deleted index, can be read and edited by hand, and is under the user's version control. What a profile
-or `codex.json` says is the user's: a write that contradicts it is refused with the place to change.
+Reading asks the codex of the index. Writing edits the authored records, from which the codex is made again: what is
+written here survives a deleted index, can be read and edited by hand, and is under the user's version control. What a
+profile or `codex.json` says is the user's: a write that contradicts it is refused with the place to change.
 """
 
-import json
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.load import AUTHORED_FILE
-from armarius.codex.model import Entity, Fact, Origin, Relation
+from armarius.codex.model import Entity, Origin, Relation
 from armarius.errors import CodexError, DescribedElsewhere, UnknownId
 from armarius.graph.protocol import (
     Graph,
@@ -22,7 +22,6 @@ from armarius.graph.protocol import (
     walk,
 )
 from armarius.index.project_index import ProjectIndex
-from armarius.store.protocol import EntityRow, RelationRow
 from armarius.validation import valid_text, whole
 
 _FIELDS = ("name", "type", "aliases", "description", "attributes", "level", "facts")
@@ -50,13 +49,13 @@ class ProjectGraph:
         self._lock = threading.RLock()
 
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
-        """See `GraphStore`; one look at two indexes."""
+        """See `GraphStore`. Cost: a look at every relation."""
         entity_id, limit = valid_text("entity_id", entity_id), whole("limit", limit, least=1)
         self._index.freshen()
         return tuple(self._touching([entity_id]))[:limit]
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
-        """See `GraphStore`; one query per level and direction."""
+        """See `GraphStore`. Cost: a look at every relation for each level."""
         entity_ids = checked_ids(entity_ids)
         self._index.freshen()
         return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._touching)
@@ -64,8 +63,8 @@ class ProjectGraph:
     def snapshot(self) -> Graph:
         """See `GraphStore`."""
         self._index.freshen()
-        rows = self._index.ask(lambda store: (store.entities(), store.relations()))
-        return Graph.of(map(_entity, rows[0]), _covering(rows[1]))
+        codex = self._index.snapshot.codex
+        return Graph.of(map(_stated, codex.entities), _covering(codex.relations))
 
     def upsert_entity(self, entity: Entity, /) -> None:
         """See `GraphStore`; a field is changed in the page that says it, and elsewhere by a record over the file.
@@ -150,32 +149,25 @@ class ProjectGraph:
             self._codex.delete(entity_id, relations=True)
 
     def _entities(self, ids: Sequence[str]) -> list[Entity]:
-        return [_entity(row) for row in self._index.ask(lambda store: store.entities(ids))] if ids else []
+        wanted = set(ids)
+        return [_stated(entity) for entity in self._index.snapshot.codex.entities if entity.id in wanted]
 
     def _touching(self, ids: Sequence[str]) -> list[Relation]:
-        return _covering(self._index.ask(lambda store: store.relations(touching=ids)))
+        ends, edges = set(ids), self._index.snapshot.codex.relations
+        return _covering(edge for edge in edges if edge.source in ends or edge.target in ends)
 
 
-def _entity(row: EntityRow) -> Entity:
-    stated = json.loads(row.payload)
-    return Entity(
-        id=row.id,
-        name=row.name,
-        type=row.type,
-        aliases=tuple(stated["aliases"]),
-        description=stated["description"],
-        attributes=stated["attributes"],
-        level=stated["level"],
-        facts=tuple(Fact(**fact) for fact in stated["facts"]),
-    )
+def _stated(entity: Entity) -> Entity:
+    """An entity without the files that describe it."""
+    return replace(entity, origins=(), overruled=())
 
 
-def _covering(rows: Iterable[RelationRow]) -> list[Relation]:
-    """One relation for each source, target and type, over all chapters that any row states, in order."""
+def _covering(edges: Iterable[Relation]) -> list[Relation]:
+    """One relation for each source, target and type, over all chapters that any edge states, in order."""
     relations: dict[tuple[str, str, str], Relation] = {}
-    for row in rows:
-        key = (row.source, row.target, row.type)
-        since, until = row.since, row.until
+    for edge in edges:
+        key = relation_key(edge)
+        since, until = edge.since, edge.until
         if key in relations:
             before = relations[key]
             since = None if since is None or before.since is None else min(since, before.since)

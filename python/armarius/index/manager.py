@@ -21,7 +21,7 @@ from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.derived import Decision, KindEvidence, ProfileCache, as_mapped, read_names, read_names_again
 from armarius.index.freshness import (
-    GRAPH,
+    CODEX,
     MAPPED,
     NAMES,
     READER,
@@ -29,7 +29,6 @@ from armarius.index.freshness import (
     IndexContents,
     Snapshot,
     moved_paths,
-    pending_changes,
     snapshot_after,
     snapshot_of,
 )
@@ -118,7 +117,7 @@ class Refresher:
         written: dict[str, str] = {}  # path to the digest of the names that were matched in it
         after: dict[str, str] = {}
         rest: list[Change] = []
-        graph, is_kept = contents.notes[GRAPH], self._fresh.is_kept(contents)
+        codex, is_kept = contents.notes[CODEX], self._fresh.is_kept(contents)
         for batch in self._decided(self._source.read(difference, contents.files), decision, commits):
             if not commits.flush():
                 break
@@ -132,8 +131,8 @@ class Refresher:
                 self.snapshot = self._fresh.read_codex(lambda: snapshot_after(self.snapshot, self._describing.codex()))
                 is_kept = False
             if not is_kept:
-                commits.before(pending_changes(self._snapshot, self._authored, store, graph))
-                graph, is_kept = self._snapshot.codex_digest, True
+                commits.before([] if codex == self._snapshot.codex_digest else self._snapshot.rows())
+                codex, is_kept = self._snapshot.codex_digest, True
             if not self._write(commits, batch.changes, written):
                 break
         else:

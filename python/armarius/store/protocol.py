@@ -29,39 +29,6 @@ if TYPE_CHECKING:
     from armarius.store.vectors_protocol import VectorStore
 
 
-Collection = Literal["memory", "constraint"]
-
-
-@dataclass(frozen=True, slots=True)
-class EntityRow:
-    """An entity: columns for queries, the other fields as JSON."""
-
-    id: str
-    name: str
-    type: str
-    level: str
-    payload: str = "{}"
-
-
-@dataclass(frozen=True, slots=True)
-class RelationRow:
-    """A typed edge from `source` to `target`, valid from chapter `since` until before `until`."""
-
-    source: str
-    target: str
-    type: str
-    since: int | None = None
-    until: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An authored memory or constraint as JSON, under its id."""
-
-    id: str
-    payload: str
-
-
 @dataclass(frozen=True, slots=True)
 class Put:
     """Insert or replace a document, and delete the derived rows of its earlier version."""
@@ -98,19 +65,10 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphRows:
-    """Replace all entities and relations."""
+class EntityIds:
+    """Replace the ids of all entities; only these have vectors."""
 
-    entities: tuple[EntityRow, ...]
-    relations: tuple[RelationRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Records:
-    """Replace all records of a collection."""
-
-    collection: Collection
-    records: tuple[Record, ...]
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +88,7 @@ class DerivedRow:
     data: bytes
 
 
-Change = Put | Remove | Restamp | Note | GraphRows | Records | DerivedRow
+Change = Put | Remove | Restamp | Note | EntityIds | DerivedRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,15 +288,6 @@ class Store(Protocol):
 
         A query without indexable terms finds nothing.
         """
-
-    def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
-        """Entities by id: all, or those with these ids; unknown ids are left out."""
-
-    def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
-        """Relations by (source, target, type): all, or those with one of these entities at either end."""
-
-    def records(self, collection: Collection) -> list[Record]:
-        """The records of a collection, by id."""
 
     def verify(self) -> list[str]:
         """Faults of the index, one sentence each; [] when it is sound. Cost: reads the whole index."""

@@ -19,13 +19,9 @@ from armarius.documents.document import Document, make_document
 from armarius.errors import StoreConflict, StoreError
 from armarius.store.protocol import (
     DerivedRow,
-    EntityRow,
-    GraphRows,
+    EntityIds,
     Note,
     Put,
-    Record,
-    Records,
-    RelationRow,
     Remove,
     Restamp,
     Store,
@@ -43,10 +39,7 @@ NOVEL = {
 }
 """Four small documents: chapters, an outline and a setting."""
 
-PEOPLE = (
-    EntityRow("baoyu", "宝玉", "character", "when_detected"),
-    EntityRow("daiyu", "黛玉", "character", "always", '{"a": "乙"}'),
-)
+PEOPLE = EntityIds(("baoyu", "daiyu"))
 
 
 def documents() -> list[Document]:
@@ -72,7 +65,7 @@ def found(store: Store, *terms: str) -> list[tuple[str, int]]:
 def fill(store: Store) -> Store:
     """Put the novel into a store."""
     learnt = [DerivedRow(doc.path, "names", "cast", doc.title.encode()) for doc in documents()]
-    store.apply([GraphRows(PEOPLE, ()), *(Put(doc, f"stamp {doc.path}") for doc in documents()), *learnt])
+    store.apply([PEOPLE, *(Put(doc, f"stamp {doc.path}") for doc in documents()), *learnt])
     return store
 
 
@@ -249,36 +242,13 @@ class StoreContents:
         assert state.bytes > 0
         assert state.generation == store.generation()
 
-    def test_graph_is_replaced_whole_and_listed_in_order(self, store: Store) -> None:
-        """By (source, target, type)."""
-        relations = [RelationRow("b", "a", "友", 3, 9), RelationRow("a", "b", "父子"), RelationRow("a", "b", "主仆")]
-        store.apply([GraphRows(PEOPLE, tuple(relations))])
-        assert store.entities() == list(PEOPLE)
-        assert store.relations() == sorted(relations, key=lambda row: (row.source, row.target, row.type))
-        store.apply([GraphRows(PEOPLE[1:], ())])
-        assert (store.entities(), store.relations()) == ([PEOPLE[1]], [])
+    def test_entities_are_replaced_whole(self, store: Store) -> None:
+        """Each once."""
+        store.apply([EntityIds(("baoyu", "xiangyun", "xiangyun", "tanchun"))])
+        assert store.state().entities == 3
+        store.apply([EntityIds(())])
+        assert store.state().entities == 0
         assert store.verify() == []
-
-    def test_relations_and_entities_are_picked_by_id(self, store: Store) -> None:
-        """However many are asked for."""
-        relations = [RelationRow("a", "b", "友", None, 3), RelationRow("a", "b", "友", 2), RelationRow("c", "a", "友")]
-        store.apply([GraphRows(PEOPLE, (*relations, RelationRow("x", "y", "友")))])
-        assert store.relations(touching=["a", "c", "none"]) == relations
-        assert store.relations(touching=["b"]) == relations[:2]
-        assert store.relations(touching=[]) == []
-        assert store.entities([]) == store.entities(["none"]) == []
-        many = [f"n{i}" for i in range(2_000)]
-        assert store.relations(touching=["y", *many]) == [RelationRow("x", "y", "友")]
-        assert store.entities([*many, *(entity.id for entity in PEOPLE)]) == store.entities()
-
-    def test_records_are_replaced_by_collection(self, store: Store) -> None:
-        """And listed by id."""
-        store.apply([Records("memory", (Record("b", "{}"), Record("a", '{"文": 1}')))])
-        store.apply([Records("constraint", (Record("a", "[]"),))])
-        assert store.records("memory") == [Record("a", '{"文": 1}'), Record("b", "{}")]
-        store.apply([Records("memory", ())])
-        assert store.records("memory") == []
-        assert store.records("constraint") == [Record("a", "[]")]
 
 
 class StoreGenerations:
@@ -421,7 +391,7 @@ class StoreConformance(StoreContents, StoreGenerations):
     def test_projects_do_not_see_each_other(self, store: Store, open_store: OpenStore) -> None:
         """Neither reading nor writing."""
         other = open_store("other")
-        assert (other.documents(), other.entities(), found(other, "宝玉")) == ([], [], [])
+        assert (other.documents(), other.state().entities, found(other, "宝玉")) == ([], 0, [])
         assert (other.generation(), other.changed(0).documents, other.learnt("names")) == (0, (), {})
         other.apply([Put(document("outline.md", "other"), "")])
         mine = store.document("outline.md")
@@ -443,7 +413,7 @@ class StoreConformance(StoreContents, StoreGenerations):
         """Opened anew, or reopened."""
 
         def contents(store: Store) -> object:
-            rows = (store.files(), store.learnt("names"), store.entities(), found(store, "宝玉"))
+            rows = (store.files(), store.learnt("names"), store.state().entities, found(store, "宝玉"))
             return (*rows, store.generation(), store.changed(0))
 
         expected = contents(store)

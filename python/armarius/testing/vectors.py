@@ -16,7 +16,7 @@ import pytest
 
 from armarius.documents.document import make_document
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.protocol import EntityRow, GraphRows, Put, Remove, Store
+from armarius.store.protocol import EntityIds, Put, Remove, Store
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Owner,
@@ -70,9 +70,9 @@ def setting(*paragraphs: str) -> Put:
     return Put(make_document("spec/people.md", text.encode()), "s")
 
 
-def people(*names: str) -> GraphRows:
-    """A graph of these entities."""
-    return GraphRows(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
+def people(*names: str) -> EntityIds:
+    """These entities."""
+    return EntityIds(names)
 
 
 def vectors_of(store: Store) -> VectorStore:

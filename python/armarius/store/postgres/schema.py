@@ -183,10 +183,7 @@ TABLES = {
 }
 """Table to its columns after `project`."""
 
-_ROW = (
-    "tenant, generation, forgotten, files, authored, configured, graph, records, noted, vectors, token, characters, "
-    "bytes, touched"
-)
+_ROW = "tenant, generation, forgotten, files, authored, configured, vectors, token, characters, bytes, touched"
 
 
 def list_projects(

@@ -41,9 +41,6 @@ class ProjectRow:
     files: int = 0
     authored: int = 0
     configured: int = 0
-    graph: int = 0
-    records: int = 0
-    noted: int = 0
     vectors: int = 0
     characters: int = 0
     token: int = 0

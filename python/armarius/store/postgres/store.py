@@ -29,19 +29,14 @@ from armarius.store.postgres.packing import (
 )
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.session import PostgresSession, ProjectRow, Transaction
-from armarius.store.postgres.writing import changed, digest_of, fold, learnt, read_graph, read_records, write
+from armarius.store.postgres.writing import changed, digest_of, fold, learnt, read_entities, write
 from armarius.store.protocol import (
     Change,
     Changed,
-    Collection,
     DerivedRow,
     DocumentRow,
-    EntityRow,
     FileRow,
-    GraphRows,
     Passage,
-    Record,
-    RelationRow,
     StoreState,
     TextHit,
     TextQuery,
@@ -137,7 +132,6 @@ class PostgresStore:
         self._pgvector = pgvector
         self._closed = False
         self._words = Words()
-        self._graph: tuple[int, GraphRows] | None = None
         self._vectors: VectorStore | None = None
 
     @property
@@ -199,7 +193,7 @@ class PostgresStore:
             size = tx.rows(
                 "SELECT coalesce(sum(length(data)), 0) + 0 FROM {s}.pieces WHERE project = %s", (self._key,)
             )[0][0]
-            entities = len(self._the_graph(tx).entities)
+            entities = len(read_entities(tx, self._key))
             return StoreState(documents, int(paragraphs), entities, int(size), tx.row.generation)
 
     def generation(self) -> int:
@@ -293,35 +287,10 @@ class PostgresStore:
         news = self.changed(self._words.generation) if self.generation() != self._words.generation else None
         return self._words.search(query, news)
 
-    def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
-        """See `Store`."""
-        with self.session.reading() as tx:
-            rows = self._the_graph(tx).entities
-        wanted = None if ids is None else set(ids)
-        return [row for row in rows if wanted is None or row.id in wanted]
-
-    def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
-        """See `Store`."""
-        with self.session.reading() as tx:
-            rows = self._the_graph(tx).relations
-        wanted = None if touching is None else set(touching)
-        return [row for row in rows if wanted is None or row.source in wanted or row.target in wanted]
-
-    def records(self, collection: Collection) -> list[Record]:
-        """See `Store`."""
-        with self.session.reading() as tx:
-            return read_records(tx, self._key, collection)
-
     def verify(self) -> list[str]:
         """See `Store`."""
         with self.session.reading() as tx:
             return problems(tx, self._key, pgvector=self._pgvector)
-
-    def _the_graph(self, tx: Transaction) -> GraphRows:
-        """Entities and relations of this moment; kept while nobody writes others."""
-        if self._graph is None or self._graph[0] != tx.row.graph or tx.taken:
-            self._graph = (tx.row.graph if not tx.taken else -1, read_graph(tx, self._key))
-        return self._graph[1]
 
 
 def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
@@ -388,13 +357,12 @@ def _files(tx: Transaction, project: UUID) -> list[str]:
 
 def _values(tx: Transaction, project: UUID) -> list[str]:
     faults = []
-    for area, kind in (("graph", ""), ("records", "memory"), ("records", "constraint")):
-        data = read_pieces(tx, project, area, "", kind)
-        try:
-            if data is not None:
-                if zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
-                    raise StoreCorrupt("the checksum does not fit")
-                json.loads(unpack("", data[4:]))
-        except (StoreCorrupt, ValueError) as error:
-            faults.append(f"{area}{' of ' + kind if kind else ''}: damaged: {error}")
+    data = read_pieces(tx, project, "entities", "", "")
+    try:
+        if data is not None:
+            if zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
+                raise StoreCorrupt("the checksum does not fit")
+            json.loads(unpack("", data[4:]))
+    except (StoreCorrupt, ValueError) as error:
+        faults.append(f"entities: damaged: {error}")
     return faults

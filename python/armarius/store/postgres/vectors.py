@@ -17,7 +17,7 @@ from armarius.store.postgres import vectors_rows as rows
 from armarius.store.postgres.packing import read_documents
 from armarius.store.postgres.session import PostgresSession, Transaction
 from armarius.store.postgres.vectors_rows import fill, owner_of
-from armarius.store.postgres.writing import read_graph
+from armarius.store.postgres.writing import read_entities
 from armarius.store.vectors_protocol import (
     Fingerprint,
     Owner,
@@ -182,7 +182,7 @@ class PostgresVectors:
         """See `VectorStore`."""
         self._cards = dict(cards)
         with self._session.reading() as tx:
-            ids = {entity.id for entity in read_graph(tx, self._key).entities}
+            ids = read_entities(tx, self._key)
             sets = rows.sets(tx, self._key)
             wanted = {id_: text_hash(text) for id_, text in cards.items() if id_ in ids}
             same = all(rows.cards(tx, self._key, entry.id) == wanted for entry in sets.values())
@@ -276,7 +276,7 @@ class PostgresVectors:
 
     def _filled(self, tx: Transaction, made: VectorSet) -> VectorSet:
         fill(tx, self._key, made.id)
-        ids = {entity.id for entity in read_graph(tx, self._key).entities}
+        ids = read_entities(tx, self._key)
         wanted = {id_: text_hash(text) for id_, text in self._cards.items() if id_ in ids}
         rows.carry_cards(tx, self._key, made.id, wanted)
         return made

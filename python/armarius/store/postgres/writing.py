@@ -4,8 +4,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from armarius.documents.document import Document
@@ -27,13 +26,9 @@ from armarius.store.protocol import (
     Change,
     Changed,
     DerivedRow,
-    EntityRow,
-    GraphRows,
+    EntityIds,
     Note,
     Put,
-    Record,
-    Records,
-    RelationRow,
     Remove,
     Restamp,
 )
@@ -51,8 +46,7 @@ class Folded:
         stamps: Stamps of documents that the store already has, by path.
         learnt: Derived rows by path and kind.
         notes: Notes by key.
-        graph: The new graph; None leaves it unchanged.
-        records: New records by collection.
+        entities: Their new ids; None leaves them unchanged.
     """
 
     put: dict[str, Put] = field(default_factory=dict)
@@ -60,8 +54,7 @@ class Folded:
     stamps: dict[str, Restamp] = field(default_factory=dict)
     learnt: dict[tuple[str, str], DerivedRow] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
-    graph: GraphRows | None = None
-    records: dict[str, Records] = field(default_factory=dict)
+    entities: set[str] | None = None
 
     @property
     def touched(self) -> list[str]:
@@ -96,10 +89,8 @@ def fold(changes: Sequence[Change]) -> Folded:
                     folded.stamps[path] = change
             case Note(key, value):
                 folded.notes[check_name(key, "note")] = value
-            case GraphRows():
-                folded.graph = change
-            case Records():
-                folded.records[change.collection] = change
+            case EntityIds(ids):
+                folded.entities = set(ids)
             case DerivedRow():
                 if change.path not in folded.removed:
                     folded.learnt[change.path, check_name(change.kind, "kind")] = change
@@ -123,27 +114,10 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
         "DO UPDATE SET version = excluded.version, value = excluded.value",
         [(project, key, version, value.encode("utf-8", "surrogatepass")) for key, value in folded.notes.items()],
     )
-    large = [
-        ("records", "", name, _pack(astuple(row) for row in item.records)) for name, item in folded.records.items()
-    ]
-    if folded.graph is not None:
-        large.append(("graph", "", "", pack_graph(folded.graph)))
-    if large:
-        replace_pieces(tx, project, large)
-    parts = {"documents": folded.touched, "noted": folded.notes, "graph": folded.graph, "records": folded.records}
-    tx.change(name for name, there in parts.items() if there)
-
-
-def pack_graph(graph: GraphRows) -> bytes:
-    """Entities by id and relations in their order, as one value."""
-    relations = sorted(graph.relations, key=_relation_order)
-    entities = sorted({entity.id: entity for entity in graph.entities}.values(), key=lambda entity: entity.id)
-    return _pack([[astuple(entity) for entity in entities], [astuple(relation) for relation in relations]])
-
-
-def _relation_order(row: RelationRow) -> tuple[object, ...]:
-    """(source, target, type, since, until), None first."""
-    return (row.source, row.target, row.type, *((part is not None, part or 0) for part in (row.since, row.until)))
+    if folded.entities is not None:
+        replace_pieces(tx, project, [("entities", "", "", _pack(sorted(folded.entities)))])
+    if folded.touched:
+        tx.change(["documents"])
 
 
 def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: int) -> None:
@@ -179,7 +153,7 @@ def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: in
 
 def _carry_vectors(tx: Transaction, project: UUID, folded: Folded) -> None:
     """No vector outlives its text. What handles vectors is loaded only where there are some."""
-    if not folded.touched and folded.graph is None:
+    if not folded.touched and folded.entities is None:
         return
     numbers = [row[0] for row in tx.rows("SELECT number FROM {s}.vector_sets WHERE project = %s", (project,))]
     if not numbers:
@@ -188,8 +162,8 @@ def _carry_vectors(tx: Transaction, project: UUID, folded: Folded) -> None:
 
     documents = {path: put.document for path, put in folded.put.items()}
     carry_documents(tx, project, documents, folded.touched, numbers)
-    if folded.graph is not None:
-        forget_entities(tx, project, [entity.id for entity in folded.graph.entities])
+    if folded.entities is not None:
+        forget_entities(tx, project, folded.entities)
 
 
 def _row(project: UUID, put: Put, version: int) -> tuple[object, ...]:
@@ -283,24 +257,13 @@ def learnt(tx: Transaction, project: UUID, kind: str, paths: Sequence[str] | Non
     return {path: DerivedRow(path, kind, about, b"".join(data or ())) for path, about, data in rows}
 
 
-def read_graph(tx: Transaction, project: UUID) -> GraphRows:
-    """Entities by id and relations in order."""
-    entities, relations = _unpacked(tx, project, "graph", "") or ((), ())
-    return GraphRows(tuple(EntityRow(*row) for row in entities), tuple(RelationRow(*row) for row in relations))
-
-
-def read_records(tx: Transaction, project: UUID, collection: str) -> list[Record]:
-    """A collection by id."""
-    return sorted((Record(*row) for row in _unpacked(tx, project, "records", collection)), key=lambda record: record.id)
-
-
-def _unpacked(tx: Transaction, project: UUID, area: str, kind: str) -> list[Any]:
-    """What `_pack` packed; nothing when there is none."""
-    data = read_pieces(tx, project, area, "", kind)
+def read_entities(tx: Transaction, project: UUID) -> frozenset[str]:
+    """The ids of all entities."""
+    data = read_pieces(tx, project, "entities", "", "")
     try:
-        return [] if data is None else list(json.loads(zlib.decompress(data[4:])))
+        return frozenset() if data is None else frozenset(json.loads(zlib.decompress(data[4:])))
     except (ValueError, TypeError, zlib.error) as error:
-        raise StoreCorrupt(f"{area}: damaged: {error}") from error
+        raise StoreCorrupt(f"entities: damaged: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -347,7 +347,7 @@ def _same(connection: apsw.Connection, number: int, document: Document) -> froze
 
 
 APPLICATION_ID: Final = 0x41524D31  # "ARM1" in the header of the file: an empty file or another program's is not ours
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 
 
 def create(connection: apsw.Connection, project_id: str) -> None:

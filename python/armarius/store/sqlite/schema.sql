@@ -53,31 +53,7 @@ CREATE TABLE headings (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
 CREATE TABLE full_text_due (document INTEGER PRIMARY KEY);
 
 -- ref: minus it is the owner of an entity's vector.
-CREATE TABLE entities (
-    ref INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    name TEXT NOT NULL,
-    type TEXT NOT NULL,
-    level TEXT NOT NULL,
-    payload TEXT NOT NULL
-);
-
-CREATE TABLE relations (
-    source TEXT NOT NULL,
-    target TEXT NOT NULL,
-    type TEXT NOT NULL,
-    since INTEGER,
-    until INTEGER
-);
-CREATE INDEX relations_by_source ON relations (source, target, type);
-CREATE INDEX relations_by_target ON relations (target, source, type);
-
-CREATE TABLE records (
-    collection TEXT NOT NULL,
-    id TEXT NOT NULL,
-    payload TEXT NOT NULL,
-    PRIMARY KEY (collection, id)
-) WITHOUT ROWID;
+CREATE TABLE entities (ref INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
 
 -- One set per embedder. state: 'serving' answers, 'building' is being filled by a re-embedding.
 -- ann: JSON of the saved approximate index, or NULL. The vectors themselves are in vec0 tables vectors_<id>.

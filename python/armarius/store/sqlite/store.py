@@ -4,7 +4,6 @@ import itertools
 import json
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
 from itertools import groupby
 from typing import TYPE_CHECKING, Self
 
@@ -16,18 +15,13 @@ from armarius.errors import StoreConflict, StoreCorrupt
 from armarius.store.protocol import (
     Change,
     Changed,
-    Collection,
     DerivedRow,
     DocumentRow,
-    EntityRow,
+    EntityIds,
     FileRow,
-    GraphRows,
     Note,
     Passage,
     Put,
-    Record,
-    Records,
-    RelationRow,
     Remove,
     Restamp,
     StoreState,
@@ -64,7 +58,6 @@ _PASSAGE = (
 )
 
 
-_LISTED = "IN (SELECT value FROM json_each(?1))"
 # So many removed paths are remembered; who looks after a longer time reads everything again.
 _REMEMBERED = 10_000
 
@@ -114,12 +107,8 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
             connection.execute(query, (stamp, path, content))
         case Note(key, value):
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (key, value, version))
-        case GraphRows():
-            _replace_graph(connection, change)
-        case Records():
-            connection.execute("DELETE FROM records WHERE collection = ?", (change.collection,))
-            rows = [(change.collection, *astuple(record)) for record in change.records]
-            connection.executemany("INSERT INTO records VALUES (?, ?, ?)", rows)
+        case EntityIds(ids):
+            _replace_entities(connection, set(ids))
 
 
 def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> None:
@@ -152,25 +141,15 @@ def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
     return dict(all_rows(connection, query, (json.dumps(paths),)))
 
 
-def _replace_graph(connection: apsw.Connection, graph: GraphRows) -> None:
+def _replace_entities(connection: apsw.Connection, kept: set[str]) -> None:
     """Replace all; entities that stay keep their ref, by which their vectors are kept."""
-    kept = {entity.id for entity in graph.entities}
     if _has_vectors(connection):
         from armarius.store.sqlite.vectors_rows import forget_entities
 
         forget_entities(connection, kept)
     gone = [(name,) for name in entity_refs(connection) if name not in kept]
     connection.executemany("DELETE FROM entities WHERE id = ?", gone)
-    connection.executemany(
-        "INSERT INTO entities (id, name, type, level, payload) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
-        "name = excluded.name, type = excluded.type, level = excluded.level, payload = excluded.payload",
-        [(e.id, e.name, e.type, e.level, e.payload) for e in graph.entities],
-    )
-    connection.execute("DELETE FROM relations")
-    connection.executemany(
-        "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
-        [(r.source, r.target, r.type, r.since, r.until) for r in graph.relations],
-    )
+    connection.executemany("INSERT OR IGNORE INTO entities (id) VALUES (?)", [(name,) for name in sorted(kept)])
 
 
 def _carry_vectors(connection: apsw.Connection, documents: Sequence[tuple[int, Document | None]]) -> None:
@@ -396,31 +375,6 @@ class SqliteStore:
         while go_on() and self._is_due():
             with self._writing() as connection:
                 schema.fill(connection)
-
-    def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
-        """See `Store`."""
-        select, values = "SELECT id, name, type, level, payload FROM entities", list[str]()
-        if ids is not None:
-            select, values = f"{select} WHERE id {_LISTED}", [json.dumps(list(ids))]
-        with self._reading() as connection:
-            return [EntityRow(*row) for row in all_rows(connection, f"{select} ORDER BY id", values)]
-
-    def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
-        """See `Store`."""
-        select, values = "SELECT * FROM relations", list[str]()
-        if touching is not None:
-            select = f"{select} WHERE source {_LISTED} UNION {select} WHERE target {_LISTED}"
-            values = [json.dumps(list(touching))]
-        with self._reading() as connection:
-            return [RelationRow(*row) for row in all_rows(connection, f"{select} ORDER BY 1, 2, 3, 4, 5", values)]
-
-    def records(self, collection: Collection) -> list[Record]:
-        """See `Store`."""
-        with self._reading() as connection:
-            rows = all_rows(
-                connection, "SELECT id, payload FROM records WHERE collection = ? ORDER BY id", (collection,)
-            )
-            return [Record(*row) for row in rows]
 
     def verify(self) -> list[str]:
         """See `Store`."""

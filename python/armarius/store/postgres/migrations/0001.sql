@@ -1,6 +1,6 @@
 -- Every key begins with `project`; no sequence, trigger, function or foreign key; no value over 256 KiB (`pieces`).
 -- version, here and below: the generation that wrote the row. generation: see `Store.generation`; born: differs for a
--- project that was deleted and made again; files, authored, configured, graph, records, noted: the generation that last
+-- project that was deleted and made again; files, authored, configured: the generation that last
 -- changed those; token: who wrote the last generation, for a commit whose answer was lost.
 CREATE TABLE {schema}.projects (
     project uuid PRIMARY KEY,
@@ -12,9 +12,6 @@ CREATE TABLE {schema}.projects (
     files bigint NOT NULL DEFAULT 0,
     authored bigint NOT NULL DEFAULT 0,
     configured bigint NOT NULL DEFAULT 0,
-    graph bigint NOT NULL DEFAULT 0,
-    records bigint NOT NULL DEFAULT 0,
-    noted bigint NOT NULL DEFAULT 0,
     vectors bigint NOT NULL DEFAULT 0,
     token bigint NOT NULL,
     characters bigint NOT NULL DEFAULT 0,
@@ -80,7 +77,7 @@ CREATE TABLE {schema}.notes (
     PRIMARY KEY (project, key)
 );
 
--- Every large value, in pieces. area: file, text (of a document), learnt (kind: which), graph, records (kind: collection).
+-- Every large value, in pieces. area: file, text (of a document), learnt (kind: which), entities (their ids).
 CREATE TABLE {schema}.pieces (
     project uuid NOT NULL,
     area text COLLATE "C" NOT NULL,
