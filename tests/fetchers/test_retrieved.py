@@ -21,15 +21,12 @@ ENDING = Entity("e4", "结局", level="manual_only")
 CAT = Entity("e5", "小雨点", "宠物")
 
 
-class RecordingMatcher:
-    def __init__(self, entities):
-        self.built = list(entities)
-        self.searched = []
-        RecordingMatcher.last = self
+class RecordingMatcher(EntityMatcher):
+    searched = ()
 
-    def find_all(self, text):
-        self.searched.append(text)
-        return EntityMatcher(self.built).find_all(text)
+    def scene(self, text, near, speech):
+        RecordingMatcher.searched = (*RecordingMatcher.searched, text)
+        return super().scene(text, near, speech)
 
 
 class Source:
@@ -96,10 +93,11 @@ def test_list_that_is_no_list_is_a_failing_list(answer):
 
 @pytest.mark.parametrize("broken", ["build", "search"])
 def test_failing_matcher_is_a_warning_and_no_candidates(broken):
-    class Broken:
+    class Broken(EntityMatcher):
         def __init__(self, entities):
             if broken == "build":
                 raise RuntimeError("no")
+            super().__init__(entities)
 
         def find_all(self, text):
             raise RuntimeError("no")
@@ -183,7 +181,7 @@ def test_text_far_from_the_cursor_does_not_count():
 def test_search_is_bounded_and_says_so():
     fetcher = RetrievedFetcher(Source([XIAOYU]), matcher=RecordingMatcher)
     fetched = fetcher.fetch(request(additional_input="。" * (MAX_SEARCHED + 5)))
-    assert [len(text) for text in RecordingMatcher.last.searched] == [MAX_SEARCHED]
+    assert [len(text) for text in RecordingMatcher.searched] == [MAX_SEARCHED]
     assert any(item.reason == "excluded" and str(MAX_SEARCHED + 5) in item.detail for item in fetched.omitted)
 
 

@@ -1,14 +1,13 @@
 """Cards of the entities that the query and the text around the cursor name; when a mention counts as presence."""
 
-import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, is_
-from typing import Any, Final
+from typing import Final
 
 from armarius._core import KeySet, Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
@@ -33,9 +32,6 @@ _ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never ne
 # Of a name that a profile is searched for, in code points: the automaton keeps, for each beginning of a name, the names
 # that end there, and of names that hold each other there are no more than this.
 _LONGEST: Final = 64
-_WORD: Final = re.compile(r"\W*(\w+)")
-_LATIN: Final = re.compile("[A-Za-z]")
-_LAST: Final = re.compile(r"(\w+)\W*$")
 
 
 def present(
@@ -49,8 +45,8 @@ def present(
         matcher: Of the project's names.
 
     Returns:
-        By id the first mention, how many there are, what `presence` says; and for entities named only inside a longer
-        name, that name.
+        By id the first mention, how many there are, the weight from the window alone (0.1 to 2.4); and for entities
+        named only inside a longer name, that name.
 
     Cost: two searches; an object for each entity and none for each mention.
     """
@@ -67,36 +63,6 @@ def _speech() -> Speech:
     return Speech("".join(sorted(letters("han", "speech"))), sorted(words("latin", "speech")))
 
 
-def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float]:
-    """Presence weight of each entity, from the window only: mentions, distance to the cursor, speaking.
-
-    For the matcher of a host; of our own the core reads the window (`present`, rust/matching/scene.rs) to the same end.
-
-    Args:
-        text: The window.
-        cursor: Where the cursor is in it, in code points.
-        mentions: What a matcher found in it.
-
-    Returns:
-        Weight by id, 0.1 to 2.4.
-
-    Cost: linear in the mentions.
-    """
-    speech = letters("han", "speech"), words("latin", "speech")
-    latin = _LATIN.search(text) is not None
-    counts = Counter([mention.entity_id for mention in mentions])
-    near: set[str] = set()
-    speaks: set[str] = set()
-    first, last = cursor - _NEAR, cursor + _NEAR
-    for mention in mentions:
-        id_, start, end = mention.entity_id, mention.start, mention.end
-        if start <= last and end >= first:
-            near.add(id_)
-        if id_ not in speaks and (_is_said(text, end, speech[0]) or (latin and _says(text, start, end, speech[1]))):
-            speaks.add(id_)
-    return {id_: _weight(count, near=id_ in near, speaks=id_ in speaks) for id_, count in counts.items()}
-
-
 def _weight(count: int, *, near: bool, speaks: bool) -> float:
     return round(min(count, _MOST_MENTIONS) * _WEIGHT_PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
 
@@ -105,7 +71,7 @@ def weights(present: Mapping[str, float], ties: "ProfileLinks", targets: Collect
     """How much each entity matters to the scene around the cursor; those named in passing have 0.
 
     Args:
-        present: What each has from the window alone (`presence`).
+        present: What each has from the window alone (`present`).
         ties: Which profiles name which entities.
         targets: Ids of entities that the query names; they are related to nobody here, as they have a card anyway.
 
@@ -173,20 +139,6 @@ class ProfileLinks:
         return names, KeySet(names, [0] * len(names))
 
 
-def _is_said(text: str, end: int, han: Collection[str]) -> bool:
-    """Whether a character for speaking follows a name, at once or after one other."""
-    return text[end : end + 1] in han or text[end + 1 : end + 2] in han
-
-
-def _says(text: str, start: int, end: int, latin: Collection[str]) -> bool:
-    """Whether a word for speaking stands before a name or behind it."""
-    adjacent = text[max(0, start - 2) : start] + text[end : end + 2]
-    if _LATIN.search(adjacent) is None:  # no word of Latin script stands there
-        return False
-    following, previous = _WORD.match(text, end, end + 24), _LAST.search(text[max(0, start - 24) : start])
-    return bool((following and following[1] in latin) or (previous and previous[1] in latin))
-
-
 # Code points of each text that are searched; what lies beyond is listed as not searched.
 MAX_SEARCHED = 262_144
 # Code points before and after the cursor in which mentions count.
@@ -199,7 +151,6 @@ _PER_MENTION = 0.01
 _MENTIONS_COUNTED = 9
 _PER_WEIGHT = 0.1  # of the scene, at most 2.9: still below what is selected
 _PATH = attrgetter("path")
-_SCENES = 8  # windows around a cursor that are remembered with their mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,55 +164,42 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a matcher found in a text: where each entity stands first, how often, and what longer names hide.
+    """What the matcher found in a text: where each entity stands first, how often, its weight in the scene.
 
-    `shadowed` may leave out entities that the text also names on their own.
-    `present` is what the entities of the text around the cursor have of their weight in the scene, else empty.
+    `shadowed` are entities that stand inside longer names; it may hold some that the text also names on their own.
     """
 
     text: _Text
-    firsts: Mapping[str, Any]
+    firsts: Mapping[str, Mention]
     counts: Mapping[str, int]
+    present: Mapping[str, float]
     shadowed: Mapping[str, str]
-    present: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart.
-
-    `scenes` are the last texts around a cursor: a document stays open while its author asks one thing after another.
-    A host's matcher is asked each time, as what it answers may depend on more than the text.
-    """
+    """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart."""
 
     groups: tuple[tuple[Entity, ...], ...]
-    matcher: Any
+    matcher: EntityMatcher
     by_id: dict[str, Entity]
     absent: dict[str, Omission]
     detectable: int
     ties: ProfileLinks
-    scenes: dict[tuple[str, int, int], _Read] = field(default_factory=dict)
 
     def read(self, text: _Text, cursor: int) -> _Read:
-        """What is named in `text`. Cost: two searches; a look-up for a window that was read a moment ago."""
-        matcher = self.matcher
-        if text.origin != "cursor" or type(matcher) is not EntityMatcher:
-            return self._search(text, cursor)
-        key = (text.text, text.base, cursor)
-        scene = self.scenes.get(key)
-        if scene is None:
-            if len(self.scenes) >= _SCENES:
-                self.scenes.clear()
-            firsts, counts, weight, hidden = present(text.text, cursor - text.base, matcher)
-            scene = self.scenes[key] = _Read(text, firsts, counts, hidden, weight)
-        return scene
-
-    def _search(self, text: _Text, cursor: int) -> _Read:
-        mentions = list(_find(self.matcher, text))
+        """What is named in `text`; the user's own words are read as a question. Cost: two searches."""
+        if text.origin != "query":
+            return _Read(text, *present(text.text, cursor - text.base, self.matcher))
+        mentions = self.matcher.find_in_question(text.text)
         ids = [mention.entity_id for mention in mentions]
         firsts = dict(zip(reversed(ids), reversed(mentions), strict=True))
-        present = presence(text.text, cursor - text.base, mentions) if text.origin == "cursor" else {}
-        return _Read(text, firsts, Counter(ids), _shadowed(self.matcher, text), present)
+        shadowed = {
+            item.entity_id: Reason("out.shadowed", term=item.term, by=item.by)
+            for item in self.matcher.explain(text.text)
+            if item.reason == "shadowed"
+        }
+        return _Read(text, firsts, Counter(ids), {}, shadowed)
 
 
 class RetrievedFetcher:
@@ -276,7 +214,7 @@ class RetrievedFetcher:
 
     Args:
         source: Lists entities.
-        matcher: From entities to something with `find_all(text)`, as `armarius.EntityMatcher`.
+        matcher: From entities to a matcher of their names.
         report_levels: List all levels, not only `when_detected`.
         around: Code points before and after the cursor that are searched; 0 searches none.
     """
@@ -289,7 +227,7 @@ class RetrievedFetcher:
         self,
         source: EntitySource,
         *,
-        matcher: Callable[[Sequence[Entity]], Any] = EntityMatcher,
+        matcher: Callable[[Sequence[Entity]], EntityMatcher] = EntityMatcher,
         report_levels: bool = False,
         around: int = AROUND_CURSOR,
     ) -> None:
@@ -462,25 +400,9 @@ def _in_passing(built: _Built, reads: list[_Read]) -> tuple[dict[str, Reason], d
     return passing, mine
 
 
-def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) -> Evidence:  # noqa: ANN401 - a host's
+def _evidence(text: _Text, mention: Mention, request: FetchRequest, matcher: EntityMatcher) -> Evidence:
     path = request.document if text.origin == "cursor" else ""
     span = (text.base + mention.start, text.base + mention.end)
-    derived = getattr(matcher, "derived", None)
-    short = None if derived is None else derived(mention.entity_id, mention.term)
+    short = matcher.derived(mention.entity_id, mention.term)
     term = mention.term if short is None else short.said(mention.term)
     return Evidence("mention", Reason(f"mention.{text.origin}", term=term), path, span)
-
-
-def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher
-    """The mentions in a text; the user's own words are read as a question where the matcher can do that."""
-    ask = getattr(matcher, "find_in_question", None) if text.origin == "query" else None
-    return (ask or matcher.find_all)(text.text)
-
-
-def _shadowed(matcher: Any, text: _Text) -> dict[str, str]:  # noqa: ANN401
-    """Entities named only inside a longer name, with that name; {} when the matcher cannot say."""
-    explain = getattr(matcher, "explain", None)
-    if explain is None:
-        return {}
-    shadowed = [item for item in explain(text.text) if item.reason == "shadowed"]
-    return {item.entity_id: Reason("out.shadowed", term=item.term, by=item.by) for item in shadowed}
