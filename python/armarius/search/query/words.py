@@ -249,14 +249,6 @@ class Role:
         return Role(_data("questions")["inverse"][self.name])
 
 
-@dataclass(frozen=True, slots=True)
-class KinStep:
-    """A relation word of a question: one role, two for in-laws, none for kin of any kind."""
-
-    word: str
-    path: tuple[Role, ...]
-
-
 ANY: tuple[Role, ...] = ()
 
 
