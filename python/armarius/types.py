@@ -135,7 +135,6 @@ class PassageRow:
         text: As in the document, stripped.
         asked: The question asks for its chapter, so it is demanded, before all others.
         line: Of source code, the line that it begins in, from 1; 0 of prose.
-        signature: Not the paragraph but one line of it: how a definition is called, or where it is.
         plain: Found by plain search, which has a share of the room of its own.
     """
 
@@ -147,13 +146,12 @@ class PassageRow:
     text: str
     asked: bool = False
     line: int = 0
-    signature: bool = False
     plain: bool = False
 
     @property
     def source(self) -> str:
-        """`rag:passage:<path>#<n>`, of a signature `code:signature:<path>#<n>`; also its id."""
-        return f"{'code:signature' if self.signature else 'rag:passage'}:{self.path}#{self.paragraph}"
+        """`rag:passage:<path>#<n>`; also its id."""
+        return f"rag:passage:{self.path}#{self.paragraph}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +195,6 @@ class PassageStream(Protocol):
 
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         """The row `step` paragraphs behind `row` (negative: before it); None beyond its scene, and of code."""
-
-    def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
-        """Single lines about `rows`, once those are chosen: of code, its callees and callers."""
-
-    @property
-    def lines(self) -> bool:
-        """Whether there may be `related_rows`: a share of the room is kept for them."""
 
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         """Why a row may not enter at any score; None when it may."""

@@ -1,4 +1,4 @@
-"""A question about code brings bodies, whole, what they call, and lines about their neighbours; no index is needed."""
+"""A question about code brings bodies, whole; what they call comes too; no index is needed."""
 
 import shutil
 
@@ -6,11 +6,6 @@ import pytest
 from tests.code.support import EXAMPLE
 
 import armarius
-import armarius._core as _core
-from armarius.corpus.part import part_of
-from armarius.documents.document import make_document
-from armarius.search.signals import signatures
-from armarius.text.matcher import EntityMatcher
 
 LAMPS = '''"""Lamps."""
 
@@ -61,17 +56,6 @@ def test_headings_say_the_path_once_and_the_line_of_each_definition(lamps):
     prompt = lamps.assemble(query="what does the keeper answer", budget=4000).prompt
     assert prompt.count("lamps.py:1\n") == 1
     assert "\n### answer_of_the_keeper :4\n" in prompt
-
-
-def test_around_a_body_stand_signatures_of_what_it_calls_and_the_lines_that_call_it():
-    document = make_document("lamps.py", LAMPS.encode())
-    corpus = _core.Corpus([part_of(document, EntityMatcher([])).part])
-    at = next(p.index for p in document.paragraphs if p.heading_path == ("answer_of_the_keeper",))
-    found = [one.text for one in signatures(corpus, {"lamps.py": document}, [("lamps.py", at)])]
-    assert found == [
-        "→ lamps.py:9 polishBrass: def polishBrass(value):",
-        "← lamps.py:20 caller_of_everything: return answer_of_the_keeper(3)",
-    ]
 
 
 def test_the_bodies_of_the_example_are_whole_without_an_index(tmp_path):

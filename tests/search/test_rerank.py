@@ -31,7 +31,7 @@ class TestOverlap(RerankerConformance):
 class Offered:
     """Ten paragraphs; the first is asked for by its chapter."""
 
-    shares, group, lines = None, "passages", False
+    shares, group = None, "passages"
 
     def __init__(self, count=10):
         self.every = [
@@ -54,9 +54,6 @@ class Offered:
 
     def withheld(self, row):
         return None
-
-    def related_rows(self, rows):
-        return []
 
 
 def numbers(rows):

@@ -35,7 +35,6 @@ class Frame:
         stated: A fact: when, text.
         dated: What follows a relation that holds for some chapters.
         passage: Above a paragraph or a document: title, place. `place` where that says the title.
-        signatures: Above lines of source code that surround the code above.
         dispute: Above a sentence that competes with others: place, others.
         entry: Above an entry of a lorebook: name, book.
         turn: Above a turn of a conversation: number, who; `speakers` are who, by role.
@@ -61,7 +60,6 @@ class Frame:
     dated: str
     passage: str
     place: str
-    signatures: str
     dispute: str
     entry: str
     turn: str

@@ -275,7 +275,7 @@ class _PinnedOffer:
 
     def __init__(self, offer: PassageStream, wishes: _Wishes) -> None:
         self.offer, self.wishes = offer, wishes
-        self.shares, self.group, self.lines = offer.shares, offer.group, offer.lines
+        self.shares, self.group = offer.shares, offer.group
         self.evidence, self.explain = offer.evidence, offer.explain
 
     @property
@@ -293,9 +293,6 @@ class _PinnedOffer:
     def neighbour(self, row: PassageRow, step: int, /) -> PassageRow | None:
         other = self.offer.neighbour(row, step)
         return None if other is None or self.withheld(other) is not None else other
-
-    def related_rows(self, rows: Sequence[PassageRow], /) -> Sequence[PassageRow]:
-        return list(filterfalse(self.wish, self.offer.related_rows(rows)))
 
     def withheld(self, row: PassageRow, /) -> tuple[OmitReason, str] | None:
         wish = self.wish(row)

@@ -43,11 +43,10 @@ _SPARE = 256  # tokens that paragraphs leave before the window is given them
 _NOTHING = Previous()
 _GAP_TOKENS = 2  # of the mark between two paragraphs of one section that are no neighbours
 _REPAIRS = 12
-_LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
 _OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
 _PLACE = attrgetter("place")
-_KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph", "signature")
-_Key = tuple[str, int, bool]
+_KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
+_Key = tuple[str, int]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
 _EQUALS: Final = re.compile("=").search
 _NAMES: Final = re.compile(r"[、，,;；/／|｜]")
@@ -173,7 +172,7 @@ def _filled(
         items = packer.arranged(placed)
         total, by_layer = fitted.demand.counter.of_prompt(layer_pieces(items))
         if total <= fitted.demand.limit:
-            line = min([row.score for row in rows if not (row.asked or row.signature or row.plain)], default=0.0)
+            line = min([row.score for row in rows if not (row.asked or row.plain)], default=0.0)
             return replace(fitted, items=items, token_count=total, by_layer=by_layer, entered=len(placed), line=line)
         worst = sorted(rows, key=lambda row: (not row.asked, not row.plain, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
@@ -237,11 +236,10 @@ class _Packer:
 
     def _pick(self, first: Sequence[PassageRow], room: int) -> dict[_Key, PassageRow]:
         """Rows by key: what plain search finds, `first`, what is asked for, then the best of the offer."""
-        lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
         plain = int(room * plain_share(room))
         chosen = _Chosen(self, plain)
         chosen.add_stretches(self.offer.stretches)
-        chosen.room += room - lines - plain
+        chosen.room += room - plain
         chosen.add_fitting(first, held=True)
         offered = self.offer.rows
         answers: list[PassageRow] = []
@@ -260,9 +258,6 @@ class _Packer:
         chosen.add_fitting(offered)
         if reserved:
             chosen.add_fitting(answers)
-        if lines:
-            chosen.room += lines
-            chosen.add_fitting(self.offer.related_rows(list(chosen.rows.values())))
         return chosen.rows
 
     def _reserved_for_others(self, answers: Sequence[PassageRow], room: int, *, better: bool) -> int:
@@ -401,9 +396,9 @@ class _Chosen:
             if (lines.strip() if len(row.text) >= _LONG else lines) in packer.shown:
                 return None
         # Rows with the same stand under one heading.
-        heading = ("heading", "", "signatures") if row.signature else ("heading", row.path, row.title)
-        if row.path not in seen or row.signature:
-            tokens += 0 if heading in seen else packer.measured.count(_head(row, None, packer.frame))
+        heading = ("heading", row.path, row.title)
+        if row.path not in seen:
+            tokens += packer.measured.count(_head(row, None, packer.frame))
         elif heading not in seen or (row.line and (row.path, row.paragraph - 1) not in seen):
             tokens += packer.measured.count(_section(row))
         else:
@@ -412,9 +407,7 @@ class _Chosen:
         if most is not None and tokens > most:
             return False
         self.rows[key] = row
-        seen.update((row.text, (row.path, row.paragraph), heading))
-        if not row.signature:
-            seen.add(row.path)
+        seen.update((row.text, (row.path, row.paragraph), heading, row.path))
         self.room -= tokens
         return True
 
@@ -483,9 +476,7 @@ def _lines(text: str) -> str:
 
 def _head(row: PassageRow, before: PassageRow | None, labels: Frame) -> str:
     """What stands above a row: of another document its place, of another section its title, of a gap a mark."""
-    if row.signature:
-        return "" if before is not None and before.signature else labels.signatures + "\n"
-    if before is None or before.signature or before.path != row.path:
+    if before is None or before.path != row.path:
         # of source code the line, else the number of the paragraph
         place = f"{row.path}:{row.line}" if row.line else f"{row.path}#{row.paragraph}"
         form = labels.place if _is_said_by_path(row.title, row.path) else labels.passage

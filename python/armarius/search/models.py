@@ -287,8 +287,7 @@ class _Reranked:
     def __init__(self, offer: PassageStream, head: list[PassageRow], before: dict[str, int], asked: int) -> None:
         self._offer = offer
         self._head = head
-        self.shares, self.group, self.lines = offer.shares, offer.group, offer.lines
-        self.related_rows, self.withheld = offer.related_rows, offer.withheld
+        self.shares, self.group, self.withheld = offer.shares, offer.group, offer.withheld
         self._worths = {row.source: row.score for row in head}
         self._places = {row.source: (before[row.source] + asked, at) for at, row in enumerate(head) if not row.asked}
 

@@ -22,7 +22,6 @@ from armarius.search.explain import MatchHighlights, shared
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.scope import why_outside
-from armarius.search.signals import signatures
 from armarius.types import Evidence, OmitReason, PassageRow, Shares
 
 if TYPE_CHECKING:
@@ -200,30 +199,6 @@ class RankedPassages:
     def shares(self) -> Shares | None:
         """Those of a reading."""
         return None if self.reading is None else self.reading.shares
-
-    @property
-    def lines(self) -> bool:
-        """Whether the best that was found is code."""
-        best = self.best(1)
-        document = self.documents.get(best[0].path) if best else None
-        return document is not None and document.kind == "code"
-
-    def related_rows(self, rows: Sequence[PassageRow], /) -> list[PassageRow]:
-        """Signatures of what `rows` call, and the lines that call what they define."""
-        return [
-            PassageRow(
-                path=item.path,
-                paragraph=item.paragraph,
-                score=0.0,
-                place=(_LAST + 1, item.path, item.line),
-                title="",
-                text=item.text,
-                line=item.line,
-                signature=True,
-            )
-            for item in signatures(self.ranked.core, self.documents, [(row.path, row.paragraph) for row in rows])
-            if not self.bounds.leaves_out("code", None)
-        ]
 
     @property
     def group(self) -> str:

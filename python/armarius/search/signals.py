@@ -8,7 +8,6 @@ A summary lifts its chapter, as a line of the outline does; a passage of it lift
 (docs/decisions/0206). Both are searched by themselves for the words of the question, and never shown.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from operator import add
 from typing import Final, Protocol
 
 import armarius._core as _core
-from armarius._core import Corpus as CoreCorpus
 from armarius._core import CorpusQuery, CorpusScores
 from armarius.codex.cards import chapter_at
 from armarius.codex.model import Summary
@@ -218,7 +216,6 @@ Signal = tuple[str, float, float, list[tuple[str, int, float]]]
 """Of paragraphs, as `CorpusQuery` takes it: name, weight, weight of neighbours, (path, paragraph, value)."""
 
 
-_OPENED = re.compile(r"[^\S\n]*\(")
 _KEY = ("has code", "", None)
 
 
@@ -295,109 +292,3 @@ def _follow(shares: dict[PassageKey, float], hit: _Found, places: Sequence[Passa
     for place in places:
         if place != hit.place:
             shares[place] = max(shares.get(place, 0.0), hit.share / len(places))
-
-
-_CALLED, _CALLERS = 4, 3  # of one definition
-_MOST_MEANINGS, _MOST_USED = 2, 12  # definitions and callers of one name; more say nothing about this one
-_LINES = 6  # of a header
-_WIDTH = 160
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """One line about a paragraph of code: `path:line Class.method: the line`, after an arrow."""
-
-    path: str
-    paragraph: int
-    line: int
-    text: str
-
-
-def signatures(core: CoreCorpus, documents: Mapping[str, Document], keys: Sequence[PassageKey]) -> list[Signature]:
-    """What the paragraphs `keys` call, then what calls them, those of the first paragraphs first, none of `keys`.
-
-    Cost: the text of `keys`, and as many postings as it calls names.
-    """
-    result: dict[PassageKey, Signature] = {}
-    origins = set(keys)
-    code = [(path, at, documents[path]) for path, at in keys if path in documents and documents[path].kind == "code"]
-    calls = [(path, _names(document, at)) for path, at, document in code]
-    names = list(dict.fromkeys(name for _, some in calls for name in some))
-    defined = dict(zip(names, core.definitions(names), strict=True))
-    for path, some in calls:
-        left = _CALLED
-        for name in some:
-            for place in _meant(defined[name], path, _MOST_MEANINGS):
-                if (
-                    left
-                    and place not in origins
-                    and place not in result
-                    and (line := _line(documents, place, name, "→"))
-                ):
-                    result[place] = line
-                    left -= 1
-    own = list(
-        dict.fromkeys(around[-1] for _, at, document in code if (around := document.paragraphs[at].heading_path))
-    )
-    for name, places in zip(own, core.calls(own), strict=True):
-        left = _CALLERS if len(places) <= _MOST_USED else 0
-        for place in places:
-            if left and place not in origins and place not in result and (line := _line(documents, place, name, "←")):
-                result[place] = line
-                left -= 1
-    return list(result.values())
-
-
-def _names(document: Document, at: int) -> list[str]:
-    path = document.paragraphs[at].heading_path
-    return [name for name in _core.called_names(text_of(document, at)) if name not in path]
-
-
-def _meant(places: Sequence[PassageKey], path: str, most: int) -> Sequence[PassageKey]:
-    if len(places) > most:
-        places = [place for place in places if place[0] == path]
-    return places if len(places) <= most else ()
-
-
-def _line(documents: Mapping[str, Document], place: PassageKey, name: str, arrow: str) -> Signature | None:
-    path, at = place
-    document = documents.get(path)
-    if document is None or not 0 <= at < len(document.paragraphs):
-        return None
-    text = text_of(document, at)
-    for start in _named(text, name, arrow):
-        first = text.rfind("\n", 0, start) + 1
-        rest = text[first:].split("\n", _LINES)
-        if rest[0].lstrip().startswith(("//", "#", "*", "/*")):
-            continue
-        number = document.line_at(document.paragraphs[at].start + first)
-        code = " ".join(_balanced(rest[:_LINES]) if arrow == "→" else [rest[0].strip()])
-        title = ".".join(document.paragraphs[at].heading_path) or document.title
-        return Signature(path, at, number, f"{arrow} {path}:{number} {title}: {code[:_WIDTH].rstrip(' {')}")
-    return None
-
-
-def _named(text: str, name: str, arrow: str) -> Iterator[int]:
-    """Where a name stands alone in a text: as it is defined, or as it is called."""
-    at = text.find(name)
-    while at >= 0:
-        before, end = text[at - 1 : at], at + len(name)
-        if not _is_part(before) and (before != "." or arrow == "←"):
-            behind = text[end : end + 1]
-            if (arrow == "→" and not _is_part(behind)) or (arrow == "←" and _OPENED.match(text, end)):
-                yield at
-        at = text.find(name, end)
-
-
-def _is_part(char: str) -> bool:
-    return char.isalnum() or char in ("_", "$")
-
-
-def _balanced(lines: Sequence[str]) -> Iterator[str]:
-    """The lines up to the one that closes the brackets that the first has opened."""
-    depth = 0
-    for line in lines:
-        yield line.strip()
-        depth += sum(map(line.count, "([")) - sum(map(line.count, ")]"))
-        if depth <= 0:
-            return

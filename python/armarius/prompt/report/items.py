@@ -316,7 +316,7 @@ class Account:
         self, source: str, id_: str, documents: Sequence[str], shows: tuple[str, int, int] | None = None
     ) -> tuple[str, int | None]:
         """The file to open, and which paragraph of it."""
-        if source.startswith((PASSAGE, "code:signature:")):
+        if source.startswith(PASSAGE):
             path, _, number = source.split(":", 2)[2].rpartition("#")
             return path, int(number) if number.isdecimal() else None
         if shows is not None:
@@ -350,7 +350,7 @@ class Account:
                 number = str(sum(1 for part in document.paragraphs if part.end <= start))
             name = self._document(path, number)
             return self._titled("cursor-window" if path else "cursor-window_alone", name=name)
-        if what in ("passage", "signature"):
+        if what == "passage":
             path, _, number = which.rpartition("#")
             return self._titled("paragraph", name=self._document(path, number), number=number)
         if what in ("ending", "beginning") and content.startswith("## "):
