@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.steps import steps
 
 from armarius._core import Speech
 from armarius.codex import Codex, Entity
-from armarius.prompt.fetchers.detected import MOST, ProfileLinks, RetrievedFetcher, present, weights
+from armarius.prompt.fetchers.detected import MOST, RetrievedFetcher, present
 from armarius.prompt.fetchers.entities import CodexSource
 from armarius.text.matcher import EntityMatcher
 from armarius.types import FetchRequest
@@ -19,12 +18,6 @@ from armarius.types import FetchRequest
 PEOPLE = [Entity(f"e{n}", name, "character") for n, name in enumerate(("林雨桐", "周默", "沈望舒", "何天明"))]
 FAR = "山" * 700
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "scene.json").read_text("utf-8"))
-
-
-def weighed(text, cursor, entities=PEOPLE, asked=()):
-    return weights(
-        present(text, cursor, EntityMatcher(entities))[2], ProfileLinks({one.id: one for one in entities}), asked
-    )
 
 
 def fetched(entities, **values):
@@ -47,49 +40,7 @@ def cards(answer):
     ],
 )
 def test_a_name_matters_that_is_near_speaks_or_comes_again(text, matters):
-    assert (weighed(text, 0)["e0"] > 0) is matters
-
-
-def test_whoever_belongs_to_somebody_asked_for_matters():
-    friend = Entity("f", "白鹭", "character", description="林雨桐的朋友")
-    text = f"{FAR}白鹭在，周默在。"
-    assert weighed(text, 0, [*PEOPLE, friend], ("e0",)) == {"f": 0.6, "e1": 0.0}
-    assert weighed(text, 0, [*PEOPLE, friend]) == {"f": 0.0, "e1": 0.0}
-
-
-WORDS = st.lists(st.sampled_from(["白鹭", "白鹭洲", "沈", "x", "\ud800"]), max_size=3).map("".join)
-
-
-@given(st.lists(st.tuples(WORDS, WORDS, WORDS), max_size=5), st.sets(st.integers(0, 5).map(str)))
-def test_whoever_is_related_is_named_in_a_profile_or_has_one_that_names(people, asked):
-    entities = {str(n): Entity(str(n), f"名{n}", "character", (alias,), said, {"x": more})
-                for n, (alias, said, more) in enumerate(people)}  # fmt: skip
-
-    def names(one, other):
-        said = f"{one.description} {one.attributes['x']}"
-        return any(name in said for name in (other.name, *other.aliases) if len(name) > 1)
-
-    others = [id_ for id_ in entities if id_ not in asked]
-    expected = [
-        id_
-        for id_ in others
-        if any(
-            names(entities[one], entities[id_]) or names(entities[id_], entities[one])
-            for one in asked & entities.keys()
-        )
-    ]
-    assert ProfileLinks(entities).related(asked, others) == expected
-
-
-def test_people_of_one_name_take_steps_as_they_are_many():
-    def count(many):
-        people = [Entity(f"a{n}", f"人{n}", "character", ("小雨",), "小雨的朋友") for n in range(many)]
-        others = [Entity(f"b{n}", f"客{n}", "character", ("小风",), "小风的朋友") for n in range(many)]
-        fetcher = RetrievedFetcher(CodexSource(Codex((*people, *others))))
-        request = FetchRequest("p", query="小雨", document="a.md", text="小雨和小风来了", cursor=1)
-        return steps(lambda: fetcher.fetch(request))
-
-    assert count(400) < 2.5 * count(200)
+    assert (cards(fetched(PEOPLE, document="a.md", text=text)) == ["e0"]) is matters
 
 
 def test_a_name_in_passing_has_no_card_and_is_listed_with_the_reason():

@@ -2,14 +2,13 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import chain
+from functools import cache
 from operator import attrgetter, is_
 from typing import Final
 
-from armarius._core import KeySet, Speech
+from armarius._core import Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.codex.people import letters, words
 from armarius.headings import Reason, heading
@@ -26,12 +25,9 @@ MOST: Final = 6
 _NEAR: Final = 600
 _WEIGHT_PER_MENTION: Final = 0.1
 _MOST_MENTIONS: Final = 9
-# Weights of an entity: named near the cursor, speaking, related to an entity of the question.
-_NEARBY, _SPEAKS, _RELATED = 1.0, 0.5, 0.5
+# Weights of an entity: named near the cursor, speaking.
+_NEARBY, _SPEAKS = 1.0, 0.5
 _ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never near, never speaking
-# Of a name that a profile is searched for, in code points: the automaton keeps, for each beginning of a name, the names
-# that end there, and of names that hold each other there are no more than this.
-_LONGEST: Final = 64
 
 
 def present(
@@ -67,78 +63,6 @@ def _weight(count: int, *, near: bool, speaks: bool) -> float:
     return round(min(count, _MOST_MENTIONS) * _WEIGHT_PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
 
 
-def weights(present: Mapping[str, float], ties: "ProfileLinks", targets: Collection[str]) -> dict[str, float]:
-    """How much each entity matters to the scene around the cursor; those named in passing have 0.
-
-    Args:
-        present: What each has from the window alone (`present`).
-        ties: Which profiles name which entities.
-        targets: Ids of entities that the query names; they are related to nobody here, as they have a card anyway.
-
-    Returns:
-        Weight by id, 0 to 2.9.
-
-    Cost: linear in those asked for and those present; the first time, in their profiles.
-    """
-    total = dict(present)
-    for id_ in ties.related(targets, [id_ for id_ in present if id_ not in targets]):
-        total[id_] += _RELATED
-    return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
-
-
-class ProfileLinks:
-    """The entities that each profile names, among some entities; each profile is read once. Threads may share it.
-
-    A name of a single character names nobody here, nor does one of more than 64.
-
-    Args:
-        entities: By id; not changed.
-    """
-
-    def __init__(self, entities: Mapping[str, Entity]) -> None:
-        self._entities = entities
-        self._named: dict[str, frozenset[str]] = {}
-
-    def related(self, targets: Collection[str], others: Sequence[str]) -> list[str]:
-        """The `others` with a profile that names one of `targets`, or that the profile of one of `targets` names.
-
-        Cost: linear in both; the first time, in the names of all entities and in the profiles of these.
-        """
-        entities = self._entities
-        profiles = [id_ for id_ in targets if id_ in entities]
-        matches = [id_ for id_ in others if id_ in entities] if profiles else []
-        if not matches:
-            return []
-        names = set().union(*[self._names[id_] for id_ in profiles])
-        named = set().union(*map(self._names_in, profiles))
-        return [
-            id_ for id_ in matches if not (named.isdisjoint(self._names[id_]) and names.isdisjoint(self._names_in(id_)))
-        ]
-
-    def _names_in(self, id_: str) -> frozenset[str]:
-        """The names that a profile holds, whosever they are."""
-        named = self._named.get(id_)
-        if named is None:
-            names, keys = self._keys
-            entity = self._entities[id_]
-            text = cleaned(" ".join([entity.description, *entity.attributes.values()]))
-            named = self._named[id_] = frozenset(names[at] for at, _ in keys.found(text))
-        return named
-
-    @cached_property
-    def _names(self) -> dict[str, list[str]]:
-        return {
-            id_: [cleaned(name) for name in (entity.name, *entity.aliases) if 1 < len(name) <= _LONGEST]
-            for id_, entity in self._entities.items()
-        }
-
-    @cached_property
-    def _keys(self) -> tuple[list[str], KeySet]:
-        """Every name once, and all of them ready to be found wherever they stand in a text."""
-        names = list(dict.fromkeys(chain.from_iterable(self._names.values())))
-        return names, KeySet(names, [0] * len(names))
-
-
 # Code points of each text that are searched; what lies beyond is listed as not searched.
 MAX_SEARCHED = 262_144
 # Code points before and after the cursor in which mentions count.
@@ -149,7 +73,7 @@ _LISTED_APART = 2_000
 _SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
 _PER_MENTION = 0.01
 _MENTIONS_COUNTED = 9
-_PER_WEIGHT = 0.1  # of the scene, at most 2.9: still below what is selected
+_PER_WEIGHT = 0.1  # of the scene, at most 2.4: still below what is selected
 _PATH = attrgetter("path")
 
 
@@ -185,7 +109,6 @@ class _Built:
     by_id: dict[str, Entity]
     absent: dict[str, Omission]
     detectable: int
-    ties: ProfileLinks
 
     def read(self, text: _Text, cursor: int) -> _Read:
         """What is named in `text`; the user's own words are read as a question. Cost: two searches."""
@@ -314,7 +237,7 @@ class RetrievedFetcher:
             entity.id: Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
             for entity in (detectable if len(detectable) <= _LISTED_APART else ())
         }
-        built = _Built(groups, self._build(entities), by_id, absent, len(detectable), ProfileLinks(by_id))
+        built = _Built(groups, self._build(entities), by_id, absent, len(detectable))
         with self._lock:
             self._built = built
         return built
@@ -390,7 +313,7 @@ def _in_passing(built: _Built, reads: list[_Read]) -> tuple[dict[str, Reason], d
     weight: dict[str, float] = {}
     for read in reads:
         if read.text.origin == "cursor":
-            weight = weights(read.present, built.ties, targets)
+            weight = {id_: value if value >= _ENOUGH else 0.0 for id_, value in read.present.items()}
     mine = {id_: value for id_, value in weight.items() if id_ not in targets and id_ in built.by_id}
     rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
     first = sorted(sorted(rivals), key=mine.__getitem__, reverse=True)[:MOST]
