@@ -19,7 +19,7 @@ from armarius.codex.profiles.fields import role_of
 from armarius.documents.classify import DATA_SUFFIXES
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
-from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, Reason, frame
+from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
 from armarius.prompt.admit import Admitted
 from armarius.prompt.allocate import FittedPrompt
 from armarius.prompt.continuation import Previous, fit_demand
@@ -28,7 +28,7 @@ from armarius.prompt.escape import escape, group_heading
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.render import CLOSING, OPENING, PromptItem, layer_pieces
 from armarius.prompt.shares import drop_older_turns, limited, turns_of
-from armarius.types import PASSAGE, STORY, Candidate, Omission, PassageRow, PassageStream, Recipe
+from armarius.types import PASSAGE, STORY, Candidate, PassageRow, PassageStream, Recipe
 
 WINDOW_PERCENT = 25
 """Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""
@@ -54,8 +54,6 @@ _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _SHARD = 60  # code points: what is shorter is not read alone, but with what stands around it in its scene
-_STRETCH = 400  # code points of the stretch around the best line; around another less, by the square of its worth
-_STRETCH_SHARE = 20  # of the room: a stretch has at most as many code points as this part of it has tokens
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
 
@@ -92,36 +90,11 @@ def pack(
     admitted, profile = limited(admitted, counter, profile, available, recipe)
     while True:
         try:
-            fitted = _packed(admitted, counter, profile, available, previous, valid, language)
+            return _packed(admitted, counter, profile, available, previous, valid, language)
         except BudgetError:
             if not turns_of(admitted):
                 raise
             admitted = drop_older_turns(admitted)
-            continue
-        if (twice := _duplicate_ending(fitted)) is None:
-            return fitted
-        gone = Omission(twice.id, twice.layer, twice.source, "duplicate", Reason("out.document"))
-        left = tuple(candidate for candidate in admitted.candidates if candidate.id != twice.id)
-        admitted = replace(admitted, candidates=left, omitted=(*admitted.omitted, gone))
-
-
-def _duplicate_ending(fitted: FittedPrompt) -> Candidate | None:
-    """An end of a chapter that the window around the cursor shows too: the file holds both chapters."""
-    window = fitted.window
-    if window is None or (span := _span_of(window.candidate)) is None:
-        return None
-    first, last = window.part or (0, span[1] - span[0])
-    path, start, end = window.candidate.documents, span[0] + first, span[0] + last
-    for candidate in [item.candidate for item in fitted.items if item.candidate.source.startswith(f"{STORY}ending:")]:
-        other = _span_of(candidate)
-        if candidate.documents == path and other is not None and other[0] < end and start < other[1]:
-            return candidate
-    return None
-
-
-def _span_of(candidate: Candidate) -> tuple[int, int] | None:
-    """Which code points of its document a candidate shows, if its evidence says so; a host's may have none."""
-    return candidate.evidence[0].span if candidate.evidence else None
 
 
 def _packed(
@@ -243,14 +216,12 @@ class _Packer:
         chosen.add_fitting(first, held=True)
         offered = self.offer.rows
         answers: list[PassageRow] = []
-        better = False
         for row in offered:  # they come first
             if not row.asked:
                 offered = chain([row], offered)
-                better = row.score > max([row.score for row in answers], default=0.0)
                 break
             answers.append(row)
-        reserved = self._reserved_for_others(answers, room, better=better) if answers else 0
+        reserved = self._reserved_for_others(answers, room) if answers else 0
         chosen.room -= reserved
         if answers and not chosen.add_all(answers):
             chosen.add_fitting(answers)
@@ -260,11 +231,11 @@ class _Packer:
             chosen.add_fitting(answers)
         return chosen.rows
 
-    def _reserved_for_others(self, answers: Sequence[PassageRow], room: int, *, better: bool) -> int:
-        """Tokens of the room that rows asked for leave to others: as the offer says, else where one is better."""
+    def _reserved_for_others(self, answers: Sequence[PassageRow], room: int) -> int:
+        """Tokens of the room that rows asked for leave to others, as the offer says."""
         shares = self.offer.shares
         if shares is None:
-            return room * _OTHERS_PERCENT // 100 if better else 0
+            return 0
         item, window = self.fitted.window, 0
         if item is not None and not {row.path for row in answers}.isdisjoint(item.candidate.documents):
             window = self.measured.section(item.text)
@@ -322,8 +293,6 @@ class _Chosen:
     def __init__(self, packer: _Packer, room: int) -> None:
         self.rows: dict[_Key, PassageRow] = {}
         self.room = room
-        self._best = 0.0
-        self._longest = min(_STRETCH, room // _STRETCH_SHARE)
         self._packer = packer
         self._seen: set[object] = set()  # texts, (path, paragraph) and headings of the rows
 
@@ -365,16 +334,12 @@ class _Chosen:
                     self._grow(row)
 
     def _grow(self, row: PassageRow) -> None:
-        """Add what stands around a short row in its scene, likelier side first: of lines a stretch, else one more."""
+        """Add what stands around a short row in its scene, likelier side first, until it can be read."""
         offer, length = self._packer.offer, len(row.text)
         ends = {1: offer.neighbour(row, 1), -1: offer.neighbour(row, -1)}
-        self._best = max(self._best, row.score)
-        wanted = max(_SHARD, self._longest * (row.score / self._best) ** 2 if self._best > 0 else 0)
-        while length < wanted and (open_ends := [(step, side) for step, side in ends.items() if side is not None]):
+        while length < _SHARD and (open_ends := [(step, side) for step, side in ends.items() if side is not None]):
             step, there = max(open_ends, key=lambda end: (_KEY(end[1]) in self.rows, end[1].score))
             ends[step] = None
-            if length >= _SHARD and len(there.text) >= _SHARD:
-                continue
             tokens = self._packer.measured.section(there.text)
             if _KEY(there) not in self.rows and not self._add(there, tokens, self.room):
                 continue
