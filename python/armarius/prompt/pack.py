@@ -7,7 +7,7 @@ previous prompt held keeps its place, and new ones follow. Neighbours join under
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
@@ -16,7 +16,6 @@ from typing import Final
 
 from armarius.codex.cards import one_line
 from armarius.codex.profiles.fields import role_of
-from armarius.documents.classify import DATA_SUFFIXES
 from armarius.documents.data import values_in
 from armarius.errors import BudgetError
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
@@ -48,8 +47,7 @@ _PLACE = attrgetter("place")
 _KEY: Final[Callable[[PassageRow], "_Key"]] = attrgetter("path", "paragraph")
 _Key = tuple[str, int]
 _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?P<value>\S.*)")
-_EQUALS: Final = re.compile("=").search
-_NAMES: Final = re.compile(r"[、，,;；/／|｜]")
+_NAMES: Final = re.compile(r"\s*[、，,;；/／|｜]\s*")
 _LABEL: Final = re.compile(r"[：:]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -377,61 +375,28 @@ class _Chosen:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class CardLines:
-    """A card that is in a prompt, read line by line.
-
-    Attributes:
-        item: The card.
-        values: Of its lines, each whole.
-        pairs: Those of lines that hold attributes, between commas.
-    """
-
-    item: PromptItem
-    values: Sequence[str]
-    pairs: str
-
-
-def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[CardLines]]:
+def cards_of(placed: Iterable[PromptItem]) -> dict[tuple[str, str], list[PromptItem]]:
     """The cards that are in whole, by the path of each document that they draw on and the name of their entity."""
-    cards: dict[tuple[str, str], list[CardLines]] = {}
+    cards: dict[tuple[str, str], list[PromptItem]] = {}
     for item in placed:
         if item.form == "full" and item.candidate.id.startswith("entity:"):
-            name, *values = [_LABEL.split(line, maxsplit=1)[-1].strip() for line in item.text.splitlines()]
-            pairs = ", ".join(filter(_EQUALS, values))
+            name = _LABEL.split(item.text.partition("\n")[0], maxsplit=1)[-1].strip()
             for path in dict.fromkeys(item.candidate.documents):
-                cards.setdefault((path, name), []).append(CardLines(item, values, f", {pairs}, "))
+                cards.setdefault((path, name), []).append(item)
     return cards
 
 
-def covering_card(row: PassageRow, cards: Iterable[CardLines]) -> PromptItem | None:
-    """The one of `cards` that says all of a paragraph under its name; None where a line is not on it, or no such line.
-
-    A line is on the card when the card has its value whole: as a line, as an attribute of that label, or all of it
-    among the names. An entry of data is on the card when all its values are.
-    """
-    values = values_in(row.path, row.text) if row.path.lower().endswith(tuple(DATA_SUFFIXES)) else []
-    fields = list(map(_FIELD.fullmatch, filter(None, map(" ".join, map(str.split, row.text.splitlines())))))
-    for card in cards:
-        if values and all(one_line(value) in card.item.text for value in values):
-            return card.item
-        for field in fields:
-            if field is None:
-                break
-            label, value = field["label"].strip(), field["value"]
-            if value in card.values or f", {label}={value}, " in card.pairs:
-                continue
-            role = role_of(label)  # the type of the thing is on every card
-            if role != "type" and not (role == "aliases" and _names(value) <= set().union(*map(_names, card.values))):
-                break
-        else:
-            if fields:
-                return card.item
-    return None
-
-
-def _names(value: str) -> set[str]:
-    return {name for part in _NAMES.split(value) if (name := part.strip())}
+def covering_card(row: PassageRow, cards: Iterable[PromptItem]) -> PromptItem | None:
+    """The one of `cards` that says all of a paragraph under its name: every value of its fields, or of its data."""
+    values = values_in(row.path, row.text)
+    if not values:
+        lines = list(filter(None, map(" ".join, map(str.split, row.text.splitlines()))))
+        fields = list(filter(None, map(_FIELD.fullmatch, lines)))
+        if not fields or len(fields) < len(lines):
+            return None
+        stated = [field for field in fields if role_of(field["label"].strip()) != "type"]  # that is on every card
+        values = [part for field in stated for part in _NAMES.split(field["value"])]
+    return next((card for card in cards if all(one_line(value) in card.text for value in values)), None)
 
 
 def _lines(text: str) -> str:
