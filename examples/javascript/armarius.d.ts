@@ -176,6 +176,10 @@ export interface Methods {
   "summaries:set": { params: NewSummary; result: Summary };
   /** Remove the summary of a document. */
   "summaries:delete": { params: OfDocument; result: { documentId: string; } };
+  /** What to ask a language model for the summaries that are missing or stale: short chapters together. */
+  "summaries:requests": { params: SummariesDue; result: { items: SummaryQuestion[]; warnings: string[]; } };
+  /** The summaries in a model's reply, and by path why a chapter has none; nothing is kept until `summaries:set`. */
+  "summaries:parse": { params: SummariesReply; result: { items: ParsedSummary[]; refused: Record<string, string>; warnings: string[]; } };
   /** Every lorebook, and why one that lies in the project cannot be read, by id. */
   "books:list": { params: Params; result: { items: ListedBook[]; problems: Record<string, string>; warnings: string[]; } };
   /** A lorebook with its entries, by id or name. */
@@ -1561,6 +1565,13 @@ export interface Params {
   projectId?: string | null;
 }
 
+/** As `summaries:set` takes it. */
+export interface ParsedSummary {
+  documentId: string;
+  text: string;
+  passages: PassageSummary[];
+}
+
 /** A paragraph of a document. */
 export interface Part {
   index: number;
@@ -1834,6 +1845,24 @@ export interface Status {
   warnings: string[];
 }
 
+/** How many chapters are to be summed up. */
+export interface SummariesDue {
+  /** Names the project; any other than the one that is open is refused, empty is that one. */
+  projectId?: string | null;
+  /** At most so many chapters; all when not given. */
+  limit?: number | null;
+}
+
+/** What a language model replied to one item of `summaries:requests`. */
+export interface SummariesReply {
+  /** Names the project; any other than the one that is open is refused, empty is that one. */
+  projectId?: string | null;
+  /** The `documents` of the item, in its order. */
+  documents: string[];
+  /** The reply as it came. */
+  reply: string;
+}
+
 /** The summary of a document; `contentHash` is that of the text that was summarised. */
 export interface Summary {
   id: string;
@@ -1841,6 +1870,14 @@ export interface Summary {
   text: string;
   contentHash: string;
   passages: PassageSummary[];
+}
+
+/** What to send to a language model, as one text or as messages, and the chapters that it is about. */
+export interface SummaryQuestion {
+  documents: string[];
+  text: string;
+  messages: Record<string, string>[];
+  tokens: number;
 }
 
 /** The id, name, path or tag to pin or mute, always or only while a document is open. */

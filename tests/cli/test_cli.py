@@ -1,6 +1,8 @@
+import io
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -486,3 +488,18 @@ def test_find_shows_sentences_with_their_lines_and_read_opens_them(capsys):
     assert (status, "“我去了档案馆。”小雨说" in row) == (0, True)
     assert row.partition(" ¶5 ")[2] in run(capsys, "read", NOVEL, "chapters/ch003.md", "--lines", "10-12")[1]
     assert run(capsys, "find", NOVEL, "宇宙飞船")[1] == "nowhere: 宇宙飞船\n"
+
+
+def test_the_question_for_summaries_is_printed_and_its_reply_is_kept(capsys, tmp_path, monkeypatch):
+    folder = shutil.copytree(NOVEL, tmp_path / "novel")
+    status, question, _ = run(capsys, "summaries", folder, "--limit", 1)
+    assert (status, json.loads(run(capsys, "summaries", folder, "--limit", 1, "--json")[1])["items"][0]["text"]) == (
+        0,
+        question.rstrip("\n"),
+    )
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO('{"summary": "怀表停了。"}'.encode())))
+    assert "怀表停了。" in run(capsys, "summaries", folder, "--limit", 1, "--reply", "-")[1]
+    assert run(capsys, "summaries", folder, "--limit", 1)[1] != question
+    (tmp_path / "useless").write_text("sorry", "utf-8")
+    status, out, told = run(capsys, "summaries", folder, "--limit", 1, "--reply", tmp_path / "useless")
+    assert (status, out, "expected JSON like" in told) == (0, "", True)

@@ -70,6 +70,14 @@ CALLS = [
     ("memories:list", {}),
     ("memories:create", {"text": "读者不知道结局", "kind": "semantic", "confidence": 1}),
     ("summaries:list", {}),
+    ("summaries:requests", {"limit": 3}),
+    (
+        "summaries:parse",
+        {
+            "documents": ["chapters/ch001.md", "chapters/ch002.md"],
+            "reply": '[{"chapter": "A", "summary": "怀表。", "passages": [{"first": 1, "last": 2, "text": "停了。"}]}]',
+        },
+    ),
     ("pins:list", {}),
     ("pins:add", {"target": "林小雨", "documentId": "chapters/ch003.md"}),
     ("entities:list", {}),
@@ -390,6 +398,18 @@ def test_the_name_that_a_field_has_in_python_is_unknown_on_the_wire(call, method
         call(method, **{name: "chapters/ch003.md"})
     with pytest.raises(ContractError, match=r"AssembleRequest\.document is unknown; near it: documentId"):
         call("context:prompt:diff", query="x", other={"document": "chapters/ch003.md"})
+
+
+def test_a_reply_to_a_question_for_summaries_is_parsed_for_set_and_the_rest_is_asked_again(call):
+    item = call("summaries:requests", limit=2)["items"][0]
+    assert len(item["documents"]) == 2
+    assert item["text"] == "\n\n".join(message["content"] for message in item["messages"])
+    said = call("summaries:parse", documents=item["documents"], reply='[{"chapter": "B", "summary": "怀表停了。"}]')
+    assert (len(said["items"]), [*said["refused"]]) == (1, item["documents"][:1])
+    for summary in said["items"]:
+        call("summaries:set", **summary)
+    assert call("summaries:requests", limit=1)["items"][0]["documents"] != item["documents"][1:]
+    assert call("summaries:get", documentId=item["documents"][1])["text"] == "怀表停了。"
 
 
 def test_layers_carry_their_content_only_when_it_is_asked_for(call):

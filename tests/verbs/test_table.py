@@ -31,6 +31,7 @@ OTHERWISE = {
     "documents:get": {"paragraphs", "lines"},
     "documents:retrieve": {"excerpts", "chapter"},
     "entities:update": {"unset"},
+    "summaries:parse": {"documents", "reply"},
     "entities:relations": {"id"},
     "code:subgraph": {"include_tree"},
     "index:wait": {"timeout_ms"},

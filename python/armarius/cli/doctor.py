@@ -31,6 +31,7 @@ from armarius.cli.options import (
     PROJECT,
     SERIES,
     command,
+    field,
     flag,
     note,
     option,
@@ -197,6 +198,39 @@ def _file(path: str) -> str:
 
 
 @command(
+    "summaries", "what a language model is asked for summaries of chapters: the question to paste, then its reply",
+    PROJECT, SERIES, INDEX_DIR, field("limit", verb="summaries:requests", type=int, metavar="N"),
+    option("--reply", "a file with the reply to the first question, which is kept; - reads it from standard input",
+           metavar="FILE"), JSON,
+    description="Prints the first question about chapters without a summary (--json: all); --reply keeps the answer.",
+    example="novel/ --reply answer.txt",
+)  # fmt: skip
+def _summaries(arguments: argparse.Namespace) -> int:
+    options = {"index_dir": arguments.index_dir, "with_": arguments.series}
+    with open_engine(arguments.path, watch=False, **options) as engine:
+        if arguments.json:
+            from armarius.verbs import verb
+
+            show_json(verb("summaries:requests").over(engine)({"limit": arguments.limit}))
+            return 0
+        request = next(engine.summaries.requests(limit=arguments.limit), None)
+        if request is None or not arguments.reply:
+            print("every chapter has a summary" if request is None else request.text)
+            return 0
+        for path, summary in request.parse_each(_reply(arguments.reply)).items():
+            if isinstance(summary, ContractError):
+                note(printable(summary.message))
+            else:
+                engine.summaries.set(path, summary.text, passages=summary.passages)
+                print(printable(f"{path}: {summary.text}"))
+    return 0
+
+
+def _reply(name: str) -> str:
+    return words("-", "--reply") if name == "-" else _file(name)
+
+
+@command(
     "understand", "what a language model says the project is: the question to paste, then its reply",
     PROJECT, SERIES, INDEX_DIR,
     option("--reply", "a file with the reply; - reads it from standard input", metavar="FILE"),
@@ -218,7 +252,7 @@ def _understand(arguments: argparse.Namespace) -> int:
             show_json(values) if arguments.json else print(request.text)
             note(f"with the reply: --hash {request.hash}")
             return 0
-        reply = words("-", "--reply") if arguments.reply == "-" else _file(arguments.reply)
+        reply = _reply(arguments.reply)
         proposals = request.parse(reply, model=arguments.model, hash=arguments.hash)
         if arguments.apply:
             proposals.apply()

@@ -24,7 +24,7 @@ _FILES = {
         "detecting": "detect entities propose",
         "retrieving": "find read retrieve evidence evaluate",
         "indexing": "index watch",
-        "doctor": "doctor map understand",
+        "doctor": "doctor map understand summaries",
         "embedding": "embed",
         "lorebooks": "import export",
         "starting": "new completion studio",

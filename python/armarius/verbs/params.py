@@ -396,6 +396,19 @@ class NewSummary(OfDocument):
     )
 
 
+class SummariesDue(Params):
+    """How many chapters are to be summed up."""
+
+    limit: StrictInt | None = Field(default=None, ge=0, description="At most so many chapters; all when not given.")
+
+
+class SummariesReply(Params):
+    """What a language model replied to one item of `summaries:requests`."""
+
+    documents: tuple[str, ...] = Field(description="The `documents` of the item, in its order.")
+    reply: Text = Field(description="The reply as it came.", min_length=1)
+
+
 class Around(Params):
     """A symbol, how far around it, and along which edges."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, get_typ
 from pydantic import Field, TypeAdapter, create_model
 
 from armarius.arguments import Kind, ProfileName
-from armarius.codex.model import ContextLevel, Entity
+from armarius.codex.model import ContextLevel, Entity, PassageSummary
 from armarius.codex.proposals import ProposedName
 from armarius.documents import project_map
 from armarius.engine import replies
@@ -217,6 +217,23 @@ class FoundPassage(Wire):
     score: float
     level: str | None = None
     line: int | None = None
+
+
+class SummaryQuestion(Wire):
+    """What to send to a language model, as one text or as messages, and the chapters that it is about."""
+
+    documents: list[str]
+    text: str
+    messages: list[dict[str, str]]
+    tokens: int
+
+
+class ParsedSummary(Wire):
+    """As `summaries:set` takes it."""
+
+    document: str
+    text: str
+    passages: list[PassageSummary]
 
 
 class FoundSentences(Wire):

@@ -485,6 +485,30 @@ def _delete_summary(engine: "Engine", request: p.OfDocument) -> Json:
     return {"documentId": request.document}
 
 
+@_verb("summaries:requests", {"items": list[s.SummaryQuestion]}, "summaries.requests", command="summaries")
+def _summary_requests(engine: "Engine", request: p.SummariesDue) -> Json:
+    """What to ask a language model for the summaries that are missing or stale: short chapters together."""
+    rows = engine.summaries.requests(limit=request.limit)
+    items = [
+        {"documents": [doc.path for doc in row.documents], "text": row.text, "messages": [*row], "tokens": row.tokens}
+        for row in rows
+    ]
+    return {"items": items, "warnings": _stale(engine)}
+
+
+@_verb("summaries:parse", {"items": list[s.ParsedSummary], "refused": dict[str, str]}, "summaries.request")
+def _parsed_summaries(engine: "Engine", request: p.SummariesReply) -> Json:
+    """The summaries in a model's reply, and by path why a chapter has none; nothing is kept until `summaries:set`."""
+    replies = engine.summaries.request(*request.documents).parse_each(request.reply)
+    made = {path: reply for path, reply in replies.items() if not isinstance(reply, ContractError)}
+    items = [
+        {"documentId": path, "text": reply.text, "passages": [*map(wire, reply.passages)]}
+        for path, reply in made.items()
+    ]
+    refused = {path: reply.message for path, reply in replies.items() if isinstance(reply, ContractError)}
+    return {"items": items, "refused": refused, "warnings": []}
+
+
 @_verb("books:list", {"items": list[s.ListedBook], "problems": dict[str, str]}, "books.values", command="export")
 def _books(engine: "Engine", request: p.Params) -> Json:
     """Every lorebook, and why one that lies in the project cannot be read, by id."""

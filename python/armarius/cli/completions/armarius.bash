@@ -6,7 +6,7 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_armarius_server_subparsers=(migrate status push pull doctor)
-_shtab_armarius_subparsers=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand embed import export new completion studio serve channel server code-index subgraph trust)
+_shtab_armarius_subparsers=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand summaries embed import export new completion studio serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --story --include --exclude --language --position-encoding --with --json)
 _shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --buffer --selection --no-marks --story --include --exclude --language --position-encoding --with --all --json --html)
@@ -24,6 +24,7 @@ _shtab_armarius_watch_option_strings=(-h --help --with --index-dir)
 _shtab_armarius_doctor_option_strings=(-h --help --with --index-dir --json --move)
 _shtab_armarius_map_option_strings=(-h --help --with --index-dir --set --all --json)
 _shtab_armarius_understand_option_strings=(-h --help --with --index-dir --reply --hash --model --apply --json)
+_shtab_armarius_summaries_option_strings=(-h --help --with --index-dir --limit --reply --json)
 _shtab_armarius_embed_option_strings=(-h --help --model --reembed --threads --index-dir)
 _shtab_armarius_import_option_strings=(-h --help --into --profile --updates --theirs --allow-rules --yes --json)
 _shtab_armarius_export_option_strings=(-h --help --book --as --out --json --all)
@@ -76,6 +77,8 @@ _shtab_armarius_map_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_map___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_understand_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_understand___with_COMPGEN=_shtab_compgen_files
+_shtab_armarius_summaries_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_armarius_summaries___with_COMPGEN=_shtab_compgen_files
 _shtab_armarius_embed_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_embed___model_COMPGEN=_shtab_compgen_files
 _shtab_armarius_import_pos_0_COMPGEN=_shtab_compgen_files
@@ -117,7 +120,7 @@ _shtab_armarius_completion_pos_0_choices=(bash zsh fish)
 _shtab_armarius_server_pos_0_choices=(migrate status push pull doctor)
 _shtab_armarius_subgraph___direction_choices=(callers callees both)
 _shtab_armarius_subgraph___source_choices=(auto scip ckb)
-_shtab_armarius_pos_0_choices=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand embed import export new completion studio serve channel server code-index subgraph trust)
+_shtab_armarius_pos_0_choices=(assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand summaries embed import export new completion studio serve channel server code-index subgraph trust)
 
 _shtab_armarius_assemble__h_nargs=0
 _shtab_armarius_assemble___help_nargs=0
@@ -182,6 +185,9 @@ _shtab_armarius_understand__h_nargs=0
 _shtab_armarius_understand___help_nargs=0
 _shtab_armarius_understand___apply_nargs=0
 _shtab_armarius_understand___json_nargs=0
+_shtab_armarius_summaries__h_nargs=0
+_shtab_armarius_summaries___help_nargs=0
+_shtab_armarius_summaries___json_nargs=0
 _shtab_armarius_embed__h_nargs=0
 _shtab_armarius_embed___help_nargs=0
 _shtab_armarius_embed___reembed_nargs=0

@@ -50,7 +50,7 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_commands assemble inspect ask detect entities propose find read retrieve evidence evaluate index watch doctor map understand summaries embed import export new completion studio serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
 set -g _shtab_armarius_opts_with_value --allow-host --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --hash --html --http --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --lines --messages --model --out --port --position-encoding --profile --project --provider --query --reply --reserve-output --reword --reword-timeout --rules-of --schema --selection --set --skill --source --store --tenant --text --theirs --threads --updates --with --workspace --write
 
 complete -c armarius -e
@@ -246,6 +246,14 @@ complete -c armarius -n '_shtab_armarius_using understand' -l model -x -d 'name 
 complete -c armarius -n '_shtab_armarius_using understand' -l apply -d 'write what the reply proposes into [proposed.*] of armarius.toml'
 complete -c armarius -n '_shtab_armarius_using understand' -l json -d json
 complete -c armarius -n '_shtab_armarius_using understand; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a summaries -d 'Prints the first question about chapters without a summary (--json: all); --reply keeps the answer.'
+complete -c armarius -n '_shtab_armarius_using summaries' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using summaries' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using summaries' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
+complete -c armarius -n '_shtab_armarius_using summaries' -l limit -x -d 'at most so many chapters; all when not given'
+complete -c armarius -n '_shtab_armarius_using summaries' -l reply -x -d 'a file with the reply to the first question, which is kept; - reads it from standard input'
+complete -c armarius -n '_shtab_armarius_using summaries' -l json -d json
+complete -c armarius -n '_shtab_armarius_using summaries; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a embed -d 'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
 complete -c armarius -n '_shtab_armarius_using embed' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using embed' -l model -xka "(__fish_complete_path (commandline -ct))" -d 'or e5 or lexical; default: [embedding] model'

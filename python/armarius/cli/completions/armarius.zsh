@@ -35,6 +35,7 @@ _shtab_armarius_commands() {
     server:'Projects on a postgresql server'
     studio:'Prints an address of this machine and opens it; where a studio runs, that one. Everybody who has the address may read and change the project. Port and token stay those of the folder. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
+    summaries:'Prints the first question about chapters without a summary (--json: all); --reply keeps the answer.'
     trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb are run over it. Trust what you would run. Servers learn of it when they are started again.'
     understand:'Prints one question of at most 6,000 tokens for any chat; with --reply what the answer proposes.'
     watch:'Keep the index equal to the folder until interrupted'
@@ -504,6 +505,19 @@ _shtab_armarius_subgraph_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_subgraph_defaults_added=0
 
+_shtab_armarius_summaries_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
+  "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
+  "--limit[at most so many chapters\; all when not given]:N:"
+  "--reply[a file with the reply to the first question, which is kept\; - reads it from standard input]:FILE:"
+  "--json[json]"
+  ":the project folder (default\: this one):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_summaries_defaults_added=0
+
 _shtab_armarius_trust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--rules-of[instead\: let the always active entries of a lorebook be rules of every prompt, until the book changes]:BOOK:"
@@ -585,6 +599,7 @@ _shtab_armarius() {
         server) _shtab_armarius_server ;;
         studio) _arguments -C -s $_shtab_armarius_studio_options ;;
         subgraph) _arguments -C -s $_shtab_armarius_subgraph_options ;;
+        summaries) _arguments -C -s $_shtab_armarius_summaries_options ;;
         trust) _arguments -C -s $_shtab_armarius_trust_options ;;
         understand) _arguments -C -s $_shtab_armarius_understand_options ;;
         watch) _arguments -C -s $_shtab_armarius_watch_options ;;
