@@ -2,8 +2,8 @@
 
 The folder holds codex.json, chapters/*.md and truth/mentions.jsonl (one paragraph per line: path, text, entities,
 mentions with code-point spans, false_candidates, ambiguous). The folder is opened without truth/, as a user would, and
-four answers are scored: what the index holds, `engine.mentions` of each paragraph, and for comparison the matcher on
-its own, with the rules of reading and with the names alone. Written to benches/results/mentions-FOLDER.json.
+three answers are scored: `engine.mentions` of each paragraph, and for comparison the matcher on its own, with the rules
+of reading and with the names alone. Written to benches/results/mentions-FOLDER.json.
 """
 
 import argparse
@@ -17,8 +17,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import armarius
 from armarius import EntityMatcher, Mention
-from armarius.engine import ContextEngine
-from armarius.index.derived import unpack_mentions
 from eval_retrieval import copy_of
 from record import record
 
@@ -68,20 +66,6 @@ def differences(truth: list[Row], found: list[list[Mention]]) -> list[str]:
     return lines
 
 
-def of_index(engine: ContextEngine, row: Row) -> list[Mention]:
-    """What the store holds of the paragraph of a row, by the paragraph's own offsets."""
-    text = engine.document(row["path"]).text
-    start = text.index(row["text"])
-    end = start + len(row["text"])
-    kept = engine.index.store.learnt("mentions", [row["path"]])
-    rows = [one for learnt in kept.values() for one in unpack_mentions(learnt)]
-    return [
-        Mention(one.entity, text[one.start : one.end], one.start - start, one.end - start)
-        for one in rows
-        if start <= one.start and one.end <= end
-    ]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
@@ -101,14 +85,13 @@ def main() -> None:
                 "names alone": EntityMatcher(untyped).find_batch(texts),
                 "with readings": EntityMatcher(entities).find_batch(texts),
                 "engine.mentions": [engine.mentions(text) for text in texts],
-                "the index": [of_index(engine, row) for row in truth],
             }
     table = {}
     for name, found in answers.items():
         table[name] = score(truth, found)
         print(f"{name:16} {table[name]}")
     if arguments.differences:
-        print(*differences(truth, answers["the index"]), sep="\n")
+        print(*differences(truth, answers["engine.mentions"]), sep="\n")
     print(*short, sep="\n")
     print(record(f"mentions-{folder.name}", {"paragraphs": len(truth), "table": table}))
 

@@ -162,31 +162,6 @@ impl EntityMatcher {
         Ok(PyBytes::new(py, &packed.concat()))
     }
 
-    /// Of each text how many mentions stand inside its paragraphs (sorted code-point spans), the entities met as indices
-    /// into `entity_ids`, and the mentions as little-endian i32: index into these, paragraph or -1, start, end.
-    #[pyo3(signature = (texts, paragraphs, /))]
-    fn find_rows<'py>(
-        &self,
-        py: Python<'py>,
-        texts: Vec<PyBackedStr>,
-        paragraphs: Vec<Vec<(u32, u32)>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        texts.iter().try_for_each(|text| check_length(text))?;
-        let found = in_pieces(py, &texts, 1 << 22, |first, piece| {
-            let one = |(at, text): (usize, &PyBackedStr)| {
-                let spans = paragraphs.get(first + at).map_or(&[][..], Vec::as_slice);
-                self.matcher.find_rows(text, spans)
-            };
-            Ok::<_, PyErr>(of_each(piece, one))
-        })?;
-        let answers = PyList::empty(py);
-        for one in found {
-            let table = PyBytes::new(py, &one.table);
-            answers.append((one.inside, one.entities, table))?;
-        }
-        Ok(answers)
-    }
-
     /// Aliases that stand in the text and are not mentions, with the reason.
     #[pyo3(signature = (text, /))]
     fn explain(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Rejection>> {

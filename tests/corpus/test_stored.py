@@ -15,7 +15,18 @@ import armarius
 import armarius.corpus.part as kept_module
 from armarius._core import Corpus as CoreCorpus
 from armarius.codex.load import load_codex
-from armarius.corpus.part import FORM, KIND, StoredParts, fingerprint, names_in, pack, part_of, part_rows, unpack
+from armarius.corpus.part import (
+    FORM,
+    KIND,
+    StoredParts,
+    fingerprint,
+    names_in,
+    names_met,
+    pack,
+    part_of,
+    part_row,
+    unpack,
+)
 from armarius.documents.document import list_documents, make_document
 from armarius.errors import StoreBusy
 from armarius.search import corpus as tables_module
@@ -38,7 +49,8 @@ class Project:
         self.documents = {document.path: document for document in list_documents(root).documents}
         self.codex = load_codex(root)
         self.matcher = EntityMatcher.from_valid(self.codex.entities)[0]
-        self.rows = {row.path: row for row in part_rows(list(self.documents.values()), self.matcher, "names")}
+        hits = zip(documents := list(self.documents.values()), names_met(documents, self.matcher), strict=True)
+        self.rows = {document.path: part_row(document, met, "names") for document, met in hits}
         self.asked = []
 
     def kept(self, names="names"):

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from armarius.index.derived import unpack_mentions
+from armarius.index.derived import mentions_by_document
 from armarius.index.project_index import ProjectIndex
 
 PROFILES = (
@@ -36,15 +36,9 @@ def index(novel, cache):
         yield index
 
 
-def mentions_of(index, path):
-    """What the index holds of one document, in text order."""
-    row = index.store.learnt("mentions", [path]).get(path)
-    return [] if row is None else unpack_mentions(row)
-
-
 def counts_of(index, path):
-    """Entity to number of mentions inside paragraphs."""
-    return Counter(one.entity for one in mentions_of(index, path) if one.paragraph >= 0)
+    """Entity to number of mentions inside paragraphs, as the index holds them."""
+    return mentions_by_document(index.store).get(path, Counter())
 
 
 def put(root, path, content=""):

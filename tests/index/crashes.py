@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from armarius.documents.document import list_documents
-from armarius.index.derived import find_mentions
+from armarius.index.derived import read_names
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite.location import place_for
 from armarius.store.sqlite.store import SqliteStore
@@ -54,8 +54,10 @@ def examine(root):
     with ProjectIndex.open(root) as index:
         documents = list_documents(root).documents
         equal = list(index.store.files()) == [d.path for d in documents] and all(
-            index.store.document(d.path) == d and index.store.learnt("mentions", [d.path])[d.path] == found
-            for d, found in zip(documents, find_mentions(index.snapshot, documents), strict=True)
+            index.store.document(d.path) == d for d in documents
+        )
+        equal &= all(
+            index.store.learnt(row.kind, [row.path])[row.path] == row for row in read_names(index.snapshot, documents)
         )
         problems += index.store.verify()
     return {"reopen_seconds": seconds, "left": len(left), "problems": problems, "equal": equal}

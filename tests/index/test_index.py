@@ -6,13 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.index.conftest import NOVEL, PROFILES, counts_of, mentions_of, put
+from tests.index.conftest import NOVEL, PROFILES, counts_of, put
 
 from armarius.codex import AuthoredCodex
 from armarius.documents.document import list_documents
 from armarius.errors import ProjectError, StoreError
 from armarius.index import source
-from armarius.index.derived import find_mentions, unpack_mentions
+from armarius.index.derived import read_names
 from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.trust.settings import Config, Permissions
@@ -23,13 +23,8 @@ def equals_folder(index, documents=None):
     documents = list_documents(index.root).documents if documents is None else documents
     assert [index.store.document(d.path) for d in documents] == list(documents)
     assert list(index.store.files()) == [d.path for d in documents]
-    for document, row in zip(documents, find_mentions(index.snapshot, documents), strict=True):
-        found = unpack_mentions(row)
-        assert mentions_of(index, document.path) == found
-        assert found == sorted(found, key=lambda m: (m.start, -m.end, m.entity))
-        for m in found:
-            p = document.paragraphs[m.paragraph]
-            assert p.start <= m.start < m.end <= p.end
+    for row in read_names(index.snapshot, documents):
+        assert index.store.learnt(row.kind, [row.path])[row.path] == row
     return index.store.verify() == []
 
 

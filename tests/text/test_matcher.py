@@ -164,28 +164,3 @@ def test_every_one_of_many_numbered_aliases_is_found_as_itself():
     matcher = EntityMatcher([{"id": name, "name": name} for name in names])
     assert [one.entity_id for one in matcher.find_all("，".join(names))] == names
     assert matcher.find_all("\xff\ufffd别") == []
-
-
-@given(st.lists(st.lists(st.sampled_from([*"宝玉黛贾 。\n", "甄宝玉", "x"]), max_size=12).map("".join), max_size=4))
-def test_rows_for_an_index_are_the_mentions_by_paragraph(texts):
-    matcher = EntityMatcher([*PEOPLE, {"id": "c0", "name": "黛玉"}])
-    spans = [[(at, min(at + 3, len(text))) for at in range(0, len(text), 4)] for text in texts]
-    found = matcher.find_rows(texts, spans)
-    for (inside, entities, table), text, paragraphs in zip(found, texts, spans, strict=True):
-        rows = np.frombuffer(table, "<i4").reshape(-1, 4).tolist()
-        expected = [
-            [
-                matcher.entity_ids[entities[number]],
-                next((i for i, (a, b) in enumerate(paragraphs) if a <= start and end <= b), -1),
-                start,
-                end,
-            ]
-            for number, _, start, end in rows
-        ]
-        named = [[matcher.entity_ids[entities[number]], *row] for number, *row in rows]
-        assert named == expected
-        assert [(one[0], one[2], one[3]) for one in named] == [
-            (one.entity_id, one.start, one.end) for one in matcher.find_all(text)
-        ]
-        assert entities == sorted(set(entities))
-        assert inside == sum(row[1] >= 0 for row in rows)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _APART = ("setting", "outline")  # each entry, or line, is ranked by itself
 _ROW = struct.Struct("<IIII")  # text, index of the entity, start, end
 _ENTITY: Final = itemgetter(0)
-_NameHit = tuple[str, str, int]
+NameHit = tuple[str, str, int]
 """Entity, the name as written, where it begins in its paragraph."""
 
 
@@ -95,10 +95,15 @@ def part_of(document: Document, matcher: "EntityMatcher") -> DocumentPart:
 
 
 def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[DocumentPart]:
-    """Several documents, in one search for names, on all cores."""
+    """Several documents, in one search for names."""
+    return [_part(document, hits) for document, hits in zip(documents, names_met(documents, matcher), strict=True)]
+
+
+def names_met(documents: Sequence[Document], matcher: "EntityMatcher") -> list[list[list[NameHit]]]:
+    """The names in each paragraph of each document, in one search on all cores."""
     texts = [document.text[block.start : block.end] for document in documents for block in document.paragraphs]
     mentions = iter(_met(texts, matcher))
-    return [_part(document, [next(mentions) for _ in document.paragraphs]) for document in documents]
+    return [[next(mentions) for _ in document.paragraphs] for document in documents]
 
 
 def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher") -> dict[str, CorpusPart]:
@@ -115,16 +120,16 @@ def parts_of_lines(lines: Mapping[str, Sequence[str]], matcher: "EntityMatcher")
     return parts
 
 
-def _met(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[_NameHit]]:
+def _met(texts: Sequence[str], matcher: "EntityMatcher") -> list[list[NameHit]]:
     """The names in each of `texts`."""
-    met: list[list[_NameHit]] = [[] for _ in texts]
+    met: list[list[NameHit]] = [[] for _ in texts]
     ids = matcher.entity_ids
     for at, entity, start, end in _ROW.iter_unpack(matcher.find_packed(texts)):
         met[at].append((ids[entity], texts[at][start:end], start))
     return met
 
 
-def _part(document: Document, mentions: Sequence[Sequence[_NameHit]]) -> DocumentPart:
+def _part(document: Document, mentions: Sequence[Sequence[NameHit]]) -> DocumentPart:
     spans: list[tuple[int, int, str]] = [(block.start, block.end, block.role) for block in document.paragraphs]
     part = CorpusPart(
         document.path, document.kind, document.text, spans, list(_units(document)), list(_symbols(document))
@@ -138,7 +143,7 @@ def _part(document: Document, mentions: Sequence[Sequence[_NameHit]]) -> Documen
     return DocumentPart(part, tuple(texts))
 
 
-def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_NameHit]]) -> CorpusPart:
+def _with_names(part: CorpusPart, mentions: Sequence[Sequence[NameHit]]) -> CorpusPart:
     rows: list[tuple[int, str, int]] = []
     for index, hits in enumerate(mentions):
         for entity, count in sorted(Counter(map(_ENTITY, hits)).items()):
@@ -146,7 +151,7 @@ def _with_names(part: CorpusPart, mentions: Sequence[Sequence[_NameHit]]) -> Cor
     return part.with_entities(rows) if rows else part
 
 
-def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_NameHit]]) -> tuple[NamedEntities, ...]:
+def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[NameHit]]) -> tuple[NamedEntities, ...]:
     names: dict[tuple[str, str], list[int]] = {}  # how often, and where first
     for paragraph in paragraphs:
         for entity, term, start in mentions[paragraph.index]:
@@ -338,10 +343,9 @@ def fingerprint(names: str, content_hash: str) -> str:
     return f"{names} {content_hash}"
 
 
-def part_rows(documents: Sequence[Document], matcher: "EntityMatcher", names: str) -> list[DerivedRow]:
-    """Rows of documents, for these names."""
-    parts = zip(documents, parts_of(documents, matcher), strict=True)
-    return [PARTS.row(doc.path, fingerprint(names, doc.content_hash), part) for doc, part in parts]
+def part_row(document: Document, hits: Sequence[Sequence[NameHit]], names: str) -> DerivedRow:
+    """The row of a document, with the names in its paragraphs; `names` is the digest of all names."""
+    return PARTS.row(document.path, fingerprint(names, document.content_hash), _part(document, hits))
 
 
 def pack(part: DocumentPart) -> bytes:

@@ -6,11 +6,8 @@ does is read again from its text, before it is stored where possible.
 
 import hashlib
 import json
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from armarius._core import __version__
@@ -24,7 +21,7 @@ from armarius.codex.names_in_story import Story, Uses, names_sought, uses_in
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.draft import pack as pack_profiles
 from armarius.codex.profiles.draft import unpack as unpack_profiles
-from armarius.corpus.part import FORM, part_rows
+from armarius.corpus.part import FORM, names_met, part_row
 from armarius.corpus.part import KIND as PART
 from armarius.documents.classify import stated_kind
 from armarius.documents.decide import Rules, decide, diff, stored_as
@@ -45,55 +42,29 @@ from armarius.store.protocol import (
     Put,
     Remove,
     Store,
-    join_pieces,
-    split_pieces,
 )
 from armarius.trust.settings import FileLine, People, PeopleTable
 
-_ROW = struct.Struct("<IiII")  # index into the ids, paragraph, start, end
-_LEVEL = 1
+
+def _packed(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentMention:
-    """One occurrence of an entity: `document.text[start:end]`, inside paragraph `paragraph` (-1: between two)."""
-
-    entity: str
-    paragraph: int
-    start: int
-    end: int
-
-
-# Number of mentions inside paragraphs; then entity ids (JSON) and rows of mentions, compressed.
-_MENTIONS: Final = DerivedCache[tuple[int, bytes], tuple[bytes, ...]](
-    "mentions", "2", lambda row: join_pieces(b"%d" % row[0], row[1]), lambda data: split_pieces(data, 2)
-)
+# Entity to the number of its mentions in paragraphs.
+_MENTIONS: Final = DerivedCache[Mapping[str, int], dict[str, int]]("mentions", "3", _packed, json.loads)
 MENTIONS: Final = _MENTIONS.kind
 
 
-def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[DerivedRow]:
-    """The mentions in each document, by (start, -end, entity).
-
-    Cost: one pass over the texts on all cores; 16 bytes a mention before compression.
-    """
-    ids = snapshot.matcher.entity_ids
-    matches = snapshot.matcher.find_rows(
-        [document.text for document in documents],
-        [[(part.start, part.end) for part in document.paragraphs] for document in documents],
-    )
-    rows = []
-    for document, (counted, entities, table) in zip(documents, matches, strict=True):
-        names = json.dumps([ids[entity] for entity in entities]).encode()
-        body = zlib.compress(join_pieces(names, table), _LEVEL)
-        rows.append(_MENTIONS.row(document.path, snapshot.match_digest, (counted, body)))
-    return rows
-
-
 def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[DerivedRow]:
-    """The derived rows that depend on names: mentions, and rows for retrieval."""
-    if not documents:
-        return []
-    return [*find_mentions(snapshot, documents), *part_rows(documents, snapshot.matcher, snapshot.match_digest)]
+    """The derived rows that depend on names: numbers of mentions, and rows for retrieval.
+
+    Cost: one search of the texts on all cores.
+    """
+    rows, digest = list[DerivedRow](), snapshot.match_digest
+    for document, hits in zip(documents, names_met(documents, snapshot.matcher), strict=True):
+        counts = Counter(entity for paragraph in hits for entity, _, _ in paragraph)
+        rows += [_MENTIONS.row(document.path, digest, counts), part_row(document, hits, digest)]
+    return rows
 
 
 def read_names_again(snapshot: Snapshot, contents: IndexContents, written: Mapping[str, str]) -> list[Change]:
@@ -115,33 +86,20 @@ def read_names_again(snapshot: Snapshot, contents: IndexContents, written: Mappi
     return [*changes, Note(NAMES, names), *([] if formed else [Note(PART, FORM)])]
 
 
-def unpack_mentions(row: DerivedRow) -> list[DocumentMention]:
-    """The mentions in a row of `find_mentions`.
-
-    Raises:
-        ValueError: The row has another format.
-    """
-    try:
-        ids, table = split_pieces(zlib.decompress(split_pieces(row.data, 2)[1]), 2)
-        names = json.loads(ids)
-        return [
-            DocumentMention(names[at], paragraph, start, end) for at, paragraph, start, end in _ROW.iter_unpack(table)
-        ]
-    except (struct.error, zlib.error, IndexError, TypeError) as error:
-        raise ValueError(f"no packed mentions: {error}") from error
+def mentions_by_document(store: Store) -> dict[str, Counter[str]]:
+    """Number of mentions in paragraphs by path and entity."""
+    rows = store.learnt(MENTIONS).items()
+    counts = ((path, _MENTIONS.value(row, row.about.partition(" ")[2])) for path, row in rows)
+    return {path: Counter(count) for path, count in counts if count is not None}
 
 
 def count_by_entity(store: Store, without: Collection[str]) -> Counter[str]:
     """Number of mentions by entity in all documents but these."""
-    rows = (row for path, row in store.learnt(MENTIONS).items() if path not in without)
-    return Counter(mention.entity for row in rows for mention in unpack_mentions(row))
-
-
-def count_mentions(store: Store) -> int:
-    """Number of mentions inside paragraphs in the whole index."""
-    rows = store.learnt(MENTIONS).values()
-    packed = (_MENTIONS.value(row, row.about.partition(" ")[2]) for row in rows)
-    return sum(int(entry[0]) for entry in packed if entry is not None)
+    total = Counter[str]()
+    for path, counts in mentions_by_document(store).items():
+        if path not in without:
+            total.update(counts)
+    return total
 
 
 _RULES: Final = 14  # raised when the same text of the same version describes something else
@@ -149,10 +107,6 @@ _WITH_PROFILES: Final = (*CARD_KINDS, "tool")  # of a tool file that nobody decl
 _PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack_profiles, unpack_profiles)
 PROFILES: Final = _PROFILES.kind
 _BATCH: Final = 32  # documents counted at once
-
-
-def _packed(uses: dict[str, Uses]) -> bytes:
-    return json.dumps(uses, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
 
 
 def _uses(data: bytes) -> dict[str, Uses]:

@@ -29,7 +29,7 @@ from armarius.text.matcher import EntityMatcher, ShortName, kind_of
 from armarius.text.unicode import caseless
 from armarius.warnings import NAME_UNUSABLE
 
-RULES = 4  # raised when the same names are found elsewhere in the same text
+RULES = 5  # raised when the same names are found elsewhere in the same text
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from armarius.documents.document import Document, Skipped
 from armarius.documents.features import Features
 from armarius.documents.project_map import ProjectMap
 from armarius.errors import ContractError, StoreError
-from armarius.index.derived import count_mentions
+from armarius.index.derived import mentions_by_document
 from armarius.index.freshness import Freshness, Snapshot
 from armarius.index.manager import IndexManager, Refresher
 from armarius.index.series import Root, SeriesAuthored, SeriesConfig, SeriesSource, read_roots
@@ -288,7 +288,7 @@ class ProjectIndex:
 
     def status(self) -> IndexStatus:
         """State, progress and contents of the index. Cost: counts all rows; `moment` does not."""
-        state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
+        state, mentions = self.ask(lambda store: (store.state(), mentions_by_document(store)))
         refresher = self._refresher
         warnings = (
             *(refresher.snapshot.warnings if refresher.snapshot and self.complete else ()),
@@ -302,7 +302,7 @@ class ProjectIndex:
             watching=self._following.on,
             documents=state.documents,
             paragraphs=state.paragraphs,
-            mentions=mentions,
+            mentions=sum(counts.total() for counts in mentions.values()),
             entities=state.entities,
             bytes=state.bytes,
             generation=state.generation,

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from armarius.documents.document import Document
 from armarius.documents.kinds import STORY_KINDS
 from armarius.engine.engine import ContextEngine
-from armarius.index.derived import MENTIONS, unpack_mentions
+from armarius.index.derived import mentions_by_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class Appearances:
         with self._lock:
             if generation != self._generation:
                 counts: dict[str, Counter[str]] = {}
-                for row in index.ask(lambda store: store.learnt(MENTIONS)).values():
-                    for mention in unpack_mentions(row):
-                        counts.setdefault(mention.entity, Counter())[row.path] += 1
+                for path, mentions in index.ask(mentions_by_document).items():
+                    for entity, count in mentions.items():
+                        counts.setdefault(entity, Counter())[path] = count
                 self._counts, self._generation = counts, generation
             return self._counts
 

@@ -206,24 +206,6 @@ class EntityMatcher:
         """
         return _of_texts(self._core.find_packed, texts)
 
-    def find_rows(
-        self, texts: Iterable[str], paragraphs: list[list[tuple[int, int]]]
-    ) -> list[tuple[int, list[int], bytes]]:
-        """`find_batch` by paragraph as packed bytes, for an index.
-
-        Args:
-            texts: Whole documents.
-            paragraphs: For each text the half-open spans of its paragraphs, in order, in code points.
-
-        Returns:
-            For each text the number of mentions inside paragraphs; ascending indices into `entity_ids` of the mentioned
-            entities; and little-endian int32, shape (k, 4) in C order: index into these, index of the paragraph or -1,
-            start and end in code points, sorted as `find_all`.
-
-        Cost: as `find_batch`; 16 bytes per mention.
-        """
-        return _of_texts(lambda batch: self._core.find_rows(batch, paragraphs), texts)
-
     def explain(self, text: str) -> list[Rejection]:
         """Explain why aliases in the text are not mentions.
 
