@@ -117,7 +117,7 @@ def test_a_first_index_is_one_transaction(source, authored, store):
         (
             "spec/people.md",
             "# 人物\n\n## 林默\n\n- 类型：人物\n",
-            {"Put": 1, "DerivedRow": 8, "Note": 4, "EntityIds": 1},
+            {"Put": 1, "DerivedRow": 8, "Note": 3, "EntityIds": 1},
         ),
     ],
 )

@@ -106,6 +106,7 @@ CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 
 
 MANUSCRIPTS = frozenset({".docx", ".odt", ".epub", ".rtf", ".fountain", ".html", ".htm", ".xhtml"})
+_OF_PROSE = (PROSE_SUFFIXES | MANUSCRIPTS) - {".tex", ".html", ".htm", ".xhtml"}  # of these, where lines end sentences
 NOT_READ = {
     ".pdf": "PDF is not read; export it as .docx, .epub or Markdown",
     ".doc": "Word's old .doc is not read; save it as .docx",
@@ -138,7 +139,7 @@ def classify(
     else:
         features = features_of(
             path, front_matter, paragraphs, text, lambda kind: number_of(path, kind, front_matter, paragraphs),
-            of_prose=suffix != ".tex" if suffix in PROSE_SUFFIXES else suffix in MANUSCRIPTS and bool(text),
+            of_prose=suffix in _OF_PROSE,
         )  # fmt: skip
     return stated_kind(path, rules) or features.kind, features
 

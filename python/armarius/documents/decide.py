@@ -9,13 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter, itemgetter
-from statistics import median
 from types import MappingProxyType
 from typing import Final, cast, get_args
 
 from armarius.arguments import Kind
 from armarius.documents.classify import kind_named, stated_kind
-from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features, is_data
+from armarius.documents.features import CHAPTER, PROSE, SPOKEN, Features
 from armarius.documents.kinds import KIND_OF_WORD, STORY_KINDS, Clue, Vote, best_of, glob, sums_of, votes_of
 from armarius.documents.project_map import DocumentState, Edition, MappedFile, ProjectMap
 from armarius.documents.segments import folder_of, inside, parts_of
@@ -187,7 +186,7 @@ def _beside(
     for share, order in orders[:1]:
         suffix, _ = Counter(parts_of(path).suffix for path in order).most_common(1)[0]
         for path in order:
-            if path.endswith(suffix) and not is_data(path) and path not in aside:
+            if path.endswith(suffix) and features[path].prose and path not in aside:
                 is_text = share >= _A_BOOK and (
                     features[path].length >= CHAPTER or place_of(parts_of(path).stem) is not None
                 )
@@ -203,7 +202,7 @@ def _beside(
             _alike("alike in its folder", paths, features, clues)
     if not any(_heaviest(traits, clues.get(path, ())) in STORY_KINDS for path, traits in features.items()):
         for path, traits in features.items():
-            if not is_data(path) and traits.prose >= PROSE and traits.spoken >= SPOKEN and traits.length >= CHAPTER:
+            if traits.prose >= PROSE and traits.spoken >= SPOKEN and traits.length >= CHAPTER:
                 clues[path].append(Clue("only story"))
     return {path: votes_of(group) for path, group in clues.items()}
 
@@ -221,7 +220,7 @@ def _companions(series: Series, features: Mapping[str, Features], clues: dict[st
         kinds = Counter(_heaviest(features[path], [Clue("companion", ("", ""))]) for path in series.paths)
         kind = kinds.most_common(1)[0][0]
     for path in series.paths:
-        if is_data(path) and kind in STORY_KINDS:
+        if not features[path].prose and kind in STORY_KINDS:
             continue
         words = (f"{text.folder}/{text.frame}".lstrip("/"), series.ending)
         clues[path] += [Clue("companion", words), Clue("kind of companions", words, kind=kind)]
@@ -249,11 +248,13 @@ def _alike(
 
 
 def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[str, list[Clue]]) -> None:
-    """Prose files of one folder that count on are chapters."""
+    """Prose files of one folder that count on are chapters; those of a folder of notes are none."""
+    if kind_of_folder(folder_of(paths[0])) not in (None, *STORY_KINDS):
+        return
     counted: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for path in paths:
         traits = features[path]
-        if traits.prose < 0.5 or is_data(path):
+        if traits.prose < 0.5:
             continue
         if traits.marked is not None:
             counted["第"][path] = traits.marked
@@ -262,21 +263,13 @@ def _runs(paths: Sequence[str], features: Mapping[str, Features], clues: dict[st
     together = {path: number for run in counted.values() for path, number in run.items()}
     if 3 * len({*together.values()}) >= 2 * len(together):
         counted = defaultdict(dict, {"": together})
-    kind = kind_of_folder(folder_of(paths[0]))
-    aside = None if kind in STORY_KINDS else kind  # notes that count on are no chapters
     for run in counted.values():
         numbers = {*run.values()}
         if len(numbers) < 2 or 3 * len(numbers) < 2 * len(run):
             continue
-        usual = median([features[path].length for path in run])
-        brief = {path for path in run if features[path].length < 0.06 * usual and not features[path].numbers}
-        begun = max([number for path, number in run.items() if path not in brief], default=0.0) + 1
-        for path, number in run.items():
-            if path in brief and number != begun and len(run) > 5 and features[path].marked is None:
-                clues[path].append(Clue("brief in a run", (features[path].length, usual)))
-            else:
-                of_story = features[path].kind in (*STORY_KINDS, "note") and aside is None
-                clues[path].append(Clue("run" if of_story else "run of others", (len(run),)))
+        for path in run:
+            if features[path].kind in (*STORY_KINDS, "note"):
+                clues[path].append(Clue("run", (len(run),)))
 
 
 @dataclass(slots=True)

@@ -23,7 +23,6 @@ from armarius.documents.kinds import (
     Clue,
     Vote,
     sums_of,
-    title_words,
     votes_of,
 )
 from armarius.documents.segments import Paragraph, parts_of
@@ -38,7 +37,7 @@ from armarius.documents.units import (
     names,
     volume_number,
 )
-from armarius.text.unicode import HAN, HANGUL, KANA, fold
+from armarius.text.unicode import HAN, HANGUL, KANA
 
 PROSE: Final = 0.7
 """Share of a text in plain lines, from which on it is prose: most chapters have .9 and more, other kinds below .5."""
@@ -47,7 +46,7 @@ SPOKEN: Final = 0.06
 CHAPTER: Final = 600
 """Code points that the shortest chapter has, as a rule."""
 
-_DATA: Final = "json jsonl yaml yml csv tsv toml ini cfg conf properties plist xml log"
+_DATA: Final = "json jsonl yaml yml csv tsv toml ini cfg conf properties plist xml log bib"
 _DATA_SUFFIXES: Final = frozenset(f".{name}" for name in _DATA.split())
 _BY_WORDS: Final[tuple[Kind, ...]] = ("review", "tool", "state", "summary", "outline", "setting")
 _SAMPLE: Final = 16_000  # code points whose shape is judged
@@ -55,13 +54,11 @@ _MOST_NAMED: Final = 2_000  # files
 _TITLE: Final = 80  # code points of a heading that are looked at
 _SHORT: Final = 120  # code points below which a text has no shape
 _SHINGLES: Final = 24
-_STYLE: Final = title_words("style")
 _AGAIN: Final = 3 / 35  # share of a word of a kind, each time that it stands there
 _LABEL: Final = re.compile(
     r"^[ \t]*(?:[-+*•][ \t]+)?\**([^\s:：*|#\n][^:：*|\n]{0,18}?)\**[:：]\**[ \t]*(\S?)", re.MULTILINE
 )
 _HEADER: Final = re.compile(r"^\|(.{3,200})\|[ \t]*\n\|[ \t:|-]{3,}\|[ \t]*$", re.MULTILINE)
-_SLOT: Final = re.compile(r"(?<!\[)\[[A-Z][A-Za-z' /]{2,40}\](?![\](])|[<＜][^<>\n/]{2,20}[>＞]")
 _LONGEST_UNIT: Final = 24  # code points of the name of a chapter, and of the blanks before it
 _CITABLE: Final = ("chapter", "episode", "scene")
 _CITED_HAN: Final = re.compile(rf"第\s*([0-9一二三四五六七八九十百]{{1,5}})\s*{names('han', *CHAPTERS)}")
@@ -69,13 +66,7 @@ _NUMBER: Final = re.compile(r"\d+")
 _CITED_LATIN: Final = re.compile(
     rf"\b(?:{names('latin', *_CITABLE)}|{names('short', *_CITABLE)})s?\.?\s?#?$", re.IGNORECASE
 )
-_CODE: Final = re.compile(r"^```(?!(?:markdown|md|te?xt|ya?ml)\b)\w.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
 _ASIDE: Final = re.compile(r"(?<!\s)\s*[(（\[【][^()（）\[\]【】]*[)）\]】]?\s*$")
-_PART: Final = re.compile(
-    rf"(?i:\W*{names('latin', 'act', 'volume', 'season')}\W{{1,3}}(?:\d{{1,3}}|[ivx]{{1,4}}\b|one|two|three|four|five))"
-    rf"|\W*第\s*\S{{1,4}}\s*(?:{names('han', 'volume', 'part', 'act', 'season')}|阶段)"
-    r"|\W*(?:\S{1,3}阶段|阶段\S{1,2})"
-)
 _FILE_LINE: Final = re.compile(r"^[ \t]*(?:[-*] )?[\w./][\w./ -]{0,120}\.(?:md|txt|markdown)[ \t\r]*$", re.MULTILINE)
 _BEFORE_CHAPTER: Final = re.compile(rf"{mark(*CHAPTERS)}|(?i:{names('latin', *_CITABLE)}|ch\b)")
 _TO_NUMBER: Final = re.compile(rf"{mark(*CHAPTERS, 'section')}|\d{{1,5}}")
@@ -214,9 +205,10 @@ def features_of(
     least = _SENTENCES / 2 if suffix == ".tex" else _SENTENCES  # between formulas
     is_text = of_prose or len(_SENTENCE.findall(sample)) >= least * shape.lines
     recorded = (suffix[1:] or stem) if suffix in _DATA_SUFFIXES or not is_text else None
-    votes = _votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape, len(text))
-    if suffix == ".fountain":
-        votes += votes_of([Clue("screenplay")])
+    votes = _votes(parts.folders, stem, recorded, front_matter, titles, numbers, shape)
+    of_tex = is_text and suffix == ".tex" and any("\\chapter" in text[p.start : p.end] for p in headings[:1])
+    if of_tex or suffix == ".fountain":
+        votes += votes_of([Clue("format", (suffix[1:],))])
     kind = sums_of(votes)[1] if stated is None else stated
     status = front_matter.get("status")
     in_name = _DATED.search(stem)
@@ -236,7 +228,7 @@ def features_of(
         volume=_volume(parts.folders, stem),
         numbers=numbers,
         length=_rounded(len(text) - begins),
-        prose=int(round(shape.prose, 2) * 10) / 10,
+        prose=int(round(shape.prose, 2) * 10) / 10 if recorded is None else 0.0,
         spoken=min(SPOKEN, round(shape.spoken, 2)),
         language=_language(sample, shape.scripts),
         shingles=tuple(shape.sentences),
@@ -309,7 +301,7 @@ class _Shape:
         self.labels: list[str] = []
         self.columns: list[str] = []
         self.prose = 1.0 if self.is_short else 1 - marked / self.length if self.length else 0.0
-        self.empty = self.forms = self.slots = 0
+        self.empty = 0
         self.filled = 1.0
         self.cited = len({*_citations(text)})
         self.files = len(_FILE_LINE.findall(text)) / lines if ".md" in text or ".txt" in text else 0.0
@@ -324,10 +316,6 @@ class _Shape:
             self.empty = sum(not value for _, value in fields)
             unfilled = self.empty >= 3 and 2 * self.empty > len(fields)
             self.filled = len(filled_in(text)) / len(text) if unfilled else 1.0
-            bare = _CODE.sub("", text)
-            self.forms, self.slots = len(PLACEHOLDER.findall(bare)), len(_SLOT.findall(bare))
-        elif self.is_short and 4 * sum(map(len, forms := PLACEHOLDER.findall(text))) >= length > 0:
-            self.forms = len(forms)
 
 
 def _citations(text: str) -> Iterator[tuple[str, str]]:
@@ -359,15 +347,15 @@ def _votes(
     titles: Sequence[str],
     numbers: Sequence[int],
     shape: _Shape,
-    whole: int,
 ) -> list[Vote]:
     is_prose = shape.prose >= PROSE
     named = [*_of_the_name(stem, shape, is_prose), *_of_the_folders(folders, is_prose), *_of_front_matter(front_matter)]
     if recorded is not None:
-        kind: Kind = "tool" if recorded == "tex" else "data"
+        if f".{recorded}" not in _DATA_SUFFIXES:
+            return votes_of([Clue("data suffix", (recorded,), kind="tool")])
         others = [vote for vote in votes_of(named) if vote[0] not in STORY_KINDS]
-        return [*votes_of([Clue("data suffix", (recorded,), not named, kind)]), *others]
-    headings = _of_headings(titles, numbers, shape, is_prose, whole, _COUNTED.match(stem) is not None)
+        return [*votes_of([Clue("data suffix", (recorded,), not named, "data")]), *others]
+    headings = _of_headings(titles, numbers, shape, is_prose)
     return votes_of([one for one in (*named, *headings, *_of_the_text(shape, is_prose)) if one.kind != "data"])
 
 
@@ -375,29 +363,18 @@ def _of_the_name(stem: str, shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if appended(stem) and chapter_number(stem) is None:
         yield Clue("supplement", (stem,))
         return
-    if fold(stem).replace("_", "-") in _STYLE:
-        yield Clue("style guide", (stem,))
     number = chapter_number(stem)
     if number is None:
         for kind, share, word in named(stem):
             if kind in STORY_KINDS and shape.lists:  # chapters.md, 章节安排.md
                 yield Clue("unit in name, lists", (word,), share * shape.lists)
             yield Clue("whole name" if share == 1 else "word in name", (word,), share, kind)
-        if bare_number(stem) is not None and is_prose and not shape.is_short:
-            yield Clue("bare number", (stem,))
         return
     yield Clue("chapter number", (stem, number), shape.lists)
     yield Clue("chapter number, lists", (stem, number), shape.lists)
-    rest, parted = _after_number(stem)
-    for kind, share, word in named(rest):
-        if kind != "chapter" and (share > 0.5 or not parted):
-            title = "title, prose" if is_prose else "title, lists"
-            yield Clue(title if parted else "suffix of number", (word,), share, kind)
-
-
-def is_data(path: str) -> bool:
-    """Whether a file is records by its suffix."""
-    return parts_of(path).suffix.lower() in _DATA_SUFFIXES
+    for kind, share, word in named(_after_number(stem)[0]):
+        if kind != "chapter" and share > 0.5:
+            yield Clue("title", (word,), share, kind)
 
 
 @lru_cache(maxsize=256)
@@ -410,8 +387,7 @@ def _of_the_folders(folders: Sequence[str], is_prose: bool) -> tuple[Clue, ...]:
     for folder in reversed(folders):
         kinds = named(folder)
         for kind, share, word in kinds[:1]:
-            feature = "folder of lists" if kind == "chapter" and not is_prose else "folder"
-            clues.append(Clue(feature, (folder, word), near * max(0.6, share), kind))
+            clues.append(Clue("folder", (folder, word), near * max(0.6, share), kind))
         if kinds:
             near *= 0.45
         elif is_prose and (volume_number(folder) is not None or chapter_number(folder) is not None):
@@ -427,16 +403,9 @@ def _of_front_matter(front_matter: FrontMatter) -> Iterator[Clue]:
             for value in as_strings(front_matter.get(key))[:6]:
                 for kind, share, word in named(value.strip("#"))[:1]:
                     yield Clue(feature, (key, word), share, kind)
-    fields = [key for key in front_matter if key.lower() in CONTENT_WORDS["setting"]]
-    if len(fields) >= 2:
-        yield Clue("sheet fields", (", ".join(fields[:4]),))
-    if any(key in front_matter for key in ("chapter", "章节", "章", "scene", "pov")):
-        yield Clue("chapter fields")
 
 
-def _of_headings(
-    titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool, whole: int, numbered: bool
-) -> Iterator[Clue]:
+def _of_headings(titles: Sequence[str], numbers: Sequence[int], shape: _Shape, is_prose: bool) -> Iterator[Clue]:
     if titles:
         first = titles[0][:_TITLE]
         rest, parted = first, False
@@ -444,28 +413,15 @@ def _of_headings(
         is_place = number is not None or (volume_number(first) is not None and is_prose)
         if is_place:
             yield Clue("chapter heading", (first,), shape.lists)
-            yield Clue("chapter heading, lists", (first,), shape.lists)
             rest, parted = _after_number(first) if number is not None and is_prose else (first, False)
         for kind, share, word in named(rest):
             if not is_place or (kind not in STORY_KINDS and not (is_prose and parted)):
                 yield Clue("heading", (word,), share, kind)
-    parts = len({match[0] for title in titles if (match := _PART.match(title))})
-    if parts >= 2 and not is_prose:
-        yield Clue("headings of parts", (parts,))
-    if len(numbers) > 1 and not shape.is_short:
-        if is_prose and _is_told(whole, len(numbers), shape.spoken):
-            yield Clue("headings, prose", (len(numbers),))
-        elif is_prose and (not numbered or shape.spoken < SPOKEN):
-            yield Clue("headings, brief", (whole // len(numbers),))
-        elif not is_prose and (items := sum(leading(title) is not None for title in titles)) > 1:
-            yield Clue("headings, lists", (items,))
+    if len(numbers) > 1 and not is_prose and (items := sum(leading(title) is not None for title in titles)) > 1:
+        yield Clue("headings, lists", (items,))
 
 
 def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
-    if shape.forms >= 1:
-        yield Clue("placeholders", (shape.forms,), shape.forms / shape.lines)
-    if shape.slots >= 3 and not is_prose:
-        yield Clue("slots", (shape.slots,), shape.slots / shape.lines)
     if shape.filled <= 0.3:
         yield Clue("most fields empty", (shape.empty, len(shape.labels)))
     if shape.files > 0.5:
@@ -486,7 +442,7 @@ def _of_the_text(shape: _Shape, is_prose: bool) -> Iterator[Clue]:
             yield Clue("words of a kind", (", ".join(distinct[:4]),), len(distinct) + _AGAIN * len(met), kind)
     fields = len(shape.labels) / shape.lines
     if fields >= 0.3 and len(shape.labels) > 2 * shape.empty:
-        yield Clue("many fields" if fields >= 0.5 else "fields")
+        yield Clue("fields")
 
 
 def _content_words(shape: _Shape) -> list[str]:
@@ -613,13 +569,10 @@ def unpack(data: bytes) -> Features:
         raise ValueError(f"no features of a document: {error}") from error
 
 
-PLACEHOLDER: Final = re.compile(
+_NOTHING: Final = re.compile(
     r"\{\{(?![<%])[^{}\n]{0,80}\}\}|<%[^%\n]{0,80}%>|\$\{[^}\n]{0,80}\}|_{4,}|\b(?:TBD|TODO|FIXME)\b"
     r"|[（(【\[](?:待[填定补補写寫]|请填|填写)"
-)
-"""What a form has where a person is to write."""
-_NOTHING: Final = re.compile(
-    PLACEHOLDER.pattern + r"|<!--(?:(?!<!--).)*?-->|\[\[[^\[\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|待补充|待填写|待定",
+    r"|<!--(?:(?!<!--).)*?-->|\[\[[^\[\]\n]*/\]\]|_{3,}|…{2,}|\.{4,}|待补充|待填写|待定",
     re.DOTALL,
 )
 _HEADING: Final = re.compile(r"#{1,6}(?:\s|$)")

@@ -216,7 +216,7 @@ def read_adoc(text: str) -> Marks:
 
 _TEX_LEVELS = {"part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection": 5, "paragraph": 6}
 _TEX_HEADING = re.compile(
-    rf"\s*\\({'|'.join(_TEX_LEVELS)})\*?(?:\[[^\[\]]*\])?\{{(.*)\}}\s*(?:\\label\{{[^{{}}]*\}})?\s*$"
+    rf"\s*\\({'|'.join(_TEX_LEVELS)})\*?(?:\[[^\[\]]*\])*\{{(.*)\}}\s*(?:\\label\{{[^{{}}]*\}})?\s*$"
 )
 _TEX_SILENT = "documentclass|usepackage|input|include|label|maketitle|tableofcontents|newcommand"
 _TEX_ASIDE = re.compile(rf"\s*(?:%|\\(?:{_TEX_SILENT})\b)")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from armarius.arguments import Kind
-from armarius.documents.features import SPOKEN, Features, is_data, named
+from armarius.documents.features import SPOKEN, Features, named
 from armarius.documents.kinds import EDITION_WORDS, STORY_KINDS
 from armarius.documents.segments import folder_of, parts_of
 from armarius.documents.units import CHAPTERS, chapter_number, mark, volume_number
@@ -178,7 +178,7 @@ def _worth(series: Series, features: Mapping[str, Features]) -> float:
     worth = 0.0
     for path in series.paths:
         traits = features[path]
-        if traits.kind != "code" and traits.prose >= 0.5 and not is_data(path):
+        if traits.kind != "code" and traits.prose >= 0.5:
             worth += traits.length * (0.3 + traits.prose) * (3.0 if traits.spoken >= SPOKEN else 1.0)
     kind = kind_of_name(series.ending)
     return worth * (0.1 if kind not in (None, *STORY_KINDS) or series.edition else 1.0)
@@ -232,10 +232,10 @@ def orders_of(features: Mapping[str, Features], series: Iterable[Series]) -> lis
     index = defaultdict[str, list[str]](list)
     folders = defaultdict[str, dict[str, tuple[float, ...]]](dict)
     numbers = {path: number for run in series if run.text is None for path, number in run.paths.items()}
-    for path in features:
+    for path, traits in features.items():
         for name in {path, path.rpartition(".")[0], path.rpartition("/")[2], parts_of(path).stem}:
             index[name].append(path)
-        if not is_data(path):
+        if traits.kind != "data":
             folders[folder_of(path)][path] = numbers.get(path, ())
     stories = [texts for texts in folders.values() if len(texts) > 2 and _is_told(map(features.__getitem__, texts))]
     orders = []
