@@ -1,7 +1,7 @@
 """Take the pictures of README and docs from the running studio: `python scripts/draw_pictures.py`.
 
 Writes docs/pictures/studio-{beside,prompt}{,.zh}.png: of a small English book (tests/cases/half_hour.json) and of
-examples/novel. Needs Chromium, playwright and a Chinese font.
+examples/novel, in 128 colours. Needs Chromium, playwright, Pillow and a Chinese font.
 """
 
 import json
@@ -10,6 +10,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 import armarius
@@ -31,6 +32,8 @@ def main() -> None:
         photograph(browser, english, "en", "chapter-1.md", "hand was red", "Which hand has the scar of Mara Lind?")
         photograph(browser, chinese, "zh", "chapters/ch003.md", "旧烫伤", "小雨的烫伤在哪只手？")
         browser.close()
+    for picture in PICTURES.glob("studio-*.png"):
+        Image.open(picture).convert("RGB").quantize(128).save(picture, optimize=True)
 
 
 def english_book(place: Path) -> Path:
@@ -67,8 +70,9 @@ def photograph(browser: Browser, folder: Path, language: str, chapter: str, wher
         page.goto(f"{ground}/chapter/{chapter}?cursor={cursor}")
         page.locator("#prompt .sum").wait_for()
         page.screenshot(path=PICTURES / f"studio-beside{ending}.png")
-        page.locator("#strip input").fill(question)
-        page.locator("#prompt .row.found").first.wait_for()
+        with page.expect_response("**/prompt"):
+            page.locator("#strip input").fill(question)
+        page.wait_for_timeout(1_000)  # until it is drawn
         page.locator("#prompt .row.found").first.scroll_into_view_if_needed()
         page.screenshot(path=PICTURES / f"studio-prompt{ending}.png")
         page.context.close()
