@@ -284,7 +284,7 @@ def test_pieces_joined_are_the_text_and_the_signs_of_markdown_are_hidden(tmp_pat
         assert "".join(piece.text for one in found for piece in one.pieces) in (document.text, "")
         if text == MARKED:
             seen = "".join(piece.text for one in found for piece in one.pieces if piece.look != "mark")
-            assert seen.endswith("Ode to seaA bold soft Mara and a snake_case_name 2 * 3 * 4.> said")
+            assert seen.endswith("Ode to seaA bold soft Mara and a snake_case_name 2 * 3 * 4.said")
 
 
 def test_of_a_long_text_what_is_around_the_cursor_is_shown_and_the_rest_is_a_click_away(tmp_path):
@@ -445,6 +445,19 @@ def test_every_text_is_there_in_every_language():
     assert not [key for key, row in rows.items() if len(row) != 2 or not all(one.strip() for one in row)]
     assert not [key for key, (en, _) in rows.items() if HAN.search(en)]
     assert not [key for key, (_, zh) in rows.items() if re.search("[A-Za-z]{2,}", TERMS.sub("", zh))]
+
+
+def test_the_end_of_the_chapter_before_is_called_so_in_the_language_of_the_page(client):
+    for language, title in (("en", "<b>Ending: 第六章 灯</b>"), ("zh", "<b>结尾：第六章 灯</b>")):
+        page = prompt_of(client, f"/prompt?lang={language}", path="chapters/ch007.md", wish="")
+        assert title in page
+
+
+def test_a_long_attribute_is_shown_whole(client, engine):
+    long = "；".join(["修得好一切会走的东西"] * 12)
+    engine.codex.update(engine.entity("林默").id, attributes={"手艺": long})
+    page = client.get(f"/entity/{engine.entity('林默').id}").text
+    assert re.search(rf'<textarea name="value" rows="\d+">{long}</textarea>', page)
 
 
 def test_every_page_is_in_one_language_but_for_what_the_book_says(tmp_path):
@@ -709,7 +722,7 @@ def saved_in(page):
 def test_a_field_is_written_into_the_page_as_it_is_left_and_one_press_takes_it_back(client, engine):
     page = engine.root / "spec" / "characters.md"
     before = page.read_bytes()
-    fields = form_of(client.get("/entity/林默").text, "entity", key="年龄")
+    fields = form_of(client.get(f"/entity/{engine.entity('林默').id}").text, "entity", key="年龄")
     answer = client.post("/change/entity", data={**fields, "value": "27"}, headers=ORIGIN)
     line = page.read_text(encoding="utf-8").splitlines().index("- 年龄：27") + 1
     place, undo = saved_in(answer.text)
@@ -807,7 +820,7 @@ def test_a_field_that_is_sent_as_it_was_changes_nothing(client, engine):
 
 
 def test_a_sentence_of_the_book_is_taken_over_into_the_profile(client, engine):
-    fields = form_of(client.get("/entity/林默").text.partition('class="said"')[2], "entity")
+    fields = form_of(client.get(f"/entity/{engine.entity('林默').id}").text.partition('class="said"')[2], "entity")
     before = engine.entity("林默").description
     client.post("/change/entity", data=fields, headers=ORIGIN)
     assert engine.entity("林默").description == f"{before}\n{fields['more']}"

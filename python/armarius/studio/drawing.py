@@ -103,7 +103,7 @@ _MARKUP = re.compile(
     r"(?<!\w)(?P<two>\*\*|__)(?=\S)(?P<b>[^\n]{1,500}?)(?<=\S)(?P=two)(?!\w)"
     r"|(?<!\w)(?P<one>[*_])(?=\S)(?P<i>[^*_\n]+?)(?<=\S)(?P=one)(?!\w)"
     r"|\[\[(?:[^\[\]|\n]*\|)?(?P<link>[^\[\]|\n]+)\]\]|!?\[(?P<said>[^\[\]\n]+)\]\([^)\n]{0,500}\)"
-    r"|\A(?P<head>#{1,6}[ \t]+)|\s+\Z"
+    r"|\A(?P<head>#{1,6}[ \t]+)|(?m:^)(?P<quote>[ \t]*>[ \t]?)|\s+\Z"
 )
 
 
@@ -140,7 +140,7 @@ def plain(text: str) -> str:
 def _pieces(text: str, names: Sequence[tuple[int, int, str]], markup: bool) -> Iterator[Piece]:
     looks: list[tuple[int, int, str]] = []
     for match in _MARKUP.finditer(text) if markup else ():
-        kind = match.lastgroup if match.lastgroup not in (None, "head") else ""
+        kind = match.lastgroup if match.lastgroup not in (None, "head", "quote") else ""
         first, last = match.span(kind) if kind else (match.end(), match.end())
         looks += [(match.start(), first, "mark"), (first, last, kind if kind in ("b", "i") else "")]
         looks.append((last, match.end(), "mark"))

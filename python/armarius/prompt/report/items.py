@@ -1,5 +1,6 @@
 """Items and omissions of a pack with titles and reasons; why a thing is in or out."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -354,7 +355,7 @@ class Account:
             path, _, number = which.rpartition("#")
             return self._titled("paragraph", name=self._document(path, number), number=number)
         if what in ("ending", "beginning") and content.startswith("## "):
-            return content.partition("\n")[0].removeprefix("## ")
+            return self._titled(what, name=re.split("[：:] *", content.partition("\n")[0], maxsplit=1)[-1])
         if kind == "story":
             path, _, number = which.rpartition("#") if "#" in which else (which, "", "")
             name = one_line(entity.name) if entity is not None else self._document(path)
